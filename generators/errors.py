@@ -1,0 +1,36 @@
+"""Errors that name the thing, the value, what is legal and the nearest match."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class HarnessError(Exception):
+    """Base of every error that is told to a user without a stack trace. `exit_code` is the command's (DESIGN 3.6)."""
+
+    exit_code = 3
+
+
+class UsageError(HarnessError):
+    """The call or the configuration is wrong."""
+
+    exit_code = 2
+
+
+class NothingSelected(HarnessError):
+    """A selection matched nothing, or nothing was judged."""
+
+    exit_code = 4
+
+
+class UnknownName(UsageError):
+    """A name that is in no catalogue."""
+
+    def __init__(self, what: str, value: str, legal: Iterable[str], of: str = "") -> None:
+        known = sorted(legal)
+        near = difflib.get_close_matches(value, known, n=1, cutoff=0.3)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        listed = ", ".join(known[:24]) + (f", ... ({len(known)} in all)" if len(known) > 24 else "")
+        super().__init__(f"unknown {what} {value!r}{' of ' + of if of else ''}.{hint} Known: {listed}.")
+        self.what, self.value, self.near = what, value, near[0] if near else None

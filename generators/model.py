@@ -1,0 +1,434 @@
+"""The vocabulary that every format shares: tables, events, messages and what a decoder owes for them.
+
+A `History` is what happened at the source; a writer turns it into `Message`s and, beside each, the `Change`s that a perfect
+decoder recovers from those bytes. Nothing here knows a wire format.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+
+class Logical(enum.StrEnum):
+    """How a source type is compared, whatever the source calls it (DESIGN 4)."""
+
+    INT = "int"
+    DECIMAL = "decimal"
+    FLOAT = "float"
+    DOUBLE = "double"
+    BIT = "bit"
+    TEXT = "text"
+    BINARY = "binary"
+    DATE = "date"
+    DATETIME = "datetime"
+    TIMESTAMP = "timestamp"
+    TIME = "time"
+    YEAR = "year"
+    ENUM = "enum"
+    SET = "set"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceType:
+    """A column type as its source declares it.
+
+    `name` is the bare lower-case name (`bigint`, `varchar`), `logical` decides comparison, the rest are its parameters.
+    `display` is MySQL's display width or declared length in parentheses where the declaration has one.
+    """
+
+    name: str
+    logical: Logical
+    unsigned: bool = False
+    zerofill: bool = False
+    length: int | None = None
+    precision: int | None = None
+    scale: int | None = None
+    fsp: int = 0
+    members: tuple[str, ...] = ()
+    low: int | None = None
+    high: int | None = None
+    source: str = "mysql"
+
+    @property
+    def key(self) -> str:
+        """The name that rules and case ids use: `bigint unsigned`, `varchar`."""
+        return f"{self.name} unsigned" if self.unsigned else self.name
+
+    @property
+    def spark(self) -> str:
+        """The default Spark type, as DDL text (DESIGN 4)."""
+        match self.logical:
+            case Logical.INT | Logical.YEAR:
+                low, high = self.low or 0, self.high or 0
+                for name, bits in (("tinyint", 7), ("smallint", 15), ("int", 31), ("bigint", 63)):
+                    if self.logical is Logical.YEAR and name != "int":
+                        continue
+                    if low >= -(1 << bits) and high < (1 << bits):
+                        return name
+                return "decimal(20,0)"
+            case Logical.DECIMAL:
+                assert self.precision is not None and self.scale is not None
+                return "string" if self.precision > 38 else f"decimal({self.precision},{self.scale})"
+            case Logical.BIT:
+                return {1: "boolean", 64: "decimal(20,0)"}.get(self.length or 1, "bigint")
+            case Logical.ENUM:
+                return "int"
+            case Logical.SET:
+                return "decimal(20,0)"
+            case Logical.FLOAT | Logical.DOUBLE | Logical.BINARY | Logical.DATE | Logical.TIMESTAMP:
+                return self.logical.value
+            case Logical.DATETIME:
+                return "timestamp_ntz"
+            case Logical.TEXT | Logical.TIME | Logical.JSON:
+                return "string"
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroDate:
+    """A zero or partial-zero DATE, DATETIME or TIMESTAMP, which no calendar type can hold.
+
+    `micros` is the time of day in microseconds.
+    """
+
+    year: int = 0
+    month: int = 0
+    day: int = 0
+    micros: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """A JSON document; `value` is what a parser with exact numbers makes of it (`Json(None)` is the literal null)."""
+
+    value: Any
+
+
+Value: TypeAlias = None | int | float | Decimal | str | bytes | dt.date | ZeroDate | Json
+Row: TypeAlias = Mapping[str, Value]
+"""A whole row by column name. DATETIME is microseconds of wall clock since 1970-01-01, TIMESTAMP microseconds since the epoch,
+TIME signed microseconds, ENUM a 1-based index, SET a bit mask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    type: SourceType
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table at one version of its schema. `primary_key` is in the key's declared order; `unique` are unique keys beside it."""
+
+    database: str
+    name: str
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()
+    unique: tuple[tuple[str, ...], ...] = ()
+    schema: str | None = None
+
+    def column(self, name: str) -> Column:
+        """The column of that name. Raises KeyError."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    @property
+    def handle_key(self) -> tuple[str, ...]:
+        """The columns that identify a row: the primary key, else the narrowest unique key without nullable columns, else ()."""
+        if self.primary_key:
+            return self.primary_key
+        solid = [key for key in self.unique if not any(self.column(name).nullable for name in key)]
+        return min(solid, key=len) if solid else ()
+
+    def spark_ddl(self) -> str:
+        """The table's columns with their default Spark types, as the DDL text that `StructType.fromDDL` reads."""
+        return ", ".join(f"`{c.name.replace('`', '``')}` {c.type.spark}" for c in self.columns)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Instant:
+    """When the source committed: wall-clock milliseconds, and a counter that orders commits within one millisecond."""
+
+    ms: int
+    seq: int = 0
+
+    @property
+    def tso(self) -> int:
+        """TiDB's timestamp oracle form: physical milliseconds, then 18 bits of logical counter (reference/ticdc.md 1.3)."""
+        return (self.ms << 18) | self.seq
+
+
+class Op(enum.StrEnum):
+    """What happened to a row."""
+
+    INSERT = "INSERT"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    READ = "READ"
+    TRUNCATE = "TRUNCATE"
+
+
+@dataclass(frozen=True, slots=True)
+class RowImages:
+    """One row's before and after image at the source, whole."""
+
+    before: Row | None
+    after: Row | None
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """One statement's changes of one kind to one table (a binlog rows event); writers split it as they do."""
+
+    at: Instant
+    table: Table
+    op: Op
+    rows: tuple[RowImages, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChange:
+    """A DDL statement. `action` is a key of `generators.mysql.DDL_ACTIONS`; `table` is "" for database-level statements.
+
+    `old_name` is the table's name before a RENAME, `tables` all objects of a multi-table statement (new names first).
+    """
+
+    at: Instant
+    action: str
+    sql: str
+    database: str
+    table: str = ""
+    before: Table | None = None
+    after: Table | None = None
+    old_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatement:
+    """A statement that some writers pass on although it is neither a row image nor DDL.
+
+    `family` is one of `rows-query`, `statement-insert`, `statement-update`, `statement-delete`, `xa-commit`, `xa-rollback`.
+    """
+
+    at: Instant
+    family: str
+    sql: str
+    database: str = ""
+    table: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """Everything committed up to `at` has been sent."""
+
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """A table's schema, sent ahead of its rows."""
+
+    at: Instant
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """The source is alive; nothing changed."""
+
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionMark:
+    """BEGIN or COMMIT of transaction `id`; `changes` counts its row changes."""
+
+    at: Instant
+    mark: str
+    id: str
+    changes: int = 0
+
+
+Event: TypeAlias = RowChange | SchemaChange | SourceStatement | Watermark | Bootstrap | Heartbeat | TransactionMark
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Events in commit order, and the seed of everything a writer would leave to chance (random key orders, `ts` lag, uuids)."""
+
+    events: tuple[Event, ...]
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What decoding needs and the bytes do not show. `time_zone` is an IANA name, `compression` none, snappy or lz4,
+    `binary` the text form of binaries where an option chooses it."""
+
+    time_zone: str = "UTC"
+    charset: str = "utf8mb4"
+    compression: str = "none"
+    binary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a writer may put messages: its default topic and the number of partitions of every topic."""
+
+    topic: str = "cdc"
+    partitions: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A Kafka record as the writer produces it. `key` and `value` tell None from b"". `event` numbers the history's events."""
+
+    topic: str
+    partition: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...] = ()
+    timestamp_ms: int = 0
+    event: int = 0
+    case: str = ""
+
+    @property
+    def size(self) -> int:
+        """Bytes of key and value."""
+        return len(self.key or b"") + len(self.value or b"")
+
+
+class Kind(enum.StrEnum):
+    """What an output row of a decoder is (DESIGN 3.3)."""
+
+    ROW = "ROW"
+    DDL = "DDL"
+    WATERMARK = "WATERMARK"
+    BOOTSTRAP = "BOOTSTRAP"
+    HEARTBEAT = "HEARTBEAT"
+    TRANSACTION = "TRANSACTION"
+    CONTROL = "CONTROL"
+    TOMBSTONE = "TOMBSTONE"
+    CORRUPT = "CORRUPT"
+
+
+class State(enum.StrEnum):
+    """What is expected of a cell."""
+
+    VALUE = "VALUE"
+    NULL = "NULL"
+    ABSENT = "ABSENT"
+    ANY = "ANY"
+    ONE_OF = "ONE_OF"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a perfect decoder recovers for one column of one image.
+
+    `value` is canonical (level two), `text` what stands on the wire (level one); `json` says that the wire holds a JSON value
+    other than a string, to be compared as a value. ONE_OF lists canonical values in `options`. ANY and ONE_OF say why in
+    `reason`, and still compare `text` at level one when it is set.
+    `cls` is the value's class (`generators.mysql.value_class`), by which rules select.
+    """
+
+    state: State
+    type: SourceType
+    value: Value = None
+    text: str | None = None
+    cls: str = ""
+    json: bool = False
+    options: tuple[Value, ...] = ()
+    reason: str = ""
+
+
+Image: TypeAlias = Mapping[str, Cell]
+"""A row image by column: every column of the table, the ones that the wire does not carry as ABSENT."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row of a decoder's output, as a perfect decoder would give it (DESIGN 3.3, 3.5).
+
+    `before` and `after` are the wire's images (level one). `full_before` and `full_after`, when not None, replace them at level
+    two: images rebuilt from the whole message (a partial `old` overlaid on `data`). `accept` lists other (kind, op) pairs that
+    are as good; `anything` says that any rows will do as long as there is one (UNSPECIFIED faults). None in `position`,
+    `commit_time_us`, `types`, `schema_version` means that the format has none there.
+    """
+
+    row: int
+    kind: Kind
+    op: Op | None = None
+    database: str | None = None
+    schema: str | None = None
+    table: str | None = None
+    keys: tuple[str, ...] | None = None
+    position: str | None = None
+    commit_time_us: int | None = None
+    before: Image | None = None
+    after: Image | None = None
+    full_before: Image | None = None
+    full_after: Image | None = None
+    types: Mapping[str, str] | None = None
+    schema_version: str | None = None
+    sql: str | None = None
+    accept: tuple[tuple[Kind, Op | None], ...] = ()
+    anything: bool = False
+
+    def image(self, side: str, level: int) -> Image | None:
+        """The expected image of `side` ("before" or "after") at that level."""
+        if side == "before":
+            return self.full_before if level == 2 and self.full_before is not None else self.before
+        return self.full_after if level == 2 and self.full_after is not None else self.after
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A message and what a decoder owes for it."""
+
+    message: Message
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A named history to be written by some profile. `level` is 1, or 2 when its tables are the pool's.
+
+    `tags` are words that rules select by (`boundary`, `ddl:rename table`, `fault:truncated`).
+    """
+
+    name: str
+    history: History
+    level: int = 1
+    tags: frozenset[str] = field(default_factory=frozenset)
+
+    def tagged(self, *tags: str) -> Scenario:
+        """The same scenario with more tags."""
+        return replace(self, tags=self.tags | set(tags))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A scenario as one profile of one format wrote it: what is published, what is owed, under an id that never changes.
+
+    `id` is `<format>/<profile>/<scenario>`. `tables` are the tables that its rows belong to.
+    """
+
+    id: str
+    format: str
+    profile: str
+    deployment: Deployment
+    level: int
+    tables: tuple[Table, ...]
+    written: tuple[Written, ...]
+    tags: frozenset[str] = frozenset()

@@ -1,0 +1,570 @@
+"""MySQL column types: domains, value classes, boundary values and the text forms that MySQL itself uses.
+
+Sources: MySQL 8.0 Reference Manual, chapter 13 "Data Types" (integer ranges 13.1.2, DECIMAL 13.1.3, BIT 13.1.5, date and time
+13.2, strings 13.3, JSON 13.5).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime as dt
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from generators.model import Json, Logical, SourceType, Value, ZeroDate
+
+MICROS: Final = 1_000_000
+DAY: Final = 86_400 * MICROS
+EPOCH: Final = dt.datetime(1970, 1, 1)
+TIME_LIMIT: Final = (838 * 3600 + 59 * 60 + 59) * MICROS
+TIMESTAMP_MIN: Final = MICROS
+TIMESTAMP_MAX: Final = 2_147_483_647 * MICROS + 999_999
+
+_BITS: Final = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
+_WIDTH: Final = {"tinyint": 4, "smallint": 6, "mediumint": 9, "int": 11, "bigint": 20}
+_WIDTH_UNSIGNED: Final = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}
+_TEXT_LIMIT: Final = {"tinytext": 255, "text": 65_535, "mediumtext": 16_777_215, "longtext": 4_294_967_295}
+
+
+def integer(name: str, *, unsigned: bool = False, zerofill: bool = False) -> SourceType:
+    """tinyint, smallint, mediumint, int or bigint; ZEROFILL implies unsigned. `length` is the display width."""
+    bits = _BITS[name]
+    unsigned = unsigned or zerofill
+    low, high = (0, (1 << bits) - 1) if unsigned else (-(1 << bits - 1), (1 << bits - 1) - 1)
+    width = (_WIDTH_UNSIGNED if unsigned else _WIDTH)[name]
+    return SourceType(name, Logical.INT, unsigned=unsigned, zerofill=zerofill, length=width, low=low, high=high)
+
+
+def boolean() -> SourceType:
+    """BOOL, which MySQL stores as tinyint(1)."""
+    return SourceType("tinyint", Logical.INT, length=1, low=-128, high=127)
+
+
+def decimal(precision: int = 10, scale: int = 0, *, unsigned: bool = False) -> SourceType:
+    """DECIMAL(p,s), p up to 65, s up to 30 and not above p. Raises ValueError."""
+    if not (1 <= precision <= 65 and 0 <= scale <= min(30, precision)):
+        raise ValueError(f"decimal({precision},{scale}): precision is 1 to 65, scale 0 to 30 and at most the precision")
+    return SourceType("decimal", Logical.DECIMAL, unsigned=unsigned, precision=precision, scale=scale)
+
+
+def real(name: str = "float", *, unsigned: bool = False) -> SourceType:
+    """FLOAT or DOUBLE."""
+    return SourceType(name, Logical.FLOAT if name == "float" else Logical.DOUBLE, unsigned=unsigned)
+
+
+def bit(length: int = 1) -> SourceType:
+    """BIT(n), n 1 to 64. Raises ValueError."""
+    if not 1 <= length <= 64:
+        raise ValueError(f"bit({length}): length is 1 to 64")
+    return SourceType("bit", Logical.BIT, length=length, low=0, high=(1 << length) - 1)
+
+
+def text(name: str = "varchar", length: int | None = None) -> SourceType:
+    """CHAR(n), VARCHAR(n) with n in characters, or a member of the TEXT family (n is its limit in bytes)."""
+    return SourceType(name, Logical.TEXT, length=length or _TEXT_LIMIT.get(name, 255))
+
+
+def binary(name: str = "varbinary", length: int | None = None) -> SourceType:
+    """BINARY(n), VARBINARY(n) with n in bytes, or a member of the BLOB family."""
+    return SourceType(name, Logical.BINARY, length=length or _TEXT_LIMIT.get(name.replace("blob", "text"), 255))
+
+
+def temporal(name: str, fsp: int = 0) -> SourceType:
+    """DATE, DATETIME(f), TIMESTAMP(f) or TIME(f), f 0 to 6. Raises ValueError."""
+    if not 0 <= fsp <= 6:
+        raise ValueError(f"{name}({fsp}): fractional digits are 0 to 6")
+    return SourceType(name, Logical(name), fsp=fsp)
+
+
+def year() -> SourceType:
+    """YEAR: 0 or 1901 to 2155."""
+    return SourceType("year", Logical.YEAR, length=4, low=0, high=2155)
+
+
+def enum_of(*members: str) -> SourceType:
+    """ENUM with these labels; values are 1-based indexes, 0 the empty value of invalid input."""
+    return SourceType("enum", Logical.ENUM, members=members, low=0, high=len(members))
+
+
+def set_of(*members: str) -> SourceType:
+    """SET with up to 64 labels; values are bit masks."""
+    return SourceType("set", Logical.SET, members=members, low=0, high=(1 << len(members)) - 1)
+
+
+def json() -> SourceType:
+    """JSON."""
+    return SourceType("json", Logical.JSON)
+
+
+TYPES: Final[Mapping[str, SourceType]] = {
+    **{n: integer(n) for n in _BITS},
+    **{f"unsigned-{n}": integer(n, unsigned=True) for n in _BITS},
+    "int-zerofill": integer("int", zerofill=True),
+    "bool": boolean(),
+    "decimal-10-0": decimal(10, 0),
+    "decimal-10-2": decimal(10, 2),
+    "decimal-10-4": decimal(10, 4),
+    "decimal-4-4": decimal(4, 4),
+    "decimal-20-10": decimal(20, 10),
+    "decimal-38-10": decimal(38, 10),
+    "decimal-65-30": decimal(65, 30),
+    "unsigned-decimal-5-2": decimal(5, 2, unsigned=True),
+    "float": real("float"),
+    "double": real("double"),
+    "unsigned-double": real("double", unsigned=True),
+    "bit-1": bit(1),
+    "bit-8": bit(8),
+    "bit-63": bit(63),
+    "bit-64": bit(64),
+    "char": text("char", 16),
+    "varchar": text("varchar", 255),
+    "tinytext": text("tinytext"),
+    "text": text("text"),
+    "mediumtext": text("mediumtext"),
+    "longtext": text("longtext"),
+    "binary": binary("binary", 4),
+    "varbinary": binary("varbinary", 64),
+    "tinyblob": binary("tinyblob"),
+    "blob": binary("blob"),
+    "mediumblob": binary("mediumblob"),
+    "longblob": binary("longblob"),
+    "date": temporal("date"),
+    "datetime-0": temporal("datetime"),
+    "datetime-3": temporal("datetime", 3),
+    "datetime-6": temporal("datetime", 6),
+    "timestamp-0": temporal("timestamp"),
+    "timestamp-3": temporal("timestamp", 3),
+    "timestamp-6": temporal("timestamp", 6),
+    "time-0": temporal("time"),
+    "time-3": temporal("time", 3),
+    "time-6": temporal("time", 6),
+    "year": year(),
+    "enum": enum_of("a", "b", "c"),
+    "enum-quoted": enum_of("it's", "a,b", 'say "hi"', "", "汉字"),
+    "set": set_of("a", "b", "c"),
+    "set-64": set_of(*(f"m{i}" for i in range(64))),
+    "json": json(),
+}
+"""Every column type that cases are made of, by the name that case ids use."""
+
+
+def wall(text_: str) -> int:
+    """Microseconds of wall clock since 1970-01-01 of an ISO date and time."""
+    return (dt.datetime.fromisoformat(text_) - EPOCH) // dt.timedelta(microseconds=1)
+
+
+def fits(kind: SourceType, value: Value) -> bool:
+    """Whether MySQL can store the value in the type (its domain; lengths, ranges, fraction digits)."""
+    if value is None:
+        return True
+    match kind.logical:
+        case Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET:
+            return type(value) is int and (kind.low or 0) <= value <= (kind.high or 0)
+        case Logical.YEAR:
+            return type(value) is int and (value == 0 or 1901 <= value <= 2155)
+        case Logical.DECIMAL:
+            if not isinstance(value, Decimal) or not value.is_finite():
+                return False
+            scale, precision = kind.scale or 0, kind.precision or 0
+            exponent = value.as_tuple().exponent
+            assert isinstance(exponent, int)
+            whole = value.copy_abs() < Decimal(10) ** (precision - scale)  # abs() would round to the context
+            return whole and -exponent <= scale and not (kind.unsigned and value < 0)
+        case Logical.FLOAT:
+            return isinstance(value, float) and value == to_float32(value) and not (kind.unsigned and value < 0)
+        case Logical.DOUBLE:
+            return isinstance(value, float) and abs(value) <= 1.7976931348623157e308 and not (kind.unsigned and value < 0)
+        case Logical.TEXT:
+            if not isinstance(value, str):
+                return False
+            size = len(value) if kind.name in ("char", "varchar") else len(value.encode("utf-8", "surrogatepass"))
+            return size <= (kind.length or 0)
+        case Logical.BINARY:
+            return isinstance(value, bytes) and len(value) <= (kind.length or 0)
+        case Logical.DATE:
+            return isinstance(value, dt.date | ZeroDate)
+        case Logical.DATETIME:
+            if isinstance(value, ZeroDate):
+                return value.micros % 10 ** (6 - kind.fsp) == 0
+            return type(value) is int and wall("0001-01-01") <= value < wall("9999-12-31") + DAY and value % 10 ** (6 - kind.fsp) == 0
+        case Logical.TIMESTAMP:
+            if isinstance(value, ZeroDate):
+                return value == ZeroDate()
+            return type(value) is int and TIMESTAMP_MIN <= value <= TIMESTAMP_MAX and value % 10 ** (6 - kind.fsp) == 0
+        case Logical.TIME:
+            return type(value) is int and abs(value) <= TIME_LIMIT and value % 10 ** (6 - kind.fsp) == 0
+        case Logical.JSON:
+            return isinstance(value, Json)
+
+
+def to_float32(value: float) -> float:
+    """The nearest binary32 as a Python float; infinities for what does not fit."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def value_class(kind: SourceType, value: Value) -> str:
+    """The class of a value, by which rules select. Classes by logical type:
+
+    int: zero, negative, plain, beyond-double (magnitude above 2^53), over-signed (unsigned above the signed maximum);
+    decimal: plain, long (more than 15 digits), wide (precision above 38);
+    float, double: zero, negative-zero, integral, fraction, exponent (Java would print an exponent);
+    bit, set: zero, plain, over-signed (2^63 and above); enum: empty, plain; year: zero, plain;
+    text: empty, plain, literal-null, quote, control, html, separator (U+2028/2029), astral, non-ascii;
+    binary: empty, high (a byte above 0x7f), control, base64-like, trailing-zero, ascii;
+    date, datetime, timestamp: zero, partial-zero, whole, millis, micros;
+    time: negative, over-24h, micros, millis, plain; json: null-literal, number, string, object, array, bool.
+    """
+    match kind.logical:
+        case Logical.INT:
+            assert isinstance(value, int)
+            if value == 0:
+                return "zero"
+            if kind.unsigned and value > (kind.high or 0) >> 1:
+                return "over-signed"
+            if abs(value) > 1 << 53:
+                return "beyond-double"
+            return "negative" if value < 0 else "plain"
+        case Logical.DECIMAL:
+            assert isinstance(value, Decimal)
+            if (kind.precision or 0) > 38:
+                return "wide"
+            return "long" if len(value.as_tuple().digits) > 15 else "plain"
+        case Logical.FLOAT | Logical.DOUBLE:
+            assert isinstance(value, float)
+            if value == 0:
+                return "negative-zero" if str(value).startswith("-") else "zero"
+            if not 1e-3 <= abs(value) < 1e7:
+                return "exponent"
+            return "integral" if value.is_integer() else "fraction"
+        case Logical.BIT | Logical.SET:
+            assert isinstance(value, int)
+            return "zero" if value == 0 else "over-signed" if value >> 63 else "plain"
+        case Logical.ENUM:
+            return "empty" if value == 0 else "plain"
+        case Logical.YEAR:
+            return "zero" if value == 0 else "plain"
+        case Logical.TEXT:
+            assert isinstance(value, str)
+            return _text_class(value)
+        case Logical.BINARY:
+            assert isinstance(value, bytes)
+            return _binary_class(value)
+        case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP:
+            if isinstance(value, ZeroDate):
+                return "zero" if (value.year, value.month, value.day) == (0, 0, 0) else "partial-zero"
+            return "whole" if isinstance(value, dt.date) else _fraction_class(value)
+        case Logical.TIME:
+            assert isinstance(value, int)
+            if value < 0:
+                return "negative"
+            if value >= DAY:
+                return "over-24h"
+            fraction = _fraction_class(value)
+            return "plain" if fraction == "whole" else fraction
+        case Logical.JSON:
+            assert isinstance(value, Json)
+            return _json_class(value.value)
+
+
+def _fraction_class(value: Value) -> str:
+    assert isinstance(value, int)
+    return "micros" if value % 1000 else "millis" if value % MICROS else "whole"
+
+
+def _text_class(value: str) -> str:
+    if not value:
+        return "empty"
+    if value == "null":
+        return "literal-null"
+    for cls, found in (
+        ("astral", any(ord(c) > 0xFFFF for c in value)),
+        ("separator", "\u2028" in value or "\u2029" in value),
+        ("control", any(ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0 for c in value)),
+        ("html", any(c in "<>&" for c in value)),
+        ("quote", any(c in "\"\\/'" for c in value)),
+        ("non-ascii", not value.isascii()),
+    ):
+        if found:
+            return cls
+    return "plain"
+
+
+def _binary_class(value: bytes) -> str:
+    if not value:
+        return "empty"
+    if any(b > 0x7F for b in value):
+        return "high"
+    if value.endswith(b"\0"):
+        return "trailing-zero"
+    if any(b < 0x20 or b == 0x7F for b in value):
+        return "control"
+    try:
+        base64.b64decode(value, validate=True)
+        return "base64-like"
+    except binascii.Error:
+        return "ascii"
+
+
+def _json_class(value: object) -> str:
+    match value:
+        case None:
+            return "null-literal"
+        case bool():
+            return "bool"
+        case int() | float() | Decimal():
+            return "number"
+        case str():
+            return "string"
+        case dict():
+            return "object"
+        case _:
+            return "array"
+
+
+def boundary_values(slug: str) -> Mapping[str, Value]:
+    """The named boundary values of a type of `TYPES`, NULL not among them. Raises KeyError."""
+    kind = TYPES[slug]
+    match kind.logical:
+        case Logical.INT:
+            return _integer_boundaries(kind)
+        case Logical.DECIMAL:
+            return _decimal_boundaries(kind)
+        case Logical.BIT | Logical.SET:
+            found: dict[str, Value] = {"zero": 0, "one": 1, "all-ones": kind.high}
+            if kind.high is not None and kind.high >> 63:
+                found |= {"signed-max": (1 << 63) - 1, "one-over-signed-max": 1 << 63}
+            if kind.logical is Logical.SET and len(kind.members) < 63:
+                found["two-members"] = 0b101
+            return found
+        case Logical.ENUM:
+            return {"empty": 0, **{f"member-{i}": i for i in range(1, len(kind.members) + 1)}}
+        case Logical.YEAR:
+            return {"zero": 0, "min": 1901, "max": 2155, "plain": 2024}
+        case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
+            return _temporal_boundaries(kind)
+        case _:
+            return {n: v for n, v in _PLAIN_BOUNDARIES[kind.logical].items() if fits(kind, v)}
+
+
+def _integer_boundaries(kind: SourceType) -> dict[str, Value]:
+    low, high = kind.low or 0, kind.high or 0
+    found: dict[str, Value] = {"min": low, "max": high, "one": 1}
+    if low:
+        found |= {"zero": 0, "minus-one": -1}
+    if kind.unsigned:
+        found |= {"signed-max": high >> 1, "one-over-signed-max": (high >> 1) + 1}
+    if high > 1 << 54:
+        found |= {"two-to-53-plus-one": (1 << 53) + 1, "eighteen-digits": 447984084414103554}
+    return found
+
+
+def _decimal_boundaries(kind: SourceType) -> dict[str, Value]:
+    precision, scale = kind.precision or 0, kind.scale or 0
+    unit = Decimal(1).scaleb(-scale)
+    largest = Decimal((0, (9,) * precision, -scale))
+    found = {"zero": Decimal(0).scaleb(-scale), "unit": unit, "max": largest}
+    if not kind.unsigned:
+        found |= {"min": largest.copy_negate(), "minus-unit": unit.copy_negate()}
+    if precision - scale >= 3:
+        found["integral"] = Decimal(f"123{'.' if scale else ''}{'0' * scale}")
+    if scale >= 2 and precision - scale >= 3:
+        found["trailing-zeros"] = Decimal("123.45".ljust(4 + scale, "0")[: 4 + scale])
+    if scale == 10:
+        found["long-fraction"] = Decimal("1.1234567890")
+    return dict(found)
+
+
+def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
+    step = 10 ** (6 - kind.fsp)
+    last = MICROS - step
+    if kind.logical is Logical.DATE:
+        return {
+            "zero": ZeroDate(),
+            "partial-zero": ZeroDate(2024, 0, 0),
+            "zero-day": ZeroDate(2024, 2, 0),
+            "min": dt.date(1000, 1, 1),
+            "max": dt.date(9999, 12, 31),
+            "leap-day": dt.date(2024, 2, 29),
+            "before-gregorian": dt.date(1582, 10, 4),
+            "epoch": dt.date(1970, 1, 1),
+        }
+    if kind.logical is Logical.TIME:
+        found = {
+            "zero": 0,
+            "min": -TIME_LIMIT,
+            "max": TIME_LIMIT,
+            "hundred-hours": (100 * 3600 + 62) * MICROS,
+            "last-of-day": DAY - step,
+            "one-day": DAY,
+            "minus-one-second": -MICROS,
+        }
+        if kind.fsp:
+            found |= {"minus-one-unit": -step, "one-unit": step, "fraction": wall("1970-01-01 10:20:30") + 120_000}
+        return dict(found)
+    if kind.logical is Logical.DATETIME:
+        return {
+            "zero": ZeroDate(),
+            "partial-zero": ZeroDate(2024, 0, 0),
+            "min": wall("1000-01-01 00:00:00"),
+            "max": wall("9999-12-31 23:59:59") + last,
+            "leap-day": wall("2024-02-29 23:59:59") + last,
+            "one-unit": wall("2024-01-01 00:00:00") + step,
+            "spring-gap": wall("2024-03-10 02:30:00"),
+            "midnight": wall("2024-03-11 00:00:00"),
+        }
+    return {
+        "zero": ZeroDate(),
+        "min": TIMESTAMP_MIN,
+        "max": TIMESTAMP_MAX - 999_999 + last,
+        "one-unit": wall("2024-01-01 00:00:00") + step,
+        "plain": wall("2024-06-15 12:34:56") + last,
+        "autumn-first": wall("2024-11-03 05:30:00"),
+        "autumn-second": wall("2024-11-03 06:30:00"),
+        "spring-after": wall("2024-03-10 07:30:00"),
+    }
+
+
+_PLAIN_BOUNDARIES: Final[Mapping[Logical, Mapping[str, Value]]] = {
+    Logical.FLOAT: {
+        "zero": 0.0,
+        "one": 1.0,
+        "fraction": to_float32(3.14),
+        "short": to_float32(123.99),
+        "negative": -2.5,
+        "ten-million": 1e7,
+        "below-ten-million": 9_999_999.0,
+        "small": to_float32(1e-4),
+        "max": to_float32(3.4028234663852886e38),
+        "min-subnormal": to_float32(1.401298464324817e-45),
+        "ten-digits": 1e10,
+    },
+    Logical.DOUBLE: {
+        "zero": 0.0,
+        "one": 1.0,
+        "third": 1 / 3,
+        "negative": -2.5,
+        "ten-million": 1e7,
+        "nine-digits": 123456789.0,
+        "small": 1e-4,
+        "two-e23": 2e23,
+        "max": 1.7976931348623157e308,
+        "min-subnormal": 5e-324,
+        "seventeen-digits": 0.1 + 0.2,
+    },
+    Logical.TEXT: {
+        "empty": "",
+        "plain": "hello",
+        "spaces-inside": "a  b",
+        "literal-null": "null",
+        "html": "<a&b>",
+        "quotes": 'say "hi"\\/\'',
+        "controls": "\t\n\r\b\f\x01\x0b\x1f",
+        "delete-and-c1": "\x7f\x80\x9f",
+        "latin": "é",
+        "han": "汉字",
+        "emoji": "😀",
+        "separators": "\u2028\u2029",
+        "bom": "\ufeffx",
+        "digits": "00123",
+        "boolean-like": "true",
+        "replacement": "\ufffd",
+    },
+    Logical.BINARY: {
+        "empty": b"",
+        "ascii": b"ab-!"[:4],
+        "base64-like": b"abcd",
+        "high": b"\x80\xff\x00\x7f",
+        "nul": b"\x00\x01\x02\x03",
+        "trailing-zeros": b"ab\x00\x00",
+        "not-utf-8": b"\xff\xfe\xc3",
+        "utf-8-like": "é".encode(),
+        "backslash-x": b"\\x41",
+        "document-example": bytes([5, 7, 10, 15, 36, 50, 43, 99, 120, 60, 38, 255, 254, 45, 55, 70]),
+        "every-byte": bytes(range(256))[:255],
+    },
+    Logical.JSON: {
+        "object": Json({"a": 1, "b": None}),
+        "array": Json([1, "x", True, None]),
+        "empty-object": Json({}),
+        "string": Json("he said \"hi\" <&> \n"),
+        "null-literal": Json(None),
+        "true": Json(True),
+        "integer": Json(9007199254740993),
+        "unsigned": Json(18446744073709551615),
+        "double": Json(1.5),
+        "integral-double": Json(1.0),
+        "large-double": Json(1e20),
+        "small-double": Json(1e-16),
+        "keys-by-length": Json({"bb": 1, "a": 2, "ccc": {"z": [], "y": "汉"}}),
+    },
+}
+
+
+def date_text(value: dt.date | ZeroDate) -> str:
+    """`YYYY-MM-DD`, zero parts kept."""
+    return f"{value.year:04d}-{value.month:02d}-{value.day:02d}"
+
+
+def datetime_text(value: int | ZeroDate, fsp: int) -> str:
+    """`YYYY-MM-DD HH:MM:SS` and exactly `fsp` fraction digits."""
+    if isinstance(value, ZeroDate):
+        return f"{date_text(value)} {time_text(value.micros, fsp)}"
+    days, micros = divmod(value, DAY)
+    return f"{date_text((EPOCH + dt.timedelta(days=days)).date())} {time_text(micros, fsp)}"
+
+
+def time_text(value: int, fsp: int) -> str:
+    """`[-]HH:MM:SS` with at least two hour digits and exactly `fsp` fraction digits."""
+    seconds, fraction = divmod(abs(value), MICROS)
+    text_ = f"{'-' if value < 0 else ''}{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{text_}.{fraction:06d}"[: len(text_) + 1 + fsp] if fsp else text_
+
+
+def quote(name: str) -> str:
+    """A back-quoted identifier."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+@dataclass(frozen=True, slots=True)
+class DdlAction:
+    """A kind of DDL statement; `sql` has {db}, {table} and {other} as already quoted names. `level` is database or table."""
+
+    sql: str
+    level: str = "table"
+    renames: bool = False
+
+
+DDL_ACTIONS: Final[Mapping[str, DdlAction]] = {
+    "create database": DdlAction("CREATE DATABASE {db}", "database"),
+    "drop database": DdlAction("DROP DATABASE {db}", "database"),
+    "alter database": DdlAction("ALTER DATABASE {db} CHARACTER SET utf8mb4", "database"),
+    "create table": DdlAction("CREATE TABLE {table} (`id` bigint NOT NULL, `c` int, PRIMARY KEY (`id`))"),
+    "drop table": DdlAction("DROP TABLE {db}.{table}"),
+    "truncate table": DdlAction("TRUNCATE TABLE {table}"),
+    "rename table": DdlAction("RENAME TABLE {db}.{other} TO {db}.{table}", renames=True),
+    "add column": DdlAction("ALTER TABLE {table} ADD COLUMN `added` int DEFAULT 1"),
+    "drop column": DdlAction("ALTER TABLE {table} DROP COLUMN `c`"),
+    "modify column": DdlAction("ALTER TABLE {table} MODIFY COLUMN `c` bigint"),
+    "set default": DdlAction("ALTER TABLE {table} ALTER COLUMN `c` SET DEFAULT 5"),
+    "rename index": DdlAction("ALTER TABLE {table} RENAME INDEX `i` TO `j`"),
+    "table comment": DdlAction("ALTER TABLE {table} COMMENT = 'it''s \"new\"'"),
+    "add partition": DdlAction("ALTER TABLE {table} ADD PARTITION (PARTITION p2 VALUES LESS THAN (20))"),
+    "table charset": DdlAction("ALTER TABLE {table} CHARACTER SET utf8mb4"),
+    "create index": DdlAction("CREATE INDEX `i` ON {table} (`c`)"),
+    "drop index": DdlAction("DROP INDEX `i` ON {table}"),
+    "add primary key": DdlAction("ALTER TABLE {table} ADD PRIMARY KEY (`id`)"),
+    "drop primary key": DdlAction("ALTER TABLE {table} DROP PRIMARY KEY"),
+    "add foreign key": DdlAction("ALTER TABLE {table} ADD CONSTRAINT `f` FOREIGN KEY (`c`) REFERENCES {other} (`id`)"),
+    "create view": DdlAction("CREATE VIEW {table} AS SELECT 1 AS `a`"),
+    "drop view": DdlAction("DROP VIEW {db}.{table}"),
+    "create sequence": DdlAction("CREATE SEQUENCE {table}"),
+    "exchange partition": DdlAction("ALTER TABLE {db}.{table} EXCHANGE PARTITION p0 WITH TABLE {db}.{other}"),
+}
+"""DDL statements of a MySQL-like source; each writer maps the actions that it knows to its own types."""
