@@ -113,8 +113,9 @@ def _type_scenarios(database: str, supports: Callable[[SourceType], bool]) -> It
         for label, value in values.items():
             full = f"{name}/{label}"
             yield scenario(full, insert(one_column(database, full, kind), {"id": 1, "c": value}))
-        sample = next(v for v in reversed(values.values()) if v is not None)
-        row, bare = {"id": 1, "c": sample}, {"id": 1, "c": None}
+        sample = next(v for v in reversed(list(values.values())) if v is not None)
+        row: Row = {"id": 1, "c": sample}
+        bare: Row = {"id": 1, "c": None}
         for label, op, before, after in (
             ("update-to-null", Op.UPDATE, row, bare),
             ("update-from-null", Op.UPDATE, bare, row),
@@ -131,7 +132,8 @@ def _shape_scenarios(database: str) -> Iterator[Scenario]:
         return Table(database, slug(name), columns, key, unique)
 
     abc = (ID, Column("a", string), Column("b", string))
-    x, y = {"id": 1, "a": "x", "b": "k"}, {"id": 1, "a": "y", "b": "k"}
+    x: dict[str, Value] = {"id": 1, "a": "x", "b": "k"}
+    y: dict[str, Value] = {**x, "a": "y"}
     for name, op, pair in (
         ("shape/insert", Op.INSERT, (None, x)),
         ("shape/update-one-column", Op.UPDATE, (x, y)),
@@ -148,24 +150,26 @@ def _shape_scenarios(database: str) -> Iterator[Scenario]:
     name = "shape/multi-row-delete"
     yield scenario(name, change(table(name, *abc), Op.DELETE, (x, None), ({**x, "id": 2}, None)))
     name = "shape/multi-row-update-cumulative"
-    second = {"id": 2, "a": "q", "b": None}
+    second: dict[str, Value] = {"id": 2, "a": "q", "b": None}
     yield scenario(name, change(table(name, *abc), Op.UPDATE, (x, y), (second, {**second, "b": "z"})))
     name = "shape/multi-row-update-one-unchanged"
     yield scenario(name, change(table(name, *abc), Op.UPDATE, (x, x), (second, {**second, "b": "z"}), (y, y)))
     name = "shape/duplicate-after-rows"
     keyless = Table(database, slug(name), abc[1:])
-    bare = {"a": "x", "b": "k"}
+    bare: dict[str, Value] = {"a": "x", "b": "k"}
     yield scenario(name, change(keyless, Op.UPDATE, ({**bare, "a": "o"}, bare), ({**bare, "a": "p"}, bare)))
     name = "shape/keyless"
     keyless = Table(database, slug(name), abc[1:])
-    yield scenario(name, change(keyless, Op.INSERT, (None, bare)), change(keyless, Op.UPDATE, (bare, {**bare, "a": "y"})), change(keyless, Op.DELETE, (bare, None)))
+    changed: Row = {**bare, "a": "y"}
+    changes = (change(keyless, Op.INSERT, (None, bare)), change(keyless, Op.UPDATE, (bare, changed)), insert(keyless, bare))
+    yield scenario(name, *changes, change(keyless, Op.DELETE, (bare, None)))
     name = "shape/unique-not-null-key"
     columns = (Column("u", number, nullable=False), Column("a", string))
     yield scenario(name, insert(table(name, *columns, key=(), unique=(("u",),)), {"u": 1, "a": "x"}))
     name = "shape/composite-key"
-    columns = (Column("k2", number, nullable=False), Column("a", string), Column("k1", string, nullable=False))
-    row = {"k2": 7, "a": "x", "k1": "y"}
-    keyed = table(name, *columns, key=("k1", "k2"))
+    composite = (Column("k2", number, nullable=False), Column("a", string), Column("k1", string, nullable=False))
+    row: dict[str, Value] = {"k2": 7, "a": "x", "k1": "y"}
+    keyed = table(name, *composite, key=("k1", "k2"))
     yield scenario(name, insert(keyed, row), change(keyed, Op.UPDATE, (row, {**row, "k2": 8})), change(keyed, Op.DELETE, (row, None)))
     name = "shape/awkward-names"
     awkward = Table(database, 'awk`ward "t"', tuple(Column(n, string) for n in AWKWARD_NAMES), AWKWARD_NAMES[:1])

@@ -172,10 +172,11 @@ def fits(kind: SourceType, value: Value) -> bool:
             scale, precision = kind.scale or 0, kind.precision or 0
             exponent = value.as_tuple().exponent
             assert isinstance(exponent, int)
-            whole = value.copy_abs() < Decimal(10) ** (precision - scale)  # abs() would round to the context
+            whole: bool = value.copy_abs() < Decimal(10) ** (precision - scale)  # abs() would round to the context
             return whole and -exponent <= scale and not (kind.unsigned and value < 0)
         case Logical.FLOAT:
-            return isinstance(value, float) and value == to_float32(value) and not (kind.unsigned and value < 0)
+            finite = isinstance(value, float) and abs(value) <= 3.4028234663852886e38
+            return finite and value == to_float32(value) and not (kind.unsigned and value < 0)
         case Logical.DOUBLE:
             return isinstance(value, float) and abs(value) <= 1.7976931348623157e308 and not (kind.unsigned and value < 0)
         case Logical.TEXT:
@@ -190,15 +191,20 @@ def fits(kind: SourceType, value: Value) -> bool:
         case Logical.DATETIME:
             if isinstance(value, ZeroDate):
                 return value.micros % 10 ** (6 - kind.fsp) == 0
-            return type(value) is int and wall("0001-01-01") <= value < wall("9999-12-31") + DAY and value % 10 ** (6 - kind.fsp) == 0
+            return type(value) is int and wall("0001-01-01") <= value < wall("9999-12-31") + DAY and value % _step(kind.fsp) == 0
         case Logical.TIMESTAMP:
             if isinstance(value, ZeroDate):
                 return value == ZeroDate()
-            return type(value) is int and TIMESTAMP_MIN <= value <= TIMESTAMP_MAX and value % 10 ** (6 - kind.fsp) == 0
+            return type(value) is int and TIMESTAMP_MIN <= value <= TIMESTAMP_MAX and value % _step(kind.fsp) == 0
         case Logical.TIME:
-            return type(value) is int and abs(value) <= TIME_LIMIT and value % 10 ** (6 - kind.fsp) == 0
+            return type(value) is int and abs(value) <= TIME_LIMIT and value % _step(kind.fsp) == 0
         case Logical.JSON:
             return isinstance(value, Json)
+
+
+def _step(fsp: int) -> int:
+    """Microseconds in the last of `fsp` fraction digits."""
+    return int(10 ** (6 - fsp))
 
 
 def to_float32(value: float) -> float:
@@ -382,7 +388,7 @@ def _decimal_boundaries(kind: SourceType) -> dict[str, Value]:
 
 
 def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
-    step = 10 ** (6 - kind.fsp)
+    step = _step(kind.fsp)
     last = MICROS - step
     if kind.logical is Logical.DATE:
         return {

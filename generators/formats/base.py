@@ -37,12 +37,13 @@ class Profile:
 
 
 P = TypeVar("P", bound=Profile)
+P_contra = TypeVar("P_contra", bound=Profile, contravariant=True)
 
 
-class Writer(Protocol[P]):
+class Writer(Protocol[P_contra]):
     """Writes what that release would write."""
 
-    def __call__(self, history: History, profile: P, layout: Layout) -> list[Written]:
+    def __call__(self, history: History, profile: P_contra, layout: Layout) -> list[Written]:
         """Every message of the history in the order of publication, each with its expectation."""
         ...
 

@@ -1,0 +1,86 @@
+#!/bin/sh
+# Makes sure that a Docker engine answers: starts dockerd by hand when none does.
+#
+#   .ci/docker.sh          leaves a running engine behind; a dockerd of ours has its process id in $CDC_CONFORMANCE_DOCKERD_PID
+#                          (default /var/run/cdc-conformance-dockerd.pid) and its log beside it
+#   .ci/docker.sh stop     stops a dockerd that this script started
+#
+# Packages are installed only with CI=true or CDC_CONFORMANCE_INSTALL=1. Exits 1 and says which step failed when no engine can be had.
+set -u
+
+pid_file=${CDC_CONFORMANCE_DOCKERD_PID:-/var/run/cdc-conformance-dockerd.pid}
+log=${pid_file%.pid}.log
+
+say() { echo "docker.sh: $*" >&2; }
+fail() { say "$*"; exit 1; }
+answers() { docker info >/dev/null 2>&1; }
+ours() { [ -s "$pid_file" ] && grep -aq dockerd "/proc/$(cat "$pid_file")/cmdline" 2>/dev/null; }
+may_install() { [ "${CI:-}" = true ] || [ "${CDC_CONFORMANCE_INSTALL:-}" = 1 ]; }
+
+stop() {
+    ours || { rm -f "$pid_file"; return 0; }
+    pid=$(cat "$pid_file")
+    kill "$pid" 2>/dev/null
+    tries=0
+    while kill -0 "$pid" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ "$tries" -eq 200 ] && kill -9 "$pid" 2>/dev/null
+        [ "$tries" -gt 220 ] && fail "dockerd ($pid) does not end"
+        sleep 0.1
+    done
+    rm -f "$pid_file"
+}
+
+start() {
+    # A stale socket or pid file of an engine that was killed keeps the next one from starting.
+    if [ -f /var/run/docker.pid ] && ! kill -0 "$(cat /var/run/docker.pid)" 2>/dev/null; then rm -f /var/run/docker.pid; fi
+    # A session of its own: Ctrl-C on the terminal is not meant for the engine.
+    setsid dockerd --storage-driver="$1" >>"$log" 2>&1 </dev/null &
+    echo $! >"$pid_file"
+    tries=0
+    until answers; do
+        tries=$((tries + 1))
+        kill -0 "$(cat "$pid_file")" 2>/dev/null || { rm -f "$pid_file"; return 1; }
+        [ "$tries" -gt 300 ] && { stop; return 1; }
+        sleep 0.2
+    done
+}
+
+if [ "${1:-}" = stop ]; then
+    stop
+    exit 0
+fi
+[ $# -eq 0 ] || fail "usage: docker.sh [stop]"
+
+if answers; then
+    say "an engine answers: $(docker info --format '{{.ServerVersion}}, {{.Driver}}' 2>/dev/null)"
+    exit 0
+fi
+
+missing=
+command -v dockerd >/dev/null 2>&1 || missing="$missing docker.io"
+command -v debootstrap >/dev/null 2>&1 || missing="$missing debootstrap"
+if [ -n "$missing" ]; then
+    may_install || fail "not installed:$missing. Install it, or set CDC_CONFORMANCE_INSTALL=1 to have this script do it by apt-get."
+    command -v apt-get >/dev/null 2>&1 || fail "not installed:$missing, and there is no apt-get to install it with"
+    [ "$(id -u)" -eq 0 ] || fail "installing$missing needs root"
+    say "installing$missing"
+    apt-get update -qq >&2 || fail "apt-get update failed"
+    # shellcheck disable=SC2086 # one word per package
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing iptables ca-certificates >&2 \
+        || fail "apt-get install$missing failed"
+    answers && exit 0
+fi
+
+[ "$(id -u)" -eq 0 ] || fail "no engine answers, and starting dockerd needs root"
+: >"$log" || fail "cannot write $log"
+for driver in overlay2 vfs; do
+    say "starting dockerd with storage driver $driver"
+    if start "$driver"; then
+        say "an engine answers: $(docker info --format '{{.ServerVersion}}, {{.Driver}}' 2>/dev/null)"
+        exit 0
+    fi
+done
+say "dockerd does not start; the end of $log:"
+tail -n 15 "$log" >&2
+exit 1

@@ -1,0 +1,107 @@
+"""What pytest and the console script load first: standard library only, and none of our packages until they are needed.
+
+pytest imports this module in every project of an environment that has cdc-conformance, whether or not the project uses it; so
+options and markers are declared here, and the rest waits in `conformance.pytest_plugin` until a class with `__cdc_suite__` is
+collected.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import pytest
+
+BUDGETS = ("smoke", "ci", "nightly")
+MARKERS = (
+    "cdc: a case of the conformance suite",
+    "cdc_kafka: a conformance item that goes through a Kafka broker",
+    "cdc_spark: a conformance item that starts Spark",
+)
+PACKAGES = ("generators", "conformance", "spark_checks")
+
+
+def _shadow() -> ModuleType:
+    """`conformance.shadow`, loaded by path: the package may be what is hidden."""
+    path = Path(__file__).resolve().parent / "conformance" / "shadow.py"
+    spec = importlib.util.spec_from_file_location("_cdc_conformance_shadow", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def main() -> None:
+    """The console script: the command line, unless one of the packages is hidden (exit 2, naming the path)."""
+    shadow = _shadow()
+    found = shadow.shadows()
+    if found:
+        sys.stderr.write(f"cdc-conformance: {shadow.explain(found)}\n")
+        raise SystemExit(shadow.Shadowed.exit_code)
+    from conformance.cli import main as command
+
+    command()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The suite's options. A class attribute of the same meaning wins over its option."""
+    group = parser.getgroup("cdc-conformance", "CDC decoder conformance")
+    group.addoption("--cdc-budget", choices=BUDGETS, default="smoke", help="how many cases are drawn (default: smoke)")
+    group.addoption("--cdc-seed", type=int, default=None, metavar="N", help="the seed of drawn cases (default: the suite's)")
+    group.addoption(
+        "--cdc-broker",
+        default="none",
+        metavar="BROKER",
+        help="auto, embedded, container, HOST:PORT, or none: records reach Spark as a table (default: none)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declares the markers, so that --strict-markers accepts them."""
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+
+
+def _suite(node: Any) -> Any:
+    """The class below which `node` is collected, if it is a conformance suite."""
+    cls = getattr(node, "cls", None)
+    return cls if cls is not None and getattr(cls, "__cdc_suite__", False) else None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Lets a suite parametrise its own items: `cls.cdc_generate_tests(metafunc)`."""
+    cls = _suite(metafunc)
+    if cls is not None:
+        cls.cdc_generate_tests(metafunc)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the suites' items."""
+    for item in items:
+        if _suite(item) is not None:
+            item.add_marker("cdc")
+
+
+def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
+    """The seed and what the suites judge, printed only when there are suites: `cls.cdc_report_header(config)`, one text each."""
+    suites = {cls: None for cls in map(_suite, items) if cls is not None}
+    return [f"cdc-conformance: {cls.cdc_report_header(config)}" for cls in suites]
+
+
+def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:
+    """Explains an import of ours that failed because a folder of the user's hides a package."""
+    error = call.excinfo.value if call.excinfo is not None else None
+    # pytest wraps what a test module's import raised, and keeps the cause.
+    while error is not None and not isinstance(error, ImportError):
+        error = error.__cause__ or error.__context__
+    if error is None or (error.name or "").partition(".")[0] not in PACKAGES:
+        return
+    shadow = _shadow()
+    found = shadow.shadows()
+    if found:
+        report.sections.append(("cdc-conformance", shadow.explain(found)))

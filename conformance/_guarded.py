@@ -1,0 +1,92 @@
+"""Child processes that never outlive us: the parent's side of `_guardian.py`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from generators.errors import HarnessError
+
+_GUARDIAN = Path(__file__).with_name("_guardian.py")
+
+
+class Guarded:
+    """A command that runs under a guardian: it ends when told, and when this process ends in any way, SIGKILL included.
+
+    `output` receives its standard output and error. `remove` is a directory that the guardian removes, and `afterwards` a command
+    that it runs, if this process is gone; after an ordinary `stop` neither happens. `command` None guards just those.
+    Raises HarnessError where the operating system has no POSIX processes.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str] | None,
+        *,
+        output: IO[bytes] | int = subprocess.DEVNULL,
+        pid_file: Path | None = None,
+        remove: Path | None = None,
+        afterwards: Sequence[str] | None = None,
+    ) -> None:
+        if os.name != "posix":
+            raise HarnessError("child processes are guarded on Linux and macOS only; use --broker HOST:PORT here")
+        self.pid_file = pid_file
+        spec = {
+            "parent": os.getpid(),
+            "command": list(command) if command is not None else None,
+            "pid_file": str(pid_file) if pid_file else None,
+            "remove": str(remove) if remove else None,
+            "afterwards": list(afterwards) if afterwards is not None else None,
+        }
+        # A session of its own, or Ctrl-C on the terminal would reach the child before we have finished with it.
+        self._guardian = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_GUARDIAN), json.dumps(spec)],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            cwd="/",
+        )
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id, as soon as the guardian has written it."""
+        try:
+            return int(self.pid_file.read_text(encoding="ascii")) if self.pid_file else None
+        except (OSError, ValueError):
+            return None
+
+    def exit_code(self) -> int | None:
+        """The child's exit code, or None while it runs."""
+        return self._guardian.poll()
+
+    def wait(self, timeout_s: float) -> int | None:
+        """The child's exit code once it ends, or None after `timeout_s` seconds."""
+        try:
+            return self._guardian.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def stop(self, timeout_s: float = 10) -> None:
+        """Kills the child and waits until it is gone. Does nothing when it is."""
+        stdin = self._guardian.stdin
+        assert stdin is not None
+        deadline = time.monotonic() + timeout_s
+        with contextlib.suppress(OSError, ValueError):
+            stdin.write(b"s")
+            stdin.flush()
+        try:
+            self._guardian.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            # The kernel kills the child with its guardian.
+            self._guardian.kill()
+            self._guardian.wait()
+        finally:
+            with contextlib.suppress(OSError):
+                stdin.close()

@@ -1,0 +1,174 @@
+"""The catalogue: which cases a run judges, grouped into decode calls.
+
+Boundary cases, format scenarios and faults are always there for every selected profile; drawn cases come on top, as many as the
+budget says. One call holds the cases of one format, deployment and level (and, at level two, table).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any, Final
+
+from generators import boundaries, faults
+from generators.cases import as_case, boundary_scenarios
+from generators.errors import NothingSelected, UnknownName
+from generators.formats.base import Format, Profile
+from generators.model import Case, Deployment, Message, Scenario, Table
+
+FOREIGN: Final = 12
+"""How many messages of other tables are mixed into a level-two call, to see them left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A run's size: cases drawn per format on top of all boundaries, and messages sampled for the laws."""
+
+    name: str
+    drawn: int
+    sampled: int
+
+
+BUDGETS: Final = {
+    "smoke": Budget("smoke", 120, 40),
+    "ci": Budget("ci", 1_000, 200),
+    "nightly": Budget("nightly", 10_000, 200),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One decode call: its cases, and at level two the table asked for and messages of other tables."""
+
+    format: str
+    deployment: Deployment
+    level: int
+    cases: tuple[Case, ...]
+    table: Table | None = None
+    foreign: tuple[Message, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What progress and reports call it."""
+        zone = self.deployment.time_zone + ("" if self.deployment.compression == "none" else f" {self.deployment.compression}")
+        return f"{self.format} {zone} level {self.level}" + (f" {self.table.name}" if self.table else "")
+
+
+def budget(name: str) -> Budget:
+    """The budget of that name. Raises UnknownName."""
+    if name not in BUDGETS:
+        raise UnknownName("budget", name, BUDGETS)
+    return BUDGETS[name]
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether an id is selected by a prefix (up to a `/`) or a glob."""
+    return fnmatchcase(name, pattern) or name.startswith(pattern if pattern.endswith("/") else pattern + "/")
+
+
+def profiles(fmt: Format[Any], glob: str = "*") -> tuple[Profile, ...]:
+    """The format's profiles that match. Raises NothingSelected."""
+    found = tuple(p for p in fmt.profiles if fnmatchcase(p.name, glob))
+    if not found:
+        known = UnknownName("profile", glob, [p.name for p in fmt.profiles], of=fmt.name)
+        raise NothingSelected(str(known))
+    return found
+
+
+@cache
+def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
+    cases = [as_case(fmt, profile, scenario) for scenario in boundary_scenarios(fmt, profile)]
+    compression = profile.deployment.compression
+    for fault, scenario in faults.fault_scenarios(profile.database):
+        if faults.applicable(fault, fmt.container, compression):
+            cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
+    if compression == "none" and fmt.container == "json":
+        for cell, scenario in faults.cell_fault_scenarios(fmt.supports):
+            cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=cell: faults.cell_fault(w, f)))  # type: ignore[misc]
+    return tuple(case for case in cases if case.written)
+
+
+def _faulty(case: Case, apply: Callable[[Any], Any]) -> Case:
+    return replace(case, written=tuple(apply(written) for written in case.written))
+
+
+def named_cases(fmt: Format[Any], selected: Sequence[Profile]) -> Iterator[Case]:
+    """Every boundary, format-specific and fault case of the profiles."""
+    for profile in selected:
+        yield from _named(fmt, profile)
+
+
+def drawn_cases(
+    fmt: Format[Any], selected: Sequence[Profile], count: int, seed: int, progress: Callable[[int], None] = lambda _n: None
+) -> Iterator[Case]:
+    """`count` cases drawn by Hypothesis, spread over the profiles: about two thirds at level one, one third at level two."""
+    from generators import strategies
+
+    if not count:
+        return
+    rows = count // 3
+    pool = pool_tables(fmt, seed)
+    drawn = strategies.draw(strategies.scenarios(fmt), count - rows, seed)
+    progress(len(drawn))
+    paired = strategies.draw(strategies.row_scenarios(pool), rows, seed + 1)
+    progress(len(drawn) + len(paired))
+    scenarios: list[Scenario] = [*drawn, *paired]
+    for i, scenario in enumerate(scenarios):
+        profile = selected[i % len(selected)]
+        if scenario.level == 1:
+            scenario = strategies.rename(scenario, profile.database, f"_{i}")
+        named = replace(scenario, name=f"drawn/{seed}/{i}", tags=scenario.tags | {"drawn"})
+        case = as_case(fmt, profile, named)
+        if case.written:
+            yield case
+
+
+@cache
+def pool_tables(fmt: Format[Any], seed: int) -> tuple[Table, ...]:
+    """The run's level-two tables: the three fixed ones and one drawn from the seed."""
+    from generators import strategies
+
+    drawn = strategies.draw(strategies.tables(database=boundaries.POOL_DATABASE, min_columns=4, max_columns=8, keyed=True), 1, seed)[0]
+    return (*boundaries.pool(fmt.supports), replace(drawn, name="drawn"))
+
+
+def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: int) -> list[Call]:
+    """Groups cases into decode calls, in a stable order."""
+    grouped: dict[tuple[Any, ...], list[Case]] = {}
+    for case in cases:
+        if case.level not in levels:
+            continue
+        table = _asked(case)
+        grouped.setdefault((_order(case.deployment), case.level, table.name if table else ""), []).append(case)
+    found = []
+    for key in sorted(grouped):
+        some = grouped[key]
+        found.append(Call(fmt.name, some[0].deployment, some[0].level, tuple(some), _asked(some[0])))
+    return [replace(call, foreign=_foreign(call, found, seed)) for call in found]
+
+
+def _order(deployment: Deployment) -> tuple[str, ...]:
+    return (deployment.compression, deployment.time_zone, deployment.charset, deployment.binary)
+
+
+def _asked(case: Case) -> Table | None:
+    if case.level == 1:
+        return None
+    assert len(case.tables) == 1, f"{case.id}: a level-two case has one table of the pool"
+    return case.tables[0]
+
+
+def _foreign(call: Call, others: Sequence[Call], seed: int) -> tuple[Message, ...]:
+    if call.level == 1:
+        return ()
+    found = [
+        case.written[0].message
+        for other in others
+        if other.level == 2 and other.deployment == call.deployment and other.table != call.table
+        for case in other.cases
+        if "fault" not in case.id
+    ]
+    return tuple(random.Random(f"{seed}/{call.name}").sample(found, min(FOREIGN, len(found))))

@@ -1,0 +1,272 @@
+"""The commands that need no JVM: catalogues, corpora and publishing; and `decode`, a look at what a decoder makes of messages."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import click
+
+from generators.errors import NothingSelected, UsageError
+from generators.formats.base import FORMATS, formats, get
+
+STYLE = click.option(
+    "--format", "style", type=click.Choice(["pretty", "json", "markdown"]), help="How to print; pretty on a terminal, else json."
+)
+
+
+def _print(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str | None) -> None:
+    """One JSON list, or a table of the columns."""
+    style = style or ("pretty" if sys.stdout.isatty() else "json")
+    if style == "json":
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    if style == "markdown":
+        click.echo("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
+        for row in rows:
+            click.echo("| " + " | ".join(_text(row[c]).replace("|", "\\|") for c in columns) + " |")
+        return
+    from rich.table import Table
+
+    from conformance.report.console import console
+
+    table = Table(*columns, header_style="bold")
+    for row in rows:
+        table.add_row(*(_text(row[c]) for c in columns))
+    console().print(table)
+
+
+def _text(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+@click.command("formats")
+@STYLE
+def list_formats(style: str | None) -> None:
+    """The wire formats and the profiles of their writers.
+
+    \b
+    Example: cdc-conformance formats --format json
+    """
+    rows = [
+        {
+            "name": fmt.name,
+            "title": fmt.title,
+            "source": fmt.source,
+            "profiles": [p.name for p in fmt.profiles],
+            "deployments": sorted({f"{p.deployment.time_zone} {p.deployment.compression}" for p in fmt.profiles}),
+            "position": fmt.position,
+            "kinds": [{"wire": k.wire, "kind": k.kind, "op": k.op, "note": k.note} for k in fmt.kinds],
+        }
+        for fmt in formats()
+    ]
+    _print(rows, ("name", "title", "profiles"), style)
+
+
+@click.command("rules")
+@click.argument("names", nargs=-1, metavar="[FORMAT]...")
+@STYLE
+def list_rules(names: tuple[str, ...], style: str | None) -> None:
+    """The cited rules of every format, or of those named.
+
+    \b
+    Example: cdc-conformance rules ticdc-canal-json --format markdown
+    """
+    from conformance.rules.base import rules
+
+    rows = [
+        {
+            "id": rule.id,
+            "statement": rule.statement,
+            "obligation": rule.obligation.value,
+            "provenance": rule.provenance.value,
+            "effect": rule.effect.value,
+            "citations": [str(c) for c in rule.citations],
+        }
+        for name in names or FORMATS
+        for rule in rules(name)
+    ]
+    _print(rows, ("id", "obligation", "statement", "citations"), style)
+
+
+@click.command("cases")
+@click.argument("names", nargs=-1, metavar="[FORMAT]...")
+@click.option("--writer-profile", default="*", metavar="GLOB", help="Only these profiles.")
+@click.option("--select", multiple=True, metavar="ID", help="Only these ids: a prefix or glob.")
+@STYLE
+def list_cases(names: tuple[str, ...], writer_profile: str, select: tuple[str, ...], style: str | None) -> None:
+    """The named cases: stable ids, level and tags.
+
+    \b
+    Example: cdc-conformance cases ticdc-canal-json --select 'ticdc-canal-json/v7.1.6/unsigned-bigint'
+    """
+    from conformance.cases import matches, named_cases, profiles
+
+    rows = [
+        {"id": case.id, "level": case.level, "messages": len(case.written), "tags": sorted(case.tags)}
+        for fmt in formats(names)
+        for case in named_cases(fmt, profiles(fmt, writer_profile))
+        if not select or any(matches(case.id, pattern) for pattern in select)
+    ]
+    if not rows:
+        raise NothingSelected(f"no case matches {' '.join(select)}")
+    _print(rows, ("id", "level", "messages", "tags"), style)
+
+
+@click.group()
+def corpus() -> None:
+    """Corpora on disk: messages with the expected rows beside them."""
+
+
+@corpus.command("write")
+@click.argument("names", nargs=-1, required=True, metavar="FORMAT...")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The directory to write below.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same bytes.")
+@click.option("--count", type=click.IntRange(0), default=100, show_default=True, help="Expanded cases per profile.")
+@click.option("--writer-profile", default="*", metavar="GLOB", help="Only these profiles.")
+@click.option("--boundaries/--no-boundaries", default=True, show_default=True, help="With the named cases.")
+@click.option("--parquet", is_flag=True, help="Also messages.parquet in the shape of Spark's Kafka source.")
+def corpus_write(
+    names: tuple[str, ...], out: Path, seed: int, count: int, writer_profile: str, boundaries: bool, parquet: bool
+) -> None:
+    """Writes a corpus per format and profile: boundary cases and seeded cases.
+
+    \b
+    Example: cdc-conformance corpus write ticdc-canal-json --out corpora --seed 7 --count 200
+    """
+    from conformance.cases import named_cases, profiles
+    from generators import bulk
+    from generators import corpus as disk
+
+    for fmt in formats(names):
+        for profile in profiles(fmt, writer_profile):
+
+            def cases(fmt: Any = fmt, profile: Any = profile) -> Iterator[Any]:
+                if boundaries:
+                    yield from named_cases(fmt, (profile,))
+                yield from bulk.cases(fmt, profile, seed, count)
+
+            summary = disk.write(out, fmt, profile, cases(), seed=seed, parquet=parquet)
+            click.echo(f"{summary}", err=True)
+
+
+@corpus.command("verify")
+@click.argument("directory", type=click.Path(path_type=Path))
+def corpus_verify(directory: Path) -> None:
+    """Checks a corpus: files, checksums, counts and that it can be read.
+
+    \b
+    Example: cdc-conformance corpus verify corpora
+    """
+    from generators import corpus as disk
+
+    found = disk.find(directory)
+    if not found:
+        raise UsageError(f"{directory}: no corpus here (no manifest.json in it or below)")
+    bad = 0
+    for folder in found:
+        problems = disk.verify(folder)
+        bad += bool(problems)
+        click.echo(f"{folder}: {'ok' if not problems else '; '.join(problems)}")
+    if bad:
+        raise UsageError(f"{bad} of {len(found)} corpora are damaged")
+
+
+@click.command()
+@click.argument("name", metavar="FORMAT")
+@click.option("--writer-profile", "profile", metavar="NAME", help="The profile; default: the format's last.")
+@click.option("--count", type=click.IntRange(1), help="How many messages; default 10000 unless --duration is given.")
+@click.option("--duration", type=click.FloatRange(min=0.1), help="How many seconds.")
+@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages a second; default: as fast as possible.")
+@click.option("--topic", required=True, help="The topic; made with 3 partitions if it is missing.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same messages.")
+@click.option("--broker", "broker_spec", required=True, metavar="HOST:PORT", help="A running broker.")
+def publish(
+    name: str,
+    profile: str | None,
+    count: int | None,
+    duration: float | None,
+    rate: float | None,
+    topic: str,
+    seed: int,
+    broker_spec: str,
+) -> None:
+    """Publishes seeded messages of a format to a broker and says what was acknowledged.
+
+    \b
+    Example: cdc-conformance publish ticdc-canal-json --broker 127.0.0.1:9092 --topic cdc --count 100000
+    """
+    import itertools
+    import time
+
+    from conformance.broker import broker
+    from conformance.cli import Progress
+    from generators import bulk, kafka
+    from generators.model import Layout
+
+    fmt = get(name)
+    chosen = fmt.profile(profile) if profile else fmt.profiles[-1]
+    wanted = count if count is not None else None if duration else 10_000
+    messages: Iterator[Any] = iter(bulk.messages(fmt, chosen, seed, count=wanted))
+    if duration:
+        end = time.monotonic() + duration
+        messages = itertools.takewhile(lambda _m: time.monotonic() < end, messages)
+    with Progress() as note, broker(broker_spec, note=note) as started:
+        kafka.ensure_topic(started.bootstrap, topic, Layout().partitions)
+        result = kafka.publish(
+            started.bootstrap,
+            topic,
+            messages,
+            rate=rate,
+            progress=lambda n: note(f"{n} messages acknowledged"),
+            keep_offsets=False,
+        )
+    click.echo(
+        json.dumps(
+            {
+                "topic": topic,
+                "profile": chosen.name,
+                "seed": seed,
+                "acknowledged": result.acknowledged,
+                "failed": result.failed,
+                "errors": list(result.errors),
+                "seconds": round(result.seconds, 3),
+                "per_second": round(result.acknowledged / result.seconds) if result.seconds else None,
+                "p50_ms": result.p50_ms,
+                "p99_ms": result.p99_ms,
+            }
+        )
+    )
+    sys.exit(1 if result.failed else 0)
+
+
+@click.command()
+@click.argument("name", metavar="FORMAT")
+@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--decoder", metavar="SPEC", help="Default: the reference decoder.")
+@click.option("--select", multiple=True, metavar="ID", help="Only these cases: a prefix or glob.")
+def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, ...]) -> None:
+    """What a decoder makes of a corpus, as JSON lines: a look, no verdict.
+
+    \b
+    Example: cdc-conformance decode ticdc-canal-json corpora/ticdc-canal-json/v7.1.6
+    """
+    from conformance.look import look
+
+    fmt = get(name)
+
+    def wanted(case_id: str) -> bool:
+        from conformance.cases import matches
+
+        return not select or any(matches(case_id, p) or fnmatchcase(case_id, p) for p in select)
+
+    for line in look(fmt.name, directory, decoder, wanted):
+        click.echo(json.dumps(line, ensure_ascii=False))
+
+
+COMMANDS = (list_formats, list_rules, list_cases, corpus, publish, decode)
+"""What `cli` adds to its own."""

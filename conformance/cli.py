@@ -1,0 +1,344 @@
+"""The command line: click commands over the library; data to stdout, words to stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from generators.errors import HarnessError, UnknownName, UsageError
+from generators.formats.base import FORMATS
+
+FORMAT = click.option(
+    "--format", "style", type=click.Choice(["pretty", "json", "markdown"]), help="How to print; pretty on a terminal, else json."
+)
+BUDGET = click.option("--budget", default="smoke", show_default=True, help="smoke, ci or nightly: how many cases are drawn.")
+SEED = click.option("--seed", type=int, default=1, show_default=True, help="Seed of everything drawn.")
+BROKER = click.option(
+    "--broker",
+    "broker_spec",
+    default="auto",
+    show_default=True,
+    help="auto, embedded, container, HOST:PORT, or none: records go to Spark as a table.",
+)
+
+
+class Group(click.Group):
+    """A group that names the nearest command to an unknown one."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Click's, with a hint."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise click.UsageError(str(UnknownName("command", args[0], self.commands)))
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(package_name="cdc-conformance")
+def cli() -> None:
+    """Conformance harness for CDC message decoders on Spark.
+
+    \b
+    Exit codes: 0 conforms; 1 does not; 2 usage or configuration; 3 harness or environment;
+    4 nothing selected or judged; 5 unexpected pass; 130 interrupted.
+    """
+
+
+def main() -> None:
+    """Runs the command line; every error that a user can mend is one line, not a stack trace."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        cli.main(standalone_mode=False)
+    except HarnessError as error:
+        click.echo(f"cdc-conformance: {error}", err=True)
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("cdc-conformance: interrupted; everything that was started has been stopped", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def _terminate(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+class Progress:
+    """Words about long work on stderr: a spinner on a terminal, else a line at most every 10 seconds."""
+
+    def __init__(self) -> None:
+        from conformance.report.console import console
+
+        self._console = console(stderr=True)
+        self._last = 0.0
+        self._status = self._console.status("starting") if self._console.is_terminal else None
+
+    def __call__(self, text: str) -> None:
+        if self._status is not None:
+            self._status.update(text)
+        elif time.monotonic() - self._last >= 10:
+            self._last = time.monotonic()
+            click.echo(f"... {text}", err=True)
+
+    def __enter__(self) -> Progress:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+
+def chosen(style: str | None) -> str:
+    """The output style: the one asked for, else pretty on a terminal and json through a pipe."""
+    return style or ("pretty" if sys.stdout.isatty() else "json")
+
+
+@contextlib.contextmanager
+def transport(spec: str, note: Callable[[str], None]) -> Iterator[tuple[str | None, str, str]]:
+    """A broker and a run topic, as (bootstrap, broker's description, topic); (None, "none", "") without a broker."""
+    if spec == "none":
+        yield None, "none", ""
+        return
+    from conformance.broker import broker
+    from generators import kafka
+    from generators.model import Layout
+
+    with broker(spec, note=note) as started, kafka.run_topic(started.bootstrap, Layout().partitions, note=note) as topic:
+        yield started.bootstrap, f"{started.kind} {started.bootstrap}", topic
+
+
+@cli.command()
+@click.argument("formats", nargs=-1, metavar="[FORMAT]...")
+@click.option("--all", "everything", is_flag=True, help="Every format; the default when none is named.")
+@click.option("--decoder", metavar="SPEC", help="module:function or path/file.py:function; default: the reference decoders.")
+@click.option("--map", "mapping", multiple=True, metavar="NAME=EXPRESSION", help="Renames the decoder's columns: after=row.after.")
+@click.option("--level", type=click.Choice(["changes", "rows", "both"]), default="both", help="Which level(s) to judge.")
+@click.option("--writer-profile", default="*", metavar="GLOB", help="Only these profiles.")
+@BUDGET
+@SEED
+@BROKER
+@click.option("--select", multiple=True, metavar="ID", help="Only these cases or rules: a prefix or glob; repeatable.")
+@click.option("--exclude", multiple=True, metavar="ID", help="Not these cases or rules.")
+@click.option("--strict", is_flag=True, help="A broken SHOULD makes the exit code 1.")
+@click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Writes report.jsonl and failures/ there.")
+@click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
+@click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
+@FORMAT
+def run(**options: Any) -> None:
+    """The main job: draw, publish, decode, judge, report.
+
+    \b
+    Example: cdc-conformance run ticdc-canal-json --decoder mine.py:decode --budget ci
+    """
+    from conformance.cases import budget
+    from conformance.run import Settings
+
+    mapping = dict(_assignment(text) for text in options["mapping"])
+    settings = Settings(
+        formats=tuple(dict.fromkeys(options["formats"])) or FORMATS,
+        budget=budget(options["budget"]),
+        seed=options["seed"],
+        decoder=options["decoder"],
+        mapping=mapping,
+        level=options["level"],
+        writer_profile=options["writer_profile"],
+        select=options["select"],
+        exclude=options["exclude"],
+        strict=options["strict"],
+        max_fail=1 if options["fail_fast"] else options["max_fail"] or 0,
+        timeout_s=options["timeout"],
+        arguments=tuple(sys.argv[1:]),
+    )
+    for name in settings.formats:
+        if name not in FORMATS:
+            raise UnknownName("format", name, FORMATS)
+    if settings.decoder and len(settings.formats) > 1:
+        raise UsageError(f"--decoder judges one format; name it: {', '.join(settings.formats)}")
+    sys.exit(_perform(settings, options["broker_spec"], options["report"], chosen(options["style"])))
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, expression = text.partition("=")
+    if not equals or not name or not expression:
+        raise UsageError(f"--map {text!r}: expected NAME=EXPRESSION, such as after=row.after")
+    return name, expression
+
+
+def _perform(settings: Any, broker_spec: str, report: Path | None, style: str) -> int:
+    from conformance import replay
+    from conformance.engine import ChildEngine
+    from conformance.report import console, markdown, records
+    from conformance.run import run as perform
+
+    with Progress() as note, ChildEngine(packages=broker_spec != "none", timeout_s=settings.timeout_s) as engine:
+        note("starting Spark and Kafka")
+        with transport(broker_spec, note) as (bootstrap, described, topic):
+            settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
+            result = perform(settings, engine, note)
+    saved = []
+    directory = report / "failures" if report else replay.HOME
+    for failure in result.failures:
+        decoder = settings.decoder or next(f.decoder for f in result.formats if f.format == failure.result.case.format)
+        seen = result.header.versions
+        path = replay.save(directory, failure, decoder, settings.level, settings.mapping, seen)
+        saved.append(replace(failure, file=str(path)))
+    result = replace(result, failures=tuple(saved))
+    if report:
+        records.write(result, report)
+    if style == "pretty":
+        console.console().print(console.render(result))
+    elif style == "markdown":
+        click.echo(markdown.render(result))
+    else:
+        for record in records.records(result):
+            if record["type"] not in ("case", "call"):
+                click.echo(json.dumps(record, ensure_ascii=False))
+    return result.exit_code
+
+
+@cli.command()
+@click.argument("name", metavar="ID|FILE")
+@click.option("--decoder", metavar="SPEC", help="Another decoder than the saved one.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
+def replay(name: str, decoder: str | None, timeout: float) -> None:
+    """Judges one saved failure again: FIXED, FAILED or ERROR.
+
+    \b
+    Example: cdc-conformance replay .cdc-conformance/failures/ticdc-canal-json-value-unsigned-1a2b3c4d.json
+    """
+    from conformance import replay as again
+    from conformance.engine import ChildEngine
+
+    path = again.find(name)
+    crash = again.load(path)
+    with Progress() as note, ChildEngine(timeout_s=timeout) as engine:
+        note(f"replaying {crash.case.id}")
+        outcome, findings, problem = again.replay(crash, engine, decoder)
+    click.echo(f"{outcome} {crash.rule} {crash.case.id}")
+    for finding in findings[:5]:
+        click.echo(f"  {finding.rule} at {finding.path}: expected {finding.expected}, actual {finding.actual}")
+    if problem:
+        click.echo(f"  {problem}", err=True)
+    if outcome is again.Outcome.FIXED:
+        click.echo(f"  the file can be removed: {path}", err=True)
+    sys.exit({"FIXED": 0, "FAILED": 1, "ERROR": 3}[outcome.value])
+
+
+@cli.command()
+@click.argument("formats", nargs=-1, metavar="[FORMAT]...")
+@SEED
+@FORMAT
+def selftest(formats: tuple[str, ...], seed: int, style: str | None) -> None:
+    """Shows that the harness catches what it must and accuses nobody wrongly (DESIGN 7).
+
+    \b
+    Example: cdc-conformance selftest
+    """
+    from conformance import selftest as own
+    from conformance.engine import ChildEngine
+    from conformance.report.console import console
+
+    for name in formats:
+        if name not in FORMATS:
+            raise UnknownName("format", name, FORMATS)
+    with Progress() as note, ChildEngine() as engine:
+        results = own.selftest(engine, formats or FORMATS, seed, note)
+    if chosen(style) == "pretty":
+        console().print(own.render(results))
+    else:
+        for result in results:
+            click.echo(json.dumps(result.as_json(), ensure_ascii=False))
+    sys.exit(0 if all(r.ok for r in results) else 1)
+
+
+@cli.command()
+@FORMAT
+def doctor(style: str | None) -> None:
+    """What is there, what is missing, and how to get it.
+
+    \b
+    Example: cdc-conformance doctor
+    """
+    from rich.table import Table
+
+    from conformance import doctor as checks
+    from conformance.report.console import console
+
+    found = checks.checks()
+    if chosen(style) == "pretty":
+        table = Table("", "what", "found", "remedy", header_style="bold")
+        for check in found:
+            mark = "[green]ok[/green]" if check.ok else "[red]missing[/red]"
+            table.add_row(mark, check.name, check.found, "" if check.ok else f"{check.remedy} ({check.needed_for})")
+        console().print(table)
+    else:
+        for check in found:
+            click.echo(
+                json.dumps(
+                    {
+                        "name": check.name,
+                        "ok": check.ok,
+                        "found": check.found,
+                        "remedy": check.remedy,
+                        "needed_for": check.needed_for,
+                    }
+                )
+            )
+    sys.exit(0 if all(c.ok or not getattr(c, "required", False) for c in found) else 3)
+
+
+@cli.command()
+@click.argument("formats", nargs=-1, metavar="[FORMAT]...")
+@click.option("--decoder", metavar="SPEC", help="Another decoder than the reference; one format only.")
+@click.option("--messages", type=click.IntRange(100), default=20_000, show_default=True, help="Messages per measurement.")
+@click.option("--rounds", type=click.IntRange(3), default=7, show_default=True, help="Timed rounds after warm-up.")
+@FORMAT
+def bench(formats: tuple[str, ...], decoder: str | None, messages: int, rounds: int, style: str | None) -> None:
+    """Batch decode throughput against the baseline: same process, interleaved, noop sink, as a ratio with its range.
+
+    \b
+    Example: cdc-conformance bench ticdc-canal-json --messages 50000
+    """
+    from conformance import bench as measure
+    from conformance.engine import ChildEngine
+    from conformance.report.console import console
+
+    for name in formats:
+        if name not in FORMATS:
+            raise UnknownName("format", name, FORMATS)
+    if decoder and len(formats) != 1:
+        raise UsageError("--decoder measures one format; name it")
+    with Progress() as note, ChildEngine() as engine:
+        results = measure.bench(engine, formats or FORMATS, decoder, messages, rounds, note)
+    if chosen(style) == "pretty":
+        console().print(measure.render(results))
+    else:
+        for result in results:
+            click.echo(json.dumps(result))
+
+
+def _register() -> None:
+    from conformance import catalogue
+
+    for command in catalogue.COMMANDS:
+        cli.add_command(command)
+
+
+_register()

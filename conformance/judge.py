@@ -1,0 +1,408 @@
+"""Expectation against output: findings, verdicts, and what each rule compared.
+
+The comparator walks the expectation; at each (field, aspect) it asks which rule owns it (first match, cached), counts the
+comparison, and on a mismatch makes one finding of that rule. Nothing in here reads the wire.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.compare import Typed, null_is_fine, same_text, same_value
+from conformance.output import ENVELOPE, OutputRow
+from conformance.rules.base import Aspect, Obligation, Rule, Subject, owner
+from generators.model import Case, Cell, Change, Image, Kind, State
+
+
+class Verdict(enum.StrEnum):
+    """What a case came to (DESIGN 3.6)."""
+
+    PASS = "pass"
+    NON_STRICT = "pass-non-strict"
+    FAIL = "fail"
+    REJECTED = "rejected-correctly"
+    ACCEPTED = "accepted-silently"
+    INFORMATIONAL = "informational"
+    UNSUPPORTED = "unsupported"
+    ERRORED = "errored"
+    TIMEOUT = "timeout"
+
+
+BAD = frozenset({Verdict.FAIL, Verdict.ACCEPTED, Verdict.ERRORED, Verdict.TIMEOUT})
+"""Verdicts that make a run exit with 1."""
+
+
+class HarnessFault(AssertionError):
+    """The harness itself is wrong: a comparison without an owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One mismatch: the rule that it breaks, where, and what stood there. `message` and `row` are ordinals within the case."""
+
+    case: str
+    rule: str
+    message: int
+    row: int
+    aspect: Aspect
+    path: str
+    expected: str
+    actual: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """A judged case. `note` says why it errored, timed out or is unsupported."""
+
+    case: Case
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a decoder claims, as globs; () claims everything. What is not claimed is unsupported, never failed."""
+
+    profiles: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One comparison that a rule owned: where `selftest` may alter a correct output. `name` is the field, or the image's column."""
+
+    case: str
+    message: int
+    row: int
+    aspect: Aspect
+    name: str
+    side: str = ""
+
+
+SITES = 3
+"""Sites remembered per rule."""
+CASES = 150
+"""Cases remembered per rule."""
+
+
+@dataclass(slots=True)
+class Judge:
+    """Judges the cases of one format and keeps the rules' counts, and for each rule some sites and cases that it owned."""
+
+    rules: tuple[Rule, ...]
+    capabilities: Capabilities = Capabilities()
+    compared: Counter[str] = field(default_factory=Counter)
+    broken: Counter[str] = field(default_factory=Counter)
+    cells: Counter[State] = field(default_factory=Counter)
+    sites: dict[str, list[Site]] = field(default_factory=dict)
+    seen: dict[str, dict[str, None]] = field(default_factory=dict)
+    _owners: dict[Any, Rule] = field(default_factory=dict)
+
+    def own(self, subject: Subject) -> Rule:
+        """The rule that owns a comparison. Raises HarnessFault when there is none."""
+        rule = self._owners.get(subject)
+        if rule is None:
+            rule = owner(self.rules, subject)
+            if rule is None:
+                raise HarnessFault(f"no rule owns {subject}")
+            self._owners[subject] = rule
+        return rule
+
+    def judge(self, case: Case, outputs: Sequence[Sequence[OutputRow]], table: str | None = None) -> CaseResult:
+        """The verdict of one case from the output rows of each of its messages.
+
+        At level two `table` names the table that was asked for; changes of other tables owe nothing.
+        """
+        reader = _Reader(self, case)
+        for number, (written, rows) in enumerate(zip(case.written, outputs, strict=True)):
+            changes = written.changes
+            if case.level == 2:
+                changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or (c.kind is Kind.ROW and c.table == table))
+            reader.message(number, changes, rows)
+        return CaseResult(case, self.verdict(case, reader.findings), tuple(reader.findings))
+
+    def verdict(self, case: Case, findings: Sequence[Finding]) -> Verdict:
+        """What the findings make of a case."""
+        by_id = {rule.id: rule for rule in self.rules}
+        worst = {by_id[f.rule].obligation for f in findings}
+        must = [f for f in findings if by_id[f.rule].obligation is Obligation.MUST]
+        if must:
+            return Verdict.ACCEPTED if all(f.aspect is Aspect.ACCEPTED for f in must) else Verdict.FAIL
+        if Obligation.SHOULD in worst:
+            return Verdict.NON_STRICT
+        rejects = any(c.kind is Kind.CORRUPT and not c.anything for w in case.written for c in w.changes)
+        open_ended = any(c.anything for w in case.written for c in w.changes)
+        if worst or open_ended:
+            return Verdict.INFORMATIONAL
+        return Verdict.REJECTED if rejects else Verdict.PASS
+
+
+class _Reader:
+    """The walk over one case."""
+
+    def __init__(self, judge: Judge, case: Case) -> None:
+        self.judge = judge
+        self.case = case
+        self.findings: list[Finding] = []
+        self._plans: dict[Any, tuple[Rule, ...]] = {}
+
+    def subject(self, change: Change, name: str, aspect: Aspect, **more: str) -> Subject:
+        case = self.case
+        return Subject(case.profile, case.level, change.kind.value, change.op or "", name, aspect, tags=case.tags, **more)
+
+    def check(self, fine: bool, subject: Subject, at: tuple[int, int], path: str, expected: object, actual: object) -> bool:
+        rule = self.judge.own(subject)
+        name = path if subject.field in ("image", "change") else subject.field
+        return self.settle(fine, rule, subject.aspect, at, path, expected, actual, name, subject.side)
+
+    def settle(
+        self,
+        fine: bool,
+        rule: Rule,
+        aspect: Aspect,
+        at: tuple[int, int],
+        path: str,
+        expected: object,
+        actual: object,
+        name: str,
+        side: str,
+    ) -> bool:
+        self.count(rule, aspect, at, name, side)
+        if not fine:
+            self.judge.broken[rule.id] += 1
+            found = Finding(self.case.id, rule.id, at[0], at[1], aspect, path, _show(expected), _show(actual))
+            self.findings.append(found)
+        return fine
+
+    def count(self, rule: Rule, aspect: Aspect, at: tuple[int, int], name: str, side: str) -> None:
+        judge, case = self.judge, self.case.id
+        judge.compared[rule.id] += 1
+        seen = judge.seen.setdefault(rule.id, {})
+        if len(seen) < CASES and case not in seen:
+            seen[case] = None
+            sites = judge.sites.setdefault(rule.id, [])
+            if len(sites) < SITES:
+                sites.append(Site(case, at[0], at[1], aspect, name, side))
+
+    def message(self, number: int, changes: Sequence[Change], rows: Sequence[OutputRow]) -> None:
+        if changes and changes[0].kind is Kind.CORRUPT:
+            self._corrupt(number, changes[0], rows)
+            return
+        by_row: dict[int | None, list[OutputRow]] = {}
+        for row in rows:
+            by_row.setdefault(row.row, []).append(row)
+        rejected = len(rows) == 1 and rows[0].kind == Kind.CORRUPT
+        for change in changes:
+            at = (number, change.row)
+            got = by_row.pop(change.row, [])
+            if rejected:
+                got = list(rows)
+            here = self.check(
+                bool(got), self.subject(change, "change", Aspect.MISSING), at, f"row {change.row}", _what(change), "no output row"
+            )
+            if here:
+                self._change(at, change, got[0])
+                self.check(
+                    len(got) == 1,
+                    self.subject(change, "change", Aspect.EXTRA),
+                    at,
+                    f"row {change.row}",
+                    "one output row",
+                    f"{len(got)} output rows with row={change.row}",
+                )
+        if rejected:
+            return
+        surplus = [row for rows_ in by_row.values() for row in rows_]
+        model = changes[-1] if changes else Change(0, Kind.ROW)
+        if surplus or not changes:
+            wanted = f"{len(changes)} output row(s)"
+            self.check(
+                not surplus,
+                self.subject(model, "change", Aspect.EXTRA),
+                (number, len(changes)),
+                "rows",
+                wanted,
+                f"{len(surplus)} more, the first: {_describe(surplus[0]) if surplus else ''}",
+            )
+
+    def _corrupt(self, number: int, change: Change, rows: Sequence[OutputRow]) -> None:
+        if change.anything:
+            subject = self.subject(change, "change", Aspect.MISSING)
+            self.check(bool(rows), subject, (number, 0), "rows", "at least one output row", "no output row")
+            return
+        subject = self.subject(change, "change", Aspect.ACCEPTED)
+        fine = len(rows) == 1 and rows[0].kind == Kind.CORRUPT
+        actual = "no output row" if not rows else "; ".join(_describe(row) for row in rows[:3])
+        self.check(fine, subject, (number, 0), "kind", "exactly one CORRUPT row", actual)
+
+    def _change(self, at: tuple[int, int], change: Change, row: OutputRow) -> None:
+        if row.kind == Kind.CORRUPT and (Kind.CORRUPT, None) not in change.accept:
+            subject = self.subject(change, "change", Aspect.CORRUPT)
+            self.check(False, subject, at, "kind", _what(change), f"CORRUPT: {row.error or 'no error text'}")
+            return
+        self.count(self.judge.own(self.subject(change, "change", Aspect.CORRUPT)), Aspect.CORRUPT, at, "kind", "")
+        pairs = {(change.kind.value, change.op and change.op.value), *((k.value, o and o.value) for k, o in change.accept)}
+        kinds = sorted({k for k, _ in pairs})
+        if not self.check(
+            row.kind in kinds, self.subject(change, "change", Aspect.KIND), at, "kind", " or ".join(kinds), row.kind
+        ):
+            return
+        if row.kind != change.kind:
+            return
+        ops = sorted({o or "NULL" for k, o in pairs if k == row.kind})
+        op_fits = (row.kind, row.op) in pairs
+        if not self.check(op_fits, self.subject(change, "change", Aspect.OP), at, "op", " or ".join(ops), row.op):
+            return
+        if self.case.level == 1:
+            self._envelope(at, change, row)
+        for side, actual in (("before", row.before), ("after", row.after)):
+            if change.kind is Kind.ROW:
+                self._image(at, change, side, change.image(side, self.case.level), actual)
+
+    def _envelope(self, at: tuple[int, int], change: Change, row: OutputRow) -> None:
+        expected: Mapping[str, Any] = {
+            "database": change.database,
+            "schema": change.schema,
+            "table": change.table,
+            "keys": change.keys,
+            "sql": change.sql,
+            "position": change.position,
+            "commit_time": change.commit_time_us,
+            "types": change.types,
+            "schema_version": change.schema_version,
+        }
+        for name in ENVELOPE:
+            if name not in row.fields:
+                continue
+            want, got = expected[name], row.fields[name]
+            if name == "schema_version" and want is None:
+                continue
+            if name in ("database", "schema", "table"):
+                fine = (want or "") == (got or "")
+            elif name == "keys":
+                fine = list(want or ()) == list(got or ())
+            elif name == "types":
+                fine = dict(want or {}) == dict(got or {})
+            elif name == "sql":
+                fine = (want or "") == (got or "")
+            else:
+                fine = want == got
+            self.check(fine, self.subject(change, name, Aspect.FIELD), at, name, want, got)
+
+    def _image(
+        self, at: tuple[int, int], change: Change, side: str, expected: Image | None, actual: Mapping[str, Any] | None
+    ) -> None:
+        level = self.case.level
+        if expected and all(cell.state is State.ANY for cell in expected.values()):
+            self.judge.cells[State.ANY] += len(expected)
+            return
+        subject = self.subject(change, "image", Aspect.IMAGE, side=side)
+        wanted = "NULL" if expected is None else "an image"
+        if not self.check((expected is None) == (actual is None), subject, at, side, wanted, actual and _image_text(actual)):
+            return
+        if expected is None or actual is None:
+            return
+        for column, cell in expected.items():
+            self._cell(at, change, side, column, cell, actual)
+        if level == 1 and len(actual) > sum(c in actual for c in expected):
+            surplus = sorted(set(actual) - set(expected))
+            subject = self.subject(change, "cell", Aspect.PRESENCE, side=side, state=State.ABSENT.value)
+            self.check(False, subject, at, f"{side}[{surplus[0]!r}]", "no such column", actual[surplus[0]])
+
+    def _cell(self, at: tuple[int, int], change: Change, side: str, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
+        level, state = self.case.level, cell.state
+        self.judge.cells[state] += 1
+        if state is State.ANY and (level == 2 or cell.text is None):
+            return
+        if level == 2 and state is State.ABSENT:
+            return
+        types = self.judge.capabilities.types
+        if types and not any(cell.type.key == t for t in types):
+            return
+        plan = self._plan(change, side, cell)
+        path = f"{side}[{column!r}]"
+        there = column in actual
+        presence, null, value = plan
+        if level == 1 or not there:
+            want = "absent" if state is State.ABSENT else "present"
+            got = f"present: {_show(actual[column])}" if there else "absent"
+            fine = there == (state is not State.ABSENT)
+            if not self.settle(fine, presence, Aspect.PRESENCE, at, path, want, got, column, side):
+                return
+        if state is State.ABSENT:
+            return
+        got = actual[column]
+        if state is State.NULL:
+            self.settle(got is None, null, Aspect.NULL, at, path, "NULL", _raw(got), column, side)
+            return
+        if got is None and level == 2 and null_is_fine(cell):
+            self.count(value, Aspect.VALUE, at, column, side)
+            return
+        if got is None:
+            self.settle(False, null, Aspect.NULL, at, path, _cell_text(cell, level), "NULL", column, side)
+            return
+        self.count(null, Aspect.NULL, at, column, side)
+        if same_text(cell, got) if level == 1 else same_value(cell, got):
+            self.count(value, Aspect.VALUE, at, column, side)
+        else:
+            self.settle(False, value, Aspect.VALUE, at, path, _cell_text(cell, level), _typed_text(got), column, side)
+
+    def _plan(self, change: Change, side: str, cell: Cell) -> tuple[Rule, ...]:
+        key = (change.op, side, cell.type.key, cell.cls, cell.state)
+        found = self._plans.get(key)
+        if found is None:
+            more = {
+                "side": side,
+                "type": cell.type.key,
+                "logical": cell.type.logical.value,
+                "cls": cell.cls,
+                "state": cell.state.value,
+            }
+            found = tuple(
+                self.judge.own(self.subject(change, "cell", aspect, **more))
+                for aspect in (Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE)
+            )
+            self._plans[key] = found
+        return found
+
+
+def _what(change: Change) -> str:
+    return f"{change.kind} {change.op or ''}".strip()
+
+
+def _describe(row: OutputRow) -> str:
+    image = row.after if row.after is not None else row.before
+    return f"{row.kind} {row.op or ''} {_image_text(image) if image is not None else ''}".strip()[:300]
+
+
+def _image_text(image: Mapping[str, Any]) -> str:
+    shown = {k: _raw(v) for k, v in list(image.items())[:8]}
+    return f"{shown}{' ...' if len(image) > 8 else ''}"
+
+
+def _raw(value: Any) -> Any:
+    return value.value if isinstance(value, Typed) else value
+
+
+def _typed_text(value: Any) -> str:
+    return f"{_show(value.value)} ({value.family})" if isinstance(value, Typed) else _show(value)
+
+
+def _cell_text(cell: Cell, level: int) -> str:
+    if level == 1:
+        return _show(cell.text)
+    if cell.state is State.ONE_OF:
+        return "one of " + ", ".join(_show(option) for option in cell.options)
+    return f"{_show(cell.value)} ({cell.type.key})"
+
+
+def _show(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 400 else f"{text[:400]}... ({len(text)} characters)"

@@ -1,0 +1,155 @@
+"""Crash files: a failure saved as data, and one case judged again.
+
+A file holds the case (messages and expectations), the rule, the decoder and the versions, as JSON. Replaying says FIXED, FAILED or
+ERROR.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from conformance import laws
+from conformance.engine import ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Request, Source, write_records
+from conformance.judge import BAD, Finding, Judge, Verdict
+from conformance.output import Place, read
+from conformance.results import Failure
+from conformance.rules.base import Rule, rules
+from generators import codec
+from generators.errors import HarnessError, UnknownName, UsageError
+from generators.model import Case
+
+HOME: Final = Path(".cdc-conformance/failures")
+VERSION: Final = 1
+
+
+class Outcome(enum.StrEnum):
+    """What a replay came to."""
+
+    FIXED = "FIXED"
+    FAILED = "FAILED"
+    ERROR = "ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """A saved failure."""
+
+    id: str
+    rule: str
+    decoder: str
+    level: str
+    mapping: Mapping[str, str]
+    case: Case
+
+
+def crash_id(failure: Failure) -> str:
+    """A short name that is the same for the same rule and case."""
+    digest = hashlib.sha256(f"{failure.rule.id}\0{failure.result.case.id}".encode()).hexdigest()[:8]
+    return f"{re.sub(r'[^a-z0-9]+', '-', failure.rule.id)}-{digest}"
+
+
+def save(directory: Path, failure: Failure, decoder: str, level: str, mapping: Mapping[str, str], seen: Mapping[str, str]) -> Path:
+    """Writes a crash file and gives its path. Raises HarnessError when the disk refuses."""
+    finding, rule = failure.finding, failure.rule
+    data = {
+        "version": VERSION,
+        "id": crash_id(failure),
+        "rule": rule.id,
+        "statement": rule.statement,
+        "obligation": rule.obligation.value,
+        "citations": [str(c) for c in rule.citations],
+        "effect": rule.effect.value,
+        "finding": {"path": finding.path, "expected": finding.expected, "actual": finding.actual, "message": finding.message},
+        "decoder": decoder,
+        "level": level,
+        "mapping": dict(mapping),
+        "versions": dict(seen),
+        "case": codec.dump_case(failure.result.case),
+    }
+    path = directory / f"{crash_id(failure)}.json"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    except OSError as error:
+        raise HarnessError(f"cannot save the failure to {path}: {error.strerror or error}") from error
+    return path
+
+
+def find(name: str) -> Path:
+    """A crash file by path, or by id below `.cdc-conformance/failures`. Raises UnknownName."""
+    path = Path(name)
+    if path.is_file():
+        return path
+    by_id = HOME / f"{name}.json"
+    if by_id.is_file():
+        return by_id
+    raise UnknownName("failure", name, [p.stem for p in HOME.glob("*.json")])
+
+
+def load(path: Path) -> Crash:
+    """Reads a crash file. Raises UsageError."""
+    try:
+        data: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if data.get("version") != VERSION:
+            raise UsageError(f"{path}: crash file version {data.get('version')!r}, this release reads {VERSION}")
+        case = codec.load_case(data["case"], str(path))
+        return Crash(data["id"], data["rule"], data["decoder"], data["level"], data["mapping"], case)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} is not a crash file: {type(error).__name__}: {error}") from error
+
+
+def replay(crash: Crash, engine: ChildEngine, decoder: str | None = None) -> tuple[Outcome, list[Finding], str]:
+    """Judges the saved case again, with the saved decoder or another; gives the outcome, the findings and what went wrong."""
+    found = rules(crash.case.format)
+    rule = next((r for r in found if r.id == crash.rule), None)
+    if rule is None:
+        raise UnknownName("rule", crash.rule, [r.id for r in found])
+    spec = decoder or crash.decoder
+    level = crash.level if crash.level in ("changes", "rows") else "auto"
+    loaded = engine.load(spec, level).result()
+    if crash.case.level not in loaded.levels:
+        return Outcome.ERROR, [], f"the case is of level {crash.case.level}; {spec} decodes level {loaded.levels[0]}"
+    messages = [w.message for w in crash.case.written]
+    path = engine.directory / "replay.parquet"
+    offsets, places = _places(crash.case)
+    write_records(path, messages, offsets)
+    ranges = tuple((p, o, o) for _, p, o in places)
+    engine.open("replay", Source(ranges, parquet=str(path)))
+    table = crash.case.tables[0] if crash.case.level == 2 else None
+    asked = Request("replay", ranges, spec, crash.case.level, crash.case.deployment, table, mapping=crash.mapping)
+    judge = Judge(found, loaded.capabilities)
+    try:
+        outputs = read(engine.decode(asked).result(), crash.case.level)
+        findings = list(
+            judge.judge(crash.case, [outputs.get(p, ()) for p in places], table.name if table else None).findings
+        )
+        if rule.law:
+            findings += laws.again(engine, asked, crash.case, dict(zip(places, range(len(places)), strict=True)), judge)
+    except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+        return Outcome.ERROR, [], str(error)
+    return _outcome(judge, crash.case, rule, findings), findings, ""
+
+
+def _places(case: Case) -> tuple[list[int], list[Place]]:
+    """Offsets per topic and partition, in the case's order."""
+    counters: dict[tuple[str, int], int] = {}
+    offsets, places = [], []
+    for written in case.written:
+        key = (written.message.topic, written.message.partition)
+        offsets.append(counters.get(key, 0))
+        counters[key] = offsets[-1] + 1
+        places.append((*key, offsets[-1]))
+    return offsets, places
+
+
+def _outcome(judge: Judge, case: Case, rule: Rule, findings: list[Finding]) -> Outcome:
+    still = any(f.rule == rule.id for f in findings)
+    verdict = judge.verdict(case, findings)
+    return Outcome.FAILED if still or verdict in BAD or verdict is Verdict.NON_STRICT else Outcome.FIXED

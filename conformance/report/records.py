@@ -1,0 +1,153 @@
+"""The run as data: one JSON line for the header, each case, each rule, each failure, and a footer (report.schema.json).
+
+A report without its footer is truncated.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.resources
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from conformance.results import Failure, FormatResult, RunResult
+from generators.errors import HarnessError
+
+VERSION = 1
+
+
+def records(result: RunResult) -> Iterator[dict[str, Any]]:
+    """The report's lines."""
+    head = result.header
+    yield {
+        "type": "header",
+        "version": VERSION,
+        "seed": head.seed,
+        "budget": head.budget,
+        "decoder": head.decoder,
+        "broker": head.broker,
+        "topic": head.topic or None,
+        "versions": dict(head.versions),
+        "arguments": list(head.arguments),
+    }
+    for fmt in result.formats:
+        yield from _cases(fmt)
+        yield from _rules(fmt)
+        for call in fmt.calls:
+            yield {
+                "type": "call",
+                "format": fmt.format,
+                "name": call.name,
+                "level": call.level,
+                "cases": call.cases,
+                "messages": call.messages,
+                "note": call.note,
+            }
+    for failure in result.failures:
+        yield _failure(failure)
+    yield {
+        "type": "footer",
+        "exit_code": result.exit_code,
+        "seconds": round(result.seconds, 3),
+        "stopped_early": result.stopped_early,
+        "formats": {
+            fmt.format: {
+                "cases": len(fmt.cases),
+                "drawn": fmt.drawn,
+                "rules": len(fmt.rules),
+                "rules_exercised": sum(1 for r in fmt.rules if r.compared),
+                "verdicts": {v.value: n for v, n in sorted(fmt.verdicts.items())},
+                "certain_cells": round(fmt.certain, 6),
+                "cells": {state.value: n for state, n in sorted(fmt.cells.items())},
+            }
+            for fmt in result.formats
+        },
+    }
+
+
+def _cases(fmt: FormatResult) -> Iterator[dict[str, Any]]:
+    for result in fmt.cases:
+        places = fmt.places.get(result.case.id, ())
+        yield {
+            "type": "case",
+            "id": result.case.id,
+            "format": fmt.format,
+            "profile": result.case.profile,
+            "level": result.case.level,
+            "verdict": result.verdict.value,
+            "rules_broken": sorted({f.rule for f in result.findings}),
+            "messages": [{"topic": t, "partition": p, "offset": o} for t, p, o in places],
+            "note": result.note,
+        }
+
+
+def _rules(fmt: FormatResult) -> Iterator[dict[str, Any]]:
+    for found in fmt.rules:
+        rule = found.rule
+        yield {
+            "type": "rule",
+            "format": fmt.format,
+            "id": rule.id,
+            "statement": rule.statement,
+            "obligation": rule.obligation.value,
+            "provenance": rule.provenance.value,
+            "effect": rule.effect.value,
+            "citations": [str(c) for c in rule.citations],
+            "compared": found.compared,
+            "broken": found.broken,
+            "reachable": found.reachable,
+        }
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    finding = failure.finding
+    message = failure.result.case.written[finding.message].message
+    return {
+        "type": "failure",
+        "rule": failure.rule.id,
+        "case": finding.case,
+        "cases": failure.cases,
+        "verdict": failure.result.verdict.value,
+        "aspect": finding.aspect.value,
+        "path": finding.path,
+        "expected": finding.expected,
+        "actual": finding.actual,
+        "message": {"key": as_bytes(message.key), "value": as_bytes(message.value)},
+        "file": failure.file or None,
+    }
+
+
+def as_bytes(value: bytes | None) -> Mapping[str, str] | None:
+    """`{"text": ...}` when valid UTF-8, else `{"base64": ...}`; null is null (DESIGN 3.7)."""
+    if value is None:
+        return None
+    try:
+        return {"text": value.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(value).decode()}
+
+
+def write(result: RunResult, directory: Path) -> Path:
+    """Writes report.jsonl. Raises HarnessError when the disk refuses; nothing half-written stays under its name."""
+    path = directory / "report.jsonl"
+    partial = directory / "report.jsonl.partial"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with partial.open("wb") as file:
+            for record in records(result):
+                file.write(orjson.dumps(record) + b"\n")
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise HarnessError(f"cannot write the report to {path}: {error.strerror or error}. Free space or choose another --report.") from error
+    return path
+
+
+def schema() -> dict[str, Any]:
+    """The report's JSON Schema (of one line)."""
+    text = importlib.resources.files("conformance.report").joinpath("report.schema.json").read_bytes()
+    found: dict[str, Any] = orjson.loads(text)
+    return found

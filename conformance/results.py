@@ -1,0 +1,122 @@
+"""What a run came to, as data: reports and the command's exit code are made of nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from conformance.judge import BAD, CaseResult, Finding, Verdict
+from conformance.output import Place
+from conformance.rules.base import Rule
+from generators.model import State
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """How often a rule was compared and broken. `reachable` is False when selection, level or capability kept it out."""
+
+    rule: Rule
+    compared: int
+    broken: int
+    reachable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """One decode call: what it took and whether it went well."""
+
+    name: str
+    level: int
+    cases: int
+    messages: int
+    seconds: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FormatResult:
+    """Everything judged of one format. `places` is where each message of a case went, by case id; `drawn` counts drawn cases."""
+
+    format: str
+    decoder: str
+    levels: tuple[int, ...]
+    cases: tuple[CaseResult, ...]
+    rules: tuple[RuleResult, ...]
+    calls: tuple[CallResult, ...]
+    places: Mapping[str, tuple[Place, ...]]
+    drawn: int
+    cells: Mapping[State, int]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdicts(self) -> Counter[Verdict]:
+        """Cases by verdict."""
+        return Counter(result.verdict for result in self.cases)
+
+    @property
+    def unexercised(self) -> tuple[str, ...]:
+        """Ids of reachable rules that owned no comparison."""
+        return tuple(r.rule.id for r in self.rules if r.reachable and not r.compared)
+
+    @property
+    def certain(self) -> float:
+        """Share of cells whose expectation is VALUE, NULL or ABSENT."""
+        total = sum(self.cells.values())
+        sure = sum(self.cells.get(s, 0) for s in (State.VALUE, State.NULL, State.ABSENT))
+        return sure / total if total else 1.0
+
+    def by_profile(self) -> dict[str, list[CaseResult]]:
+        """Case results by profile, in order of appearance."""
+        found: dict[str, list[CaseResult]] = {}
+        for result in self.cases:
+            found.setdefault(result.case.profile, []).append(result)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A broken rule, shown by its smallest case. `cases` counts all cases that break it; `file` is the saved crash file."""
+
+    rule: Rule
+    finding: Finding
+    result: CaseResult
+    cases: int
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a run was asked to do and with what."""
+
+    seed: int
+    budget: str
+    decoder: str
+    broker: str
+    topic: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A finished run."""
+
+    header: Header
+    formats: tuple[FormatResult, ...]
+    failures: tuple[Failure, ...]
+    seconds: float
+    strict: bool = False
+    stopped_early: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """0 conforms, 1 does not, 4 nothing judged (DESIGN 3.6)."""
+        results = [r for fmt in self.formats for r in fmt.cases]
+        if any(r.verdict in BAD for r in results) or any(fmt.unexercised for fmt in self.formats):
+            return 1
+        if not any(r.verdict is not Verdict.UNSUPPORTED for r in results):
+            return 4
+        if self.strict and any(r.verdict in (Verdict.NON_STRICT, Verdict.INFORMATIONAL) and r.findings for r in results):
+            return 1
+        return 0

@@ -1,0 +1,466 @@
+"""The main job: draw, publish, decode, judge (DESIGN 1).
+
+Drawing and decoding overlap: the child process decodes one format while this process draws and publishes the next.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field, replace
+from importlib import metadata
+from typing import Any
+
+import pyarrow as pa
+
+from conformance import laws
+from conformance.cases import Budget, Call, calls, drawn_cases, matches, named_cases, profiles
+from conformance.engine import (
+    DECODERS,
+    ChildDied,
+    ChildEngine,
+    DecodeRaised,
+    DecodeTimeout,
+    Loaded,
+    Ranges,
+    Request,
+    Source,
+    write_records,
+)
+from conformance.judge import BAD, Capabilities, CaseResult, Finding, Judge, Verdict
+from conformance.output import OutputRow, Place, read
+from conformance.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult
+from conformance.rules.base import Rule, rules
+from generators.errors import HarnessError, NothingSelected, UnknownName
+from generators.formats.base import FORMATS, Format, Profile, get, module_name
+from generators.model import Case, Message
+
+ISOLATION_CALLS = 120
+"""How many decode calls may be spent on finding the messages that make one call raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What to run. `decoder` None means each format's reference decoder; `bootstrap` None hands records over as a table."""
+
+    formats: tuple[str, ...]
+    budget: Budget
+    seed: int
+    decoder: str | None = None
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    level: str = "both"
+    writer_profile: str = "*"
+    select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    strict: bool = False
+    max_fail: int = 0
+    timeout_s: float = 120
+    bootstrap: str | None = None
+    broker: str = "none"
+    topic: str = ""
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def filtered(self) -> bool:
+        """Whether a selection keeps some cases or rules out."""
+        return bool(self.select or self.exclude) or self.writer_profile != "*"
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A format whose messages are published and whose calls are under way."""
+
+    fmt: Format[Any]
+    decoder: str
+    loaded: Loaded
+    calls: list[Call]
+    places: dict[int, Place]
+    handle: str
+    unsupported: list[CaseResult]
+    drawn: int
+    futures: list[Future[pa.Table]]
+    began: float
+    laws: laws.Pending | None = None
+
+    def place(self, message: Message) -> Place:
+        """Where a message went."""
+        return self.places[id(message)]
+
+
+Note = Callable[[str], None]
+
+
+def versions() -> dict[str, str]:
+    """Versions of what a verdict may depend on."""
+    found = {"python": platform.python_version()}
+    for name in ("cdc-conformance", "pyspark", "hypothesis", "confluent-kafka", "pyarrow"):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+def run(settings: Settings, engine: ChildEngine, note: Note = lambda _text: None) -> RunResult:
+    """Runs every format of the settings on an engine. Raises UsageError, NothingSelected and HarnessError."""
+    began = time.monotonic()
+    for name in settings.formats:
+        if name not in FORMATS:
+            raise UnknownName("format", name, FORMATS)
+    _check_selection(settings)
+    prepared = [found for name in settings.formats if (found := prepare(settings, engine, get(name), note)) is not None]
+    if not prepared:
+        raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
+    results, failures, early = [], [], False
+    for one in prepared:
+        result = finish(settings, engine, one, note)
+        results.append(result)
+        failures += smallest_failures(result)
+        if settings.max_fail and len(failures) >= settings.max_fail:
+            early = one is not prepared[-1]
+            failures = failures[: settings.max_fail]
+            break
+    header = Header(
+        settings.seed,
+        settings.budget.name,
+        settings.decoder or "reference",
+        settings.broker,
+        settings.topic,
+        versions(),
+        settings.arguments,
+    )
+    return RunResult(header, tuple(results), tuple(failures), time.monotonic() - began, settings.strict, early)
+
+
+def _check_selection(settings: Settings) -> None:
+    """Refuses a selection of rules that exist nowhere; case selections are checked once cases are drawn."""
+    known = {rule.id for name in settings.formats for rule in rules(name)}
+    for pattern in (*settings.select, *settings.exclude):
+        head = pattern.split("/")[0]
+        if not any(ch in head for ch in "*?[") and head not in FORMATS:
+            raise UnknownName("case or rule", pattern, [*known, *FORMATS])
+
+
+def prepare(settings: Settings, engine: ChildEngine, fmt: Format[Any], note: Note) -> Prepared | None:
+    """Draws and publishes one format and submits its decode calls; None when the selection leaves nothing."""
+    decoder = settings.decoder or f"{DECODERS}.{module_name(fmt.name)}"
+    level = {"changes": "changes", "rows": "rows"}.get(settings.level, "auto")
+    loading = engine.load(decoder, level)
+    began = time.monotonic()
+    selected = profiles(fmt, settings.writer_profile)
+    cases = list(named_cases(fmt, selected))
+    note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {settings.budget.drawn}")
+    drawn = list(drawn_cases(fmt, selected, settings.budget.drawn, settings.seed))
+    cases = select_cases(settings, fmt, [*cases, *drawn])
+    if not cases:
+        return None
+    loaded = loading.result()
+    claimed, unsupported = _split(cases, loaded.capabilities, loaded.levels)
+    grouped = calls(fmt, claimed, loaded.levels, settings.seed)
+    note(f"{fmt.name}: {len(claimed)} cases drawn in {time.monotonic() - began:.1f} s; publishing")
+    messages = [w.message for call in grouped for case in call.cases for w in case.written]
+    handle = f"{fmt.name}"
+    places, source = publish(settings, engine, handle, messages)
+    engine.open(handle, source).add_done_callback(_quiet)
+    one = Prepared(fmt, decoder, loaded, grouped, places, handle, unsupported, len(drawn), [], time.monotonic())
+    note(f"{fmt.name}: {len(messages)} messages published; {len(grouped)} decode calls")
+    for call in grouped:
+        one.futures.append(engine.decode(request(settings, one, call, call.cases)))
+    if not settings.select or any("/law/" in s for s in settings.select):
+        one.laws = laws.submit(engine, one, settings)
+    return one
+
+
+def _quiet(_future: Future[Any]) -> None:
+    """An opening that failed fails again, with its reason, in the decode calls that need it."""
+
+
+def request(settings: Settings, one: Prepared, call: Call, cases: Sequence[Case]) -> Request:
+    """The decode request of some of a call's cases, with the call's foreign messages."""
+    messages = [w.message for case in cases for w in case.written]
+    places = [one.place(m) for m in (*messages, *call.foreign)]
+    return Request(
+        one.handle, to_ranges(places), one.decoder, call.level, call.deployment, call.table, mapping=settings.mapping
+    )
+
+
+def to_ranges(places: Iterable[Place]) -> Ranges:
+    """The fewest inclusive (partition, low, high) ranges that hold exactly these places."""
+    found: list[tuple[int, int, int]] = []
+    for partition, offset in sorted({(p, o) for _, p, o in places}):
+        if found and found[-1][0] == partition and found[-1][2] + 1 == offset:
+            found[-1] = (partition, found[-1][1], offset)
+        else:
+            found.append((partition, offset, offset))
+    return tuple(found)
+
+
+def select_cases(settings: Settings, fmt: Format[Any], cases: Sequence[Case]) -> list[Case]:
+    """The cases that --select and --exclude leave. A pattern that is a rule's does not narrow cases; it only filters findings."""
+    ids = {rule.id for rule in rules(fmt.name)}
+
+    def for_rules(pattern: str) -> bool:
+        return any(matches(rule_id, pattern) for rule_id in ids)
+
+    chosen = [p for p in settings.select if not for_rules(p)]
+    dropped = [p for p in settings.exclude if not for_rules(p)]
+    if settings.select and not chosen and not any(for_rules(p) for p in settings.select):
+        return []
+    kept = [c for c in cases if not chosen or any(matches(c.id, p) for p in chosen)]
+    return [c for c in kept if not any(matches(c.id, p) for p in dropped)]
+
+
+def select_rules(settings: Settings, found: tuple[Rule, ...]) -> frozenset[str]:
+    """Ids of the rules whose findings count."""
+    chosen = [p for p in settings.select if any(matches(rule.id, p) for rule in found)]
+    kept = [r.id for r in found if not chosen or any(matches(r.id, p) for p in chosen)]
+    return frozenset(i for i in kept if not any(matches(i, p) for p in settings.exclude))
+
+
+def _split(
+    cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[int]
+) -> tuple[list[Case], list[CaseResult]]:
+    from fnmatch import fnmatchcase
+
+    claimed, unsupported = [], []
+    for case in cases:
+        if case.level not in levels:
+            continue
+        kinds = {c.kind.value for w in case.written for c in w.changes} - {"CORRUPT"}
+        if capabilities.profiles and not any(fnmatchcase(case.profile, glob) for glob in capabilities.profiles):
+            unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="profile not claimed"))
+        elif capabilities.kinds and not kinds <= set(capabilities.kinds):
+            unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="kind not claimed"))
+        elif capabilities.types and case.level == 1 and _foreign_types(case, capabilities.types):
+            unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="column type not claimed"))
+        else:
+            claimed.append(case)
+    return claimed, unsupported
+
+
+def _foreign_types(case: Case, claimed: Sequence[str]) -> bool:
+    return any(column.type.key not in claimed for table in case.tables for column in table.columns if column.name != "id")
+
+
+def publish(
+    settings: Settings, engine: ChildEngine, handle: str, messages: Sequence[Message]
+) -> tuple[dict[int, Place], Source]:
+    """Publishes to Kafka, or writes a table where there is no broker; gives each message's place by its identity."""
+    if settings.bootstrap is None:
+        counters: dict[tuple[str, int], int] = {}
+        places: dict[int, Place] = {}
+        offsets = []
+        for message in messages:
+            key = (message.topic, message.partition)
+            offset = counters.get(key, 0)
+            counters[key] = offset + 1
+            offsets.append(offset)
+            places[id(message)] = (message.topic, message.partition, offset)
+        path = engine.directory / f"{handle}.parquet"
+        write_records(path, messages, offsets)
+        return places, Source(to_ranges(places.values()), parquet=str(path))
+    from generators import kafka
+
+    result = kafka.publish(settings.bootstrap, settings.topic, messages)
+    if result.failed:
+        raise HarnessError(f"{result.failed} of {len(messages)} messages were not delivered to {settings.topic}: {result.errors[0]}")
+    places = {}
+    for message, placed in zip(messages, result.placed, strict=True):
+        assert placed is not None
+        places[id(message)] = (placed.topic, placed.partition, placed.offset)
+    low: dict[int, int] = {}
+    high: dict[int, int] = {}
+    for _, partition, offset in places.values():
+        low[partition] = min(offset, low.get(partition, offset))
+        high[partition] = max(offset, high.get(partition, offset))
+    whole = tuple((p, low[p], high[p]) for p in sorted(low))
+    return places, Source(whole, bootstrap=settings.bootstrap, topic=settings.topic)
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What a format's verdicts were made of: the judge with its counts, and the output of each level-one or level-two call."""
+
+    judge: Judge
+    outputs: dict[str, dict[Place, list[OutputRow]]] = field(default_factory=dict)
+
+
+def finish(
+    settings: Settings, engine: ChildEngine, one: Prepared, note: Note, evidence: Evidence | None = None
+) -> FormatResult:
+    """Waits for a format's calls and judges them; keeps the outputs in `evidence` when it is given."""
+    found = rules(one.fmt.name)
+    judge = evidence.judge if evidence else Judge(found, one.loaded.capabilities)
+    kept = select_rules(settings, found)
+    results: list[CaseResult] = list(one.unsupported)
+    performed: list[CallResult] = []
+    notes: list[str] = []
+    for call, future in zip(one.calls, one.futures, strict=True):
+        began = time.monotonic()
+        judged, outputs, problem = _judge_call(settings, engine, one, call, future, judge, note)
+        if evidence:
+            evidence.outputs[call.name] = outputs
+        results += judged
+        count = sum(len(case.written) for case in call.cases)
+        performed.append(CallResult(call.name, call.level, len(call.cases), count, time.monotonic() - began, problem))
+        if problem:
+            notes.append(f"{call.name}: {problem}")
+    if one.laws is not None:
+        findings = laws.collect(one.laws, judge, note)
+        results = _with_findings(judge, results, findings)
+    if len(kept) < len(found):
+        results = [_only(judge, r, kept) for r in results]
+    places = {case.id: tuple(one.place(w.message) for w in case.written) for call in one.calls for case in call.cases}
+    outcome = tuple(_rule_result(settings, one, judge, rule, rule.id in kept) for rule in found)
+    return FormatResult(
+        one.fmt.name,
+        one.decoder,
+        one.loaded.levels,
+        tuple(results),
+        outcome,
+        tuple(performed),
+        places,
+        one.drawn,
+        dict(judge.cells),
+        tuple(notes),
+    )
+
+
+def _judge_call(
+    settings: Settings,
+    engine: ChildEngine,
+    one: Prepared,
+    call: Call,
+    future: Future[pa.Table],
+    judge: Judge,
+    note: Note,
+) -> tuple[list[CaseResult], dict[Place, list[OutputRow]], str]:
+    try:
+        outputs: dict[Place, list[OutputRow]] = read(future.result(), call.level)
+    except DecodeTimeout as error:
+        return [CaseResult(c, Verdict.TIMEOUT, note=str(error)) for c in call.cases], {}, str(error)
+    except ChildDied as error:
+        return [CaseResult(c, Verdict.ERRORED, note=str(error)) for c in call.cases], {}, str(error)
+    except CancelledError:
+        return [CaseResult(c, Verdict.ERRORED, note="cancelled") for c in call.cases], {}, "cancelled"
+    except DecodeRaised as error:
+        note(f"{call.name}: the decoder raised; looking for the messages that make it")
+        outputs, guilty = isolate(settings, engine, one, call)
+        bad = [CaseResult(c, Verdict.ERRORED, note=why) for c, why in guilty]
+        named = {c.id for c, _ in guilty}
+        fine = [c for c in call.cases if c.id not in named]
+        first = str(error).splitlines()[0]
+        return bad + _judge_cases(one, call, fine, outputs, judge), outputs, f"the decoder raised on {len(bad)} cases: {first}"
+    return _judge_cases(one, call, call.cases, outputs, judge), outputs, ""
+
+
+def _judge_cases(
+    one: Prepared, call: Call, cases: Sequence[Case], outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
+) -> list[CaseResult]:
+    table = call.table.name if call.table else None
+    return [judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table) for case in cases] + [
+        result for message in call.foreign if (result := _judge_foreign(one, call, message, outputs, judge)) is not None
+    ]
+
+
+def _judge_foreign(
+    one: Prepared, call: Call, message: Message, outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
+) -> CaseResult | None:
+    """A message of another table owes nothing; only a breach is worth a result."""
+    from generators.model import Written
+
+    place = one.place(message)
+    owner = next(c for other in one.calls for c in other.cases if any(w.message is message for w in c.written))
+    case = replace(owner, id=f"{owner.id}#in-{call.table.name if call.table else ''}", written=(Written(message, ()),))
+    result = judge.judge(case, [outputs.get(place, ())], None)
+    one.places[id(message)] = place
+    return result if result.findings else None
+
+
+def isolate(
+    settings: Settings, engine: ChildEngine, one: Prepared, call: Call
+) -> tuple[dict[Place, list[OutputRow]], list[tuple[Case, str]]]:
+    """Bisects a call that raises until the raising cases stand alone; gives the others' output and the guilty with their error."""
+    outputs: dict[Place, list[OutputRow]] = {}
+    guilty: list[tuple[Case, str]] = []
+    bare = replace(call, foreign=())
+    waiting: list[Sequence[Case]] = [call.cases]
+    for _ in range(ISOLATION_CALLS):
+        if not waiting:
+            break
+        cases = waiting.pop()
+        try:
+            outputs |= read(engine.decode(request(settings, one, bare, cases)).result(), call.level)
+        except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+            if len(cases) == 1:
+                guilty.append((cases[0], str(error)))
+            else:
+                half = len(cases) // 2
+                waiting += [cases[half:], cases[:half]]
+    for cases in waiting:
+        guilty += [(c, f"not isolated within {ISOLATION_CALLS} calls: a batch with this case makes the decoder raise") for c in cases]
+    return outputs, guilty
+
+
+def _with_findings(judge: Judge, results: Sequence[CaseResult], findings: Sequence[Finding]) -> list[CaseResult]:
+    by_case: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_case.setdefault(finding.case, []).append(finding)
+    out = []
+    for result in results:
+        more = by_case.get(result.case.id, [])
+        if more and result.verdict not in (Verdict.ERRORED, Verdict.TIMEOUT):
+            merged = (*result.findings, *more)
+            result = CaseResult(result.case, judge.verdict(result.case, merged), merged, result.note)
+        out.append(result)
+    return out
+
+
+def _only(judge: Judge, result: CaseResult, kept: frozenset[str]) -> CaseResult:
+    left = tuple(f for f in result.findings if f.rule in kept)
+    if len(left) == len(result.findings):
+        return result
+    return CaseResult(result.case, judge.verdict(result.case, left), left, result.note)
+
+
+def _rule_result(settings: Settings, one: Prepared, judge: Judge, rule: Rule, kept: bool) -> RuleResult:
+    claims = one.loaded.capabilities
+    reachable = (
+        kept
+        and not settings.filtered
+        and len(one.loaded.levels) == 2
+        and not (claims.profiles or claims.kinds or claims.types or claims.columns)
+        and settings.decoder is None
+    )
+    return RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], reachable)
+
+
+def smallest_failures(result: FormatResult) -> list[Failure]:
+    """For each broken rule, and each kind of error, its smallest case."""
+    by_id = {r.rule.id: r.rule for r in result.rules}
+    found: dict[str, tuple[int, Finding, CaseResult]] = {}
+    counts: dict[str, set[str]] = {}
+    for case in result.cases:
+        size = sum(w.message.size for w in case.case.written)
+        for finding in case.findings:
+            counts.setdefault(finding.rule, set()).add(case.case.id)
+            if finding.rule not in found or size < found[finding.rule][0]:
+                found[finding.rule] = (size, finding, case)
+    failures = [Failure(by_id[rule], finding, case, len(counts[rule])) for rule, (_, finding, case) in found.items()]
+    order = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
+    return sorted(failures, key=lambda f: (order[f.rule.obligation.value], -f.cases))
+
+
+def errored(result: FormatResult) -> Iterator[CaseResult]:
+    """Cases that errored or timed out."""
+    for case in result.cases:
+        if case.verdict in BAD and not case.findings:
+            yield case
+
+
+def sample(seed: int, name: str, items: Sequence[Any], size: int) -> list[Any]:
+    """A seeded sample in the items' own order."""
+    chosen = random.Random(f"{seed}/{name}").sample(range(len(items)), min(size, len(items)))
+    return [items[i] for i in sorted(chosen)]

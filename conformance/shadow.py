@@ -1,0 +1,53 @@
+"""Says by path when a folder or file of the user's hides one of our packages.
+
+A folder `generators/` in the working directory wins over the installed package under `python -m`, `PYTHONPATH=.` or pytest's
+default import mode, and the import errors that follow name neither. This module imports only the standard library and can be
+loaded by path, so that it works whichever of the three packages is hidden.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+PACKAGES = ("generators", "conformance", "spark_checks")
+HOME = Path(__file__).resolve().parent.parent
+
+
+class Shadowed(ImportError):
+    """One of our packages is hidden by something of the user's. `exit_code` is the command's."""
+
+    exit_code = 2
+
+
+def shadows() -> dict[str, Path]:
+    """What is imported, or would be, in place of each of our packages: its path by package name; {} if nothing is hidden."""
+    found = {}
+    for name in PACKAGES:
+        loaded = sys.modules.get(name)
+        spec = loaded.__spec__ if loaded is not None else PathFinder.find_spec(name)
+        if spec is None:
+            continue
+        # A folder without __init__.py has no origin and yields to any package; a hidden package with one is that folder.
+        where = Path(spec.origin) if spec.origin else Path(next(iter(spec.submodule_search_locations or ()), name))
+        where = (where.parent if where.name == "__init__.py" else where).resolve()
+        if where != HOME / name:
+            found[name] = where
+    return found
+
+
+def explain(found: dict[str, Path]) -> str:
+    """The message for a user."""
+    listed = "; ".join(f"{path} hides the package {name!r}" for name, path in found.items())
+    return (
+        f"{listed} that cdc-conformance installed in {HOME}. Rename it, or keep its folder off sys.path: run the command "
+        "`cdc-conformance` instead of `python -m`, unset PYTHONPATH, and use pytest's --import-mode=importlib."
+    )
+
+
+def check_shadowing() -> None:
+    """Raises Shadowed, naming the paths, when one of our packages is hidden."""
+    found = shadows()
+    if found:
+        raise Shadowed(explain(found))

@@ -1,0 +1,225 @@
+"""How a Java program writes text: numbers, hashes, and the JSON strings of the fastjson releases.
+
+`float_text` and `double_text` are `Float.toString` and `Double.toString` as every JDK up to 18 computes them
+(`jdk.internal.math.FloatingDecimal`), which is not always the shortest text: 2e23 gives `1.9999999999999998E23`. JDK 19 changed
+the algorithm (JDK-4511638). `hash_code` is `String.hashCode`. The escape tables were taken from output of fastjson 1.2.58,
+fastjson2 2.0.4 and fastjson2 2.0.31, the libraries of Canal 1.1.4 and 1.1.5, of 1.1.6, and of 1.1.7 and 1.1.8.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import re
+import struct
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+_FRACTION_BITS: Final = 52
+_BIAS: Final = 1023
+_MAX_SMALL_EXPONENT: Final = 62
+_MIN_SMALL_EXPONENT: Final = -21
+_FIVES_BITS: Final = (
+    0, 3, 5, 7, 10, 12, 14, 17, 19, 21, 24, 26, 28, 31, 33, 35, 38, 40, 42, 45, 47, 49, 52, 54, 56, 59, 61,
+)  # fmt: skip
+"""Bits of 5^i, as far as 5^i fits a Java long."""
+
+
+def double_text(value: float) -> str:
+    """`Double.toString(value)` of JDK 17 for a finite value. Raises ValueError for an infinity or NaN."""
+    _finite(value)
+    (bits,) = struct.unpack("<Q", struct.pack("<d", value))
+    fraction, exponent = bits & ((1 << _FRACTION_BITS) - 1), bits >> _FRACTION_BITS & 0x7FF
+    return _text(bits >> 63 == 1, fraction, exponent, _BIAS, _FRACTION_BITS)
+
+
+def float_text(value: float) -> str:
+    """`Float.toString(value)` of JDK 17 for a finite value that a binary32 holds. Raises ValueError for an infinity or NaN, or
+    OverflowError beyond binary32."""
+    _finite(value)
+    (bits,) = struct.unpack("<I", struct.pack("<f", value))
+    return _text(bits >> 31 == 1, bits & 0x7FFFFF, bits >> 23 & 0xFF, 127, 23)
+
+
+def _finite(value: float) -> None:
+    if not math.isfinite(value):
+        raise ValueError(f"{value!r} is no number that MySQL stores")
+
+
+def _text(negative: bool, fraction: int, exponent: int, bias: int, width: int) -> str:
+    sign = "-" if negative else ""
+    if exponent == 0 and fraction == 0:
+        return f"{sign}0.0"
+    if exponent == 0:
+        significant = fraction.bit_length()
+        shift = width + 1 - significant
+        fraction <<= shift
+        exponent = 1 - shift
+    else:
+        fraction |= 1 << width
+        significant = width + 1
+    digits, point = _digits(exponent - bias, fraction << (_FRACTION_BITS - width), significant)
+    return sign + _layout(digits, point)
+
+
+def _layout(digits: str, point: int) -> str:
+    """The digits with their decimal point after `point` of them: plain for 1e-3 <= x < 1e7, else with an exponent."""
+    if 0 < point < 8:
+        whole = digits[:point].ljust(point, "0")
+        return f"{whole}.{digits[point:] or '0'}"
+    if -3 < point <= 0:
+        return f"0.{'0' * -point}{digits}"
+    return f"{digits[0]}.{digits[1:] or '0'}E{point - 1}"
+
+
+def _digits(exponent: int, fraction: int, significant: int) -> tuple[str, int]:
+    """FloatingDecimal's `dtoa`: decimal digits and the position of the decimal point among them.
+
+    `fraction` has its leading one at bit 52, `exponent` is unbiased, `significant` counts the bits that carry information.
+    """
+    tail = (fraction & -fraction).bit_length() - 1
+    fraction_bits = _FRACTION_BITS + 1 - tail
+    tiny = max(0, fraction_bits - exponent - 1)
+    if tiny == 0 and _MIN_SMALL_EXPONENT <= exponent <= _MAX_SMALL_EXPONENT and fraction_bits < 64:
+        dropped = _insignificant(exponent - significant - 1) if exponent > significant else 0
+        shift = exponent - _FRACTION_BITS
+        return _integer_digits(fraction << shift if shift >= 0 else fraction >> -shift, dropped)
+    return _hard_digits(exponent, fraction >> tail, significant, fraction_bits, tiny, _estimate(exponent, fraction))
+
+
+def _insignificant(power: int) -> int:
+    """How many decimal digits 2^power leaves undetermined."""
+    return len(str(1 << power)) - 1 if power > 1 else 0
+
+
+def _integer_digits(value: int, dropped: int) -> tuple[str, int]:
+    if dropped:
+        power = 10**dropped
+        value, rest = divmod(value, power)
+        value += rest >= power >> 1
+    text = str(value)
+    return text.rstrip("0"), len(text) + dropped
+
+
+def _estimate(exponent: int, fraction: int) -> int:
+    """An estimate of the decimal exponent, at most one too high; Java's own constants, since the digits depend on it."""
+    (mantissa,) = struct.unpack("<d", struct.pack("<Q", _BIAS << _FRACTION_BITS | fraction & ((1 << _FRACTION_BITS) - 1)))
+    return math.floor((mantissa - 1.5) * 0.289529654 + 0.176091259 + exponent * 0.301029995663981)
+
+
+def _hard_digits(exponent: int, fraction: int, significant: int, fraction_bits: int, tiny: int, decimal: int) -> tuple[str, int]:
+    """Digit by digit until the text identifies the number (Steele and White, with Java's stopping rules)."""
+    five_b, five_s = max(0, -decimal), max(0, decimal)
+    two_b, two_s = five_b + tiny + exponent, five_s + tiny
+    two_m = two_b - significant
+    two_b -= fraction_bits - 1
+    common = min(two_b, two_s)
+    two_b, two_s, two_m = two_b - common, two_s - common, two_m - common
+    if fraction_bits == 1:
+        two_m -= 1
+    if two_m < 0:
+        two_b, two_s, two_m = two_b - two_m, two_s - two_m, 0
+    size = max(fraction_bits + two_b + _fives(five_b), two_s + 1 + _fives(five_s + 1))
+    word = 32 if size < 32 else 64 if size < 64 else 0
+    rest, step, unit = fraction * 5**five_b << two_b, 5**five_s << two_s, 5**five_b << two_m
+    tens = step * 10
+    found: list[int] = []
+    first = True
+    low = high = False
+    while first or not (low or high):
+        digit, rest = divmod(rest, step)
+        rest, unit = rest * 10, unit * 10
+        low = rest < unit
+        high = _wrap(rest + unit, word) > tens if word else rest + unit >= tens
+        if not first and word and _wrap(unit, word) <= 0:
+            low = high = True
+        if first and digit == 0 and not high:
+            decimal -= 1
+        else:
+            found.append(digit)
+        if first and not -3 <= decimal < 8:
+            low = high = False
+        first = False
+    doubt = rest * 2 - tens
+    if high and not (low and (doubt < 0 or (doubt == 0 and found[-1] % 2 == 0))):
+        decimal += _round_up(found)
+    return "".join(map(str, found)), decimal + 1
+
+
+def _fives(power: int) -> int:
+    return _FIVES_BITS[power] if power < len(_FIVES_BITS) else power * 3
+
+
+def _wrap(value: int, word: int) -> int:
+    """Java's overflow in an int or long; 0 is a big integer, which has none. The last digit of some floats depends on it."""
+    if not word:
+        return value
+    value &= (1 << word) - 1
+    return value - (1 << word) if value >> (word - 1) else value
+
+
+def _round_up(digits: list[int]) -> int:
+    """Adds one to the last digit, in place; 1 if the number grew by a power of ten."""
+    for i in range(len(digits) - 1, -1, -1):
+        if digits[i] != 9:
+            digits[i] += 1
+            return 0
+        digits[i] = 0
+    digits[0] = 1
+    return 1
+
+
+def hash_code(text: str) -> int:
+    """`String.hashCode`: over UTF-16 units, as a signed 32-bit integer."""
+    found = 0
+    for (unit,) in struct.iter_unpack("<H", text.encode("utf-16-le", "surrogatepass")):
+        found = found * 31 + unit & 0xFFFFFFFF
+    return _wrap(found, 32)
+
+
+def remainder_of_abs(value: int, count: int) -> int:
+    """Java's `abs(abs(value) % count)` over 32-bit integers, where the absolute value of the least integer is itself."""
+    return abs(int(math.fmod(value if value == -(1 << 31) else abs(value), count)))
+
+
+class Escapes(enum.StrEnum):
+    """A JSON library's way with characters. FASTJSON2_RAW writes C0 controls other than the five short forms as they are, which
+    is not JSON (RFC 8259 section 7)."""
+
+    FASTJSON1 = "fastjson 1.2.58"
+    FASTJSON2_RAW = "fastjson2 2.0.4"
+    FASTJSON2 = "fastjson2 2.0.31"
+
+
+_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_LONE: Final = {chr(c): "?" for c in range(0xD800, 0xE000)}
+
+
+@cache
+def _escapes(library: Escapes) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    controls = [chr(c) for c in range(0x20)]
+    match library:
+        case Escapes.FASTJSON1:
+            wide = [*(chr(c) for c in range(0x7F, 0xA0)), "\u2028", "\u2029"]
+            table = {c: f"\\u{ord(c):04X}" for c in (*controls, *wide)}
+        case Escapes.FASTJSON2_RAW:
+            table = {}
+        case Escapes.FASTJSON2:
+            table = {c: f"\\u{ord(c):04x}" for c in controls}
+    table |= _SHORT
+    return re.compile(f"[{''.join(map(re.escape, table))}\ud800-\udfff]"), table | _LONE
+
+
+def json_string(text: str, library: Escapes) -> str:
+    """The text as that library quotes it. A lone surrogate becomes `?`, as Java's UTF-8 encoder writes it."""
+    pattern, table = _escapes(library)
+    return f'"{pattern.sub(lambda found: table[found[0]], text)}"'
+
+
+_RAW_CONTROL: Final = re.compile(r"[\x00-\x07\x0b\x0e-\x1f]")
+
+
+def has_raw_control(text: str) -> bool:
+    """Whether FASTJSON2_RAW writes some character of the text raw that JSON does not allow raw."""
+    return _RAW_CONTROL.search(text) is not None

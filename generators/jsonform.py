@@ -1,0 +1,340 @@
+"""JSON texts read strictly, and the lossless JSON forms of strings, bytes and canonical values (docs/corpus.md).
+
+Numbers of the source are strings under a type tag, since most JSON libraries read numbers as binary64. What cannot be loaded
+raises `Malformed`, which names the field.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime as dt
+import json
+import struct
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from typing import Any, TypeAlias, TypeVar
+
+from generators.errors import UsageError
+from generators.model import Json, Value, ZeroDate
+
+Plain: TypeAlias = Any
+"""A value that `json.dumps` writes without help."""
+
+T = TypeVar("T")
+E = TypeVar("E", bound=StrEnum)
+
+
+class Malformed(UsageError):
+    """A JSON form that is not what it should be; `field` is the path to the culprit (`after.c.value`)."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"field {field}: {problem}" if field else problem)
+        self.field, self.problem = field, problem
+
+
+def to_line(data: Plain) -> str:
+    """The canonical JSON text of a form: one line, ASCII, no spaces, keys in the order in which they were made."""
+    return json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def from_line(line: bytes | str) -> Plain:
+    """Parses one JSON text, strictly: UTF-8, no duplicate names, no NaN, nothing behind it. Raises Malformed."""
+    try:
+        text = line.decode("utf-8") if isinstance(line, bytes) else line
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise Malformed("", f"not UTF-8 at byte {error.start}") from None
+    except RecursionError:
+        raise Malformed("", "nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise Malformed("", f"not JSON: {error}") from None
+    except ValueError as error:
+        raise Malformed("", f"not usable JSON: {error}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise Malformed("", f"duplicate name {next(n for n in names if names.count(n) > 1)!r}")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise Malformed("", f"{name} is not JSON")
+
+
+def path(at: str, key: str) -> str:
+    """The path of a field of the object at `at`."""
+    return f"{at}.{key}" if at else key
+
+
+def fields(data: Plain, at: str, known: frozenset[str]) -> dict[str, Any]:
+    """The object, when it is one and has known fields only. Raises Malformed."""
+    if not isinstance(data, dict):
+        raise Malformed(at, f"must be an object, not {kind_of(data)}")
+    unknown = data.keys() - known
+    if unknown:
+        raise Malformed(path(at, min(unknown)), f"unknown; known here: {', '.join(sorted(known))}")
+    return data
+
+
+def kind_of(data: object) -> str:
+    """What a JSON value is, in words."""
+    match data:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "an array"
+    return "an object"
+
+
+def need(data: Mapping[str, Any], key: str, at: str) -> Plain:
+    """A field that must be there. Raises Malformed."""
+    if key not in data:
+        raise Malformed(path(at, key), "missing")
+    return data[key]
+
+
+def string(data: Plain, at: str) -> str:
+    """Inverse of `dump_text`. Raises Malformed."""
+    if isinstance(data, str):
+        return data
+    if isinstance(data, dict) and data.keys() == {"wtf8"}:
+        raw = _unbase64(data["wtf8"], path(at, "wtf8"))
+        try:
+            return raw.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise Malformed(path(at, "wtf8"), "not UTF-8, even with surrogates") from None
+    raise Malformed(at, f"must be a string, not {kind_of(data)}")
+
+
+def integer(data: Plain, at: str) -> int:
+    """A JSON integer. Raises Malformed."""
+    if type(data) is not int:
+        raise Malformed(at, f"must be an integer, not {kind_of(data)}")
+    return data
+
+
+def integer_text(data: Plain, at: str) -> int:
+    """An integer written as a string, in its one plain decimal text. Raises Malformed."""
+    text = string(data, at)
+    try:
+        value = int(text)
+        if str(value) == text:
+            return value
+    except ValueError:
+        pass
+    raise Malformed(at, f"must be an integer's plain decimal text, not {text[:40]!r}")
+
+
+def boolean(data: Plain, at: str) -> bool:
+    """A JSON boolean. Raises Malformed."""
+    if not isinstance(data, bool):
+        raise Malformed(at, f"must be a boolean, not {kind_of(data)}")
+    return data
+
+
+def array(data: Plain, at: str, load: Callable[[Plain, str], T]) -> tuple[T, ...]:
+    """A JSON array, each item loaded. Raises Malformed."""
+    if not isinstance(data, list):
+        raise Malformed(at, f"must be an array, not {kind_of(data)}")
+    return tuple(load(item, f"{at}[{i}]") for i, item in enumerate(data))
+
+
+def member(kind: type[E], data: Plain, at: str) -> E:
+    """A member of an enumeration by its value. Raises Malformed."""
+    try:
+        return kind(string(data, at))
+    except ValueError:
+        raise Malformed(at, f"{data!r} is none of {', '.join(kind)}") from None
+
+
+def _unbase64(data: Plain, at: str) -> bytes:
+    try:
+        return base64.b64decode(string(data, at), validate=True)
+    except (binascii.Error, ValueError):
+        raise Malformed(at, "not base64") from None
+
+
+def maybe(data: Mapping[str, Any], key: str, at: str, load: Callable[[Plain, str], T]) -> T | None:
+    """A field that may be missing or null. Raises Malformed."""
+    value = data.get(key)
+    return None if value is None else load(value, path(at, key))
+
+
+def dump_text(value: str) -> Plain:
+    """A string as itself; `{"wtf8": base64}` when it holds surrogates, which JSON texts cannot tell from a pair's character."""
+    if value.isascii():
+        return value
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return {"wtf8": base64.b64encode(value.encode("utf-8", "surrogatepass")).decode()}
+    return value
+
+
+def dump_bytes(value: bytes | None) -> Plain:
+    """`{"text": ...}` when the bytes are valid UTF-8, else `{"base64": ...}`; None is null."""
+    if value is None:
+        return None
+    try:
+        return {"text": value.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(value).decode()}
+
+
+def load_bytes(data: Plain, at: str = "") -> bytes | None:
+    """Inverse of `dump_bytes`. Raises Malformed."""
+    if data is None:
+        return None
+    found = fields(data, at, _BYTES)
+    if len(found) != 1:
+        raise Malformed(at, "must hold either text or base64")
+    if "base64" in found:
+        return _unbase64(found["base64"], path(at, "base64"))
+    try:
+        return string(found["text"], path(at, "text")).encode("utf-8")
+    except UnicodeEncodeError:
+        raise Malformed(path(at, "text"), "a lone surrogate is not UTF-8") from None
+
+
+_BYTES = frozenset({"text", "base64"})
+
+
+def dump_value(value: Value) -> Plain:
+    """A canonical value under its type tag; NULL is null. Raises UsageError for what is no canonical value."""
+    match value:
+        case None:
+            return None
+        case bool() | dt.datetime():
+            pass
+        case int():
+            return {"type": "int", "value": str(value)}
+        case float():
+            return {"type": "float", "value": repr(value), "bits": struct.pack(">d", value).hex()}
+        case Decimal() if value.is_finite():
+            return {"type": "decimal", "value": str(value)}
+        case str():
+            return {"type": "text", "value": dump_text(value)}
+        case bytes():
+            return {"type": "bytes", **dump_bytes(value)}
+        case dt.date():
+            return {"type": "date", "value": value.isoformat()}
+        case ZeroDate():
+            text = f"{value.year:04d}-{value.month:02d}-{value.day:02d}"
+            return {"type": "zero-date", "value": text, "micros": value.micros}
+        case Json():
+            return {"type": "json", "value": _dump_node(value.value)}
+    raise UsageError(f"{type(value).__name__} {value!r:.80} is no canonical value of a source type")
+
+
+def _dump_node(node: object) -> Plain:
+    match node:
+        case None | bool():
+            return node
+        case int() | float() | Decimal() | str():
+            return dump_value(node)
+        case dict():
+            return {"type": "object", "value": [[dump_text(name), _dump_node(item)] for name, item in node.items()]}
+        case list():
+            return {"type": "array", "value": [_dump_node(item) for item in node]}
+    raise UsageError(f"{type(node).__name__} {node!r:.80} is no value of a JSON document")
+
+
+def load_value(data: Plain, at: str = "") -> Value:
+    """Inverse of `dump_value`. Raises Malformed."""
+    if data is None:
+        return None
+    if not isinstance(data, dict):
+        raise Malformed(at, f"must be null or an object with a type, not {kind_of(data)}")
+    tag = string(need(data, "type", at), path(at, "type"))
+    if tag not in _LOADERS:
+        raise Malformed(path(at, "type"), f"{tag!r} is none of {', '.join(_LOADERS)}")
+    known, load = _LOADERS[tag]
+    return load(fields(data, at, known), at)
+
+
+def _load_float(data: dict[str, Any], at: str) -> Value:
+    bits = string(need(data, "bits", at), path(at, "bits"))
+    try:
+        value = float(struct.unpack(">d", bytes.fromhex(bits))[0])
+    except (ValueError, struct.error):
+        raise Malformed(path(at, "bits"), "must be the 16 hex digits of a binary64") from None
+    text = string(need(data, "value", at), path(at, "value"))
+    if text != repr(value):
+        raise Malformed(path(at, "value"), f"{text[:40]!r} and bits {bits} ({value!r}) are two numbers")
+    return value
+
+
+def _load_decimal(data: dict[str, Any], at: str) -> Value:
+    text = string(need(data, "value", at), path(at, "value"))
+    try:
+        value = Decimal(text)
+        if value.is_finite() and str(value) == text:
+            return value
+    except InvalidOperation:
+        pass
+    raise Malformed(path(at, "value"), f"{text[:40]!r} is no decimal number in its plain form")
+
+
+def _load_bytes_value(data: dict[str, Any], at: str) -> Value:
+    return load_bytes({key: value for key, value in data.items() if key != "type"}, at)
+
+
+def _load_date(data: dict[str, Any], at: str) -> Value:
+    text = string(need(data, "value", at), path(at, "value"))
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        raise Malformed(path(at, "value"), f"{text[:40]!r} is no date") from None
+
+
+def _load_zero_date(data: dict[str, Any], at: str) -> Value:
+    text = string(need(data, "value", at), path(at, "value"))
+    parts = text.split("-")
+    if [len(part) for part in parts] != [4, 2, 2] or not all(part.isascii() and part.isdigit() for part in parts):
+        raise Malformed(path(at, "value"), f"{text[:40]!r} is not YYYY-MM-DD")
+    year, month, day = map(int, parts)
+    return ZeroDate(year, month, day, integer(need(data, "micros", at), path(at, "micros")))
+
+
+def _load_node(data: Plain, at: str) -> Any:
+    if data is None or isinstance(data, bool):
+        return data
+    if isinstance(data, dict) and data.get("type") in ("array", "object"):
+        inner, items = path(at, "value"), fields(data, at, _PLAIN).get("value")
+        if data["type"] == "array":
+            return list(array(items, inner, _load_node))
+        return dict(array(items, inner, _load_member))
+    value = load_value(data, at)
+    if not isinstance(value, int | float | Decimal | str):
+        raise Malformed(path(at, "type"), "no type of a JSON document")
+    return value
+
+
+def _load_member(data: Plain, at: str) -> tuple[str, Any]:
+    if not isinstance(data, list) or len(data) != 2:
+        raise Malformed(at, "must be a name and a value")
+    return string(data[0], f"{at}[0]"), _load_node(data[1], f"{at}[1]")
+
+
+_PLAIN = frozenset({"type", "value"})
+_LOADERS: Mapping[str, tuple[frozenset[str], Callable[[dict[str, Any], str], Value]]] = {
+    "int": (_PLAIN, lambda d, at: integer_text(need(d, "value", at), path(at, "value"))),
+    "float": (_PLAIN | {"bits"}, _load_float),
+    "decimal": (_PLAIN, _load_decimal),
+    "text": (_PLAIN, lambda d, at: string(need(d, "value", at), path(at, "value"))),
+    "bytes": (_BYTES | {"type"}, _load_bytes_value),
+    "date": (_PLAIN, _load_date),
+    "zero-date": (_PLAIN | {"micros"}, _load_zero_date),
+    "json": (_PLAIN, lambda d, at: Json(_load_node(need(d, "value", at), path(at, "value")))),
+}

@@ -1,0 +1,526 @@
+"""Publishing to Kafka: run topics, delivery that is accounted for message by message, rate control.
+
+The client is confluent-kafka, imported when first used. The topic options are those of Kafka 4.3 (reference/environment.md).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import secrets
+import sys
+import time
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from generators.errors import HarnessError, UsageError
+from generators.model import Message
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError, Producer
+    from confluent_kafka import Message as Delivered
+    from confluent_kafka._types import HeadersType
+    from confluent_kafka.admin import AdminClient
+
+LARGEST_MESSAGE = 32 * 1024 * 1024
+
+TOPIC_CONFIG: Mapping[str, str] = {
+    "retention.ms": "-1",
+    "message.timestamp.after.max.ms": "9223372036854775807",
+    "max.message.bytes": str(LARGEST_MESSAGE),
+    # Segments roll by record time: records decades apart would open a file each.
+    "segment.ms": "9223372036854775807",
+}
+"""Without these a broker refuses records from the future and deletes those from the past."""
+
+PRODUCER_CONFIG: Mapping[str, str | int | bool] = {
+    "enable.idempotence": True,
+    "acks": "all",
+    "compression.type": "lz4",
+    "linger.ms": 5,
+    "message.max.bytes": LARGEST_MESSAGE,
+    "queue.buffering.max.messages": 200_000,
+    "queue.buffering.max.kbytes": 512 * 1024,
+    # How long a topic or partition that the broker does not know may take to appear.
+    "topic.metadata.propagation.max.ms": 5_000,
+}
+"""The producer's settings; address and time limit are added."""
+
+_LATENCIES_KEPT_WHOLE = 10_000
+_LATENCY_SAMPLE = 16
+_ERRORS_KEPT = 5
+_LARGEST_CHUNK = 1_024
+_PROGRESS_S = 0.5
+_FAILED = -1
+"""In place of an offset: not delivered. (Below it: acknowledged, but the broker no longer knew where.)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a message lies in Kafka."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class PublishResult:
+    """What became of the messages of one `publish`.
+
+    `acknowledged` and `failed` count messages, `errors` holds the first different error texts. `seconds` is from the first
+    message to the last acknowledgement. `p50_ms` and `p99_ms` are milliseconds from handing a message to the client until its
+    acknowledgement (of the first 10,000 messages, then of a sixteenth), None when nothing was acknowledged.
+    """
+
+    acknowledged: int
+    failed: int
+    errors: tuple[str, ...]
+    seconds: float
+    p50_ms: float | None
+    p99_ms: float | None
+    _lanes: tuple[_Lane, ...] = field(default=(), repr=False)
+    _order: array[int] = field(default_factory=lambda: array("i"), repr=False)
+
+    @property
+    def placed(self) -> list[Placed | None]:
+        """Where each message lies, in the order of the input; None for those not delivered. Empty with `keep_offsets=False`.
+
+        Built on each call from 12 bytes kept for each message.
+        """
+        offsets = [iter(_known(lane.offsets)) for lane in self._lanes]
+        found: list[Placed | None] = []
+        for number in self._order:
+            offset = next(offsets[number]) if number >= 0 else _FAILED
+            lane = self._lanes[number]
+            found.append(None if offset < 0 else Placed(lane.topic, lane.partition, offset))
+        return found
+
+
+class PublishError(HarnessError):
+    """Publishing stopped before its end. `acknowledged` counts what the broker had confirmed until then."""
+
+    def __init__(self, text: str, acknowledged: int) -> None:
+        super().__init__(text)
+        self.acknowledged = acknowledged
+
+
+def _client() -> ModuleType:
+    try:
+        import confluent_kafka
+    except ImportError as error:
+        raise HarnessError(
+            f"the Kafka client does not load ({error}): {sys.executable} -m pip install confluent-kafka"
+        ) from error
+    return confluent_kafka
+
+
+def _admin(bootstrap: str, heard: list[str] | None = None) -> AdminClient:
+    """An admin client that keeps quiet; what it would log goes to `heard`."""
+    _client()
+    from confluent_kafka.admin import AdminClient
+
+    def note(error: KafkaError) -> None:
+        if heard is not None:
+            heard.append(error.str())
+
+    settings: dict[str, Any] = {
+        "bootstrap.servers": bootstrap,
+        "error_cb": note,
+        "log_level": 0,
+        "reconnect.backoff.ms": 50,
+        "reconnect.backoff.max.ms": 500,
+    }
+    return AdminClient(settings)
+
+
+def _unreachable(bootstrap: str, timeout_s: float, heard: Iterable[str]) -> str:
+    said = list(dict.fromkeys(heard))
+    # "All brokers are down" only repeats what the others tell.
+    telling = [text for text in said if "brokers are down" not in text] or said
+    because = f" ({telling[-1]})" if telling else ""
+    return (
+        f"no Kafka broker answers at {bootstrap} within {timeout_s:g} s{because}. Check that it runs and that its advertised "
+        "listener can be reached from here, or let the harness start one: --broker embedded."
+    )
+
+
+def check_reachable(bootstrap: str, timeout_s: float = 10) -> None:
+    """Asks the broker at `bootstrap` (HOST:PORT) for its metadata. Raises HarnessError without an answer in `timeout_s` seconds."""
+    kafka = _client()
+    heard: list[str] = []
+    admin = _admin(bootstrap, heard)
+    try:
+        admin.list_topics(timeout=timeout_s)
+    except kafka.KafkaException as error:
+        admin.poll(0)
+        raise HarnessError(_unreachable(bootstrap, timeout_s, heard)) from error
+
+
+def create_topic(bootstrap: str, name: str, partitions: int, timeout_s: float = 30) -> None:
+    """Creates a topic fit for records of any time and size, replication 1, and waits until every partition has a leader.
+
+    Raises HarnessError when it exists already, the name is illegal, or the broker does not answer.
+    """
+    kafka = _client()
+    from confluent_kafka.cimpl import NewTopic
+
+    deadline = time.monotonic() + timeout_s
+    check_reachable(bootstrap, timeout_s)
+    admin = _admin(bootstrap)
+    topic = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(TOPIC_CONFIG))
+    left = max(1.0, deadline - time.monotonic())
+    try:
+        admin.create_topics([topic], operation_timeout=left, request_timeout=left)[name].result(left + 1)
+        while True:
+            known = admin.list_topics(name, timeout=max(0.1, deadline - time.monotonic())).topics[name]
+            if known.error is None and sum(p.leader >= 0 for p in known.partitions.values()) == partitions:
+                return
+            if time.monotonic() > deadline:
+                raise HarnessError(f"topic {name!r} at {bootstrap} has no leader for every partition after {timeout_s:g} s")
+            time.sleep(0.02)
+    except (kafka.KafkaException, ValueError, TimeoutError) as error:
+        raise HarnessError(f"cannot create topic {name!r} with {partitions} partitions at {bootstrap}: {_text(error)}") from error
+
+
+def ensure_topic(bootstrap: str, name: str, partitions: int, timeout_s: float = 30) -> None:
+    """Creates the topic unless it exists; one that exists keeps its settings.
+
+    Raises UsageError when it has fewer partitions than asked for, HarnessError when the broker does not answer.
+    """
+    check_reachable(bootstrap, timeout_s)
+    known = _admin(bootstrap).list_topics(timeout=timeout_s).topics.get(name)
+    if known is None:
+        create_topic(bootstrap, name, partitions, timeout_s)
+    elif len(known.partitions) < partitions:
+        raise UsageError(
+            f"topic {name!r} at {bootstrap} has {len(known.partitions)} partitions; at least {partitions} are needed"
+        )
+
+
+def delete_topic(bootstrap: str, name: str, timeout_s: float = 30) -> None:
+    """Deletes a topic; one that does not exist is fine. Raises HarnessError when the broker refuses or does not answer."""
+    kafka = _client()
+    admin = _admin(bootstrap)
+    try:
+        admin.delete_topics([name], operation_timeout=timeout_s, request_timeout=timeout_s)[name].result(timeout_s + 1)
+    except (kafka.KafkaException, TimeoutError) as error:
+        first = error.args[0] if error.args else None
+        if isinstance(first, kafka.KafkaError) and first.code() == kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
+            return
+        raise HarnessError(f"cannot delete topic {name!r} at {bootstrap}: {_text(error)}") from error
+
+
+def run_topic_name(prefix: str = "cdc-conformance") -> str:
+    """A topic name that no other run has: prefix, UTC time, random digits."""
+    return f"{prefix}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
+
+
+@contextlib.contextmanager
+def run_topic(
+    bootstrap: str, partitions: int, *, prefix: str = "cdc-conformance", note: Callable[[str], None] | None = None
+) -> Iterator[str]:
+    """Creates a run's own topic, yields its name, and deletes it afterwards, whatever happened in between.
+
+    If it cannot be deleted, `note` is told which topic stays; without `note` HarnessError is raised, unless another exception is
+    on its way already.
+    """
+    name = run_topic_name(prefix)
+    try:
+        create_topic(bootstrap, name, partitions)
+        yield name
+    finally:
+        passing = sys.exc_info()[1] is not None
+        try:
+            # A broker that is gone took its topics along, or cannot be helped: no long wait.
+            delete_topic(bootstrap, name, timeout_s=5 if passing else 30)
+        except HarnessError as error:
+            if note is not None:
+                note(str(error))
+            elif not passing:
+                raise
+
+
+def _text(error: BaseException) -> str:
+    first = error.args[0] if error.args else None
+    described = getattr(first, "str", None)
+    return str(described()) if callable(described) else str(error) or type(error).__name__
+
+
+def _known(offsets: array[int]) -> array[int]:
+    """The offsets with gaps filled: a retry that the broker recognises too late is acknowledged without an offset.
+
+    An idempotent producer's messages lie in their order, so such a message follows its predecessor, or precedes its successor.
+    """
+    if not offsets or min(offsets) >= _FAILED:
+        return offsets
+    filled = array("q", offsets)
+    for i in range(1, len(filled)):
+        if filled[i] < _FAILED <= filled[i - 1] and filled[i - 1] != _FAILED:
+            filled[i] = filled[i - 1] + 1
+    for i in range(len(filled) - 2, -1, -1):
+        if filled[i] < _FAILED and filled[i + 1] > 0:
+            filled[i] = filled[i + 1] - 1
+    return filled
+
+
+class _Lane:
+    """One partition's deliveries in order: the client reports those of a partition in the order in which it was given them.
+
+    (An idempotent producer keeps that order through retries; time-outs, which do not, end the publishing.) So one callback serves
+    all messages of a partition, which costs a third of one made for each.
+    """
+
+    def __init__(self, topic: str, partition: int, number: int, deliveries: _Deliveries) -> None:
+        self.topic, self.partition, self.number = topic, partition, number
+        self.offsets = array("q")
+        keep, fail, latency = self.offsets.append, deliveries.fail, deliveries.latencies.append
+        if not deliveries.keep:
+            keep = deliveries.count
+
+        def plain(error: KafkaError | None, message: Delivered) -> None:
+            if error is None:
+                keep(message.offset())  # type: ignore[arg-type]
+            else:
+                keep(_FAILED)
+                fail(error)
+
+        def timed(error: KafkaError | None, message: Delivered) -> None:
+            plain(error, message)
+            taken = message.latency()
+            if error is None and taken is not None:
+                latency(taken)
+
+        self.callbacks = (plain, timed)
+
+
+class _Deliveries:
+    """Counts what the client reports, and remembers where each message went."""
+
+    def __init__(self, keep: bool) -> None:
+        self.keep = keep
+        self.failed = self.counted = self.refused = 0
+        self.timed_out = False
+        self.errors: list[str] = []
+        self.latencies = array("d")
+        self.lanes: list[_Lane] = []
+        self.order = array("i")
+        self._by_place: dict[str, dict[int, _Lane]] = {}
+        self._timeout = _client().KafkaError._MSG_TIMED_OUT
+
+    def of(self, topic: str) -> dict[int, _Lane]:
+        """The lanes of a topic by partition."""
+        return self._by_place.setdefault(topic, {})
+
+    def lane(self, topic: str, partition: int) -> _Lane:
+        """A new lane."""
+        lane = _Lane(topic, partition, len(self.lanes), self)
+        self.lanes.append(lane)
+        self.of(topic)[partition] = lane
+        return lane
+
+    def count(self, offset: int) -> None:
+        """What lanes do in place of keeping an offset."""
+        self.counted += 1
+
+    @property
+    def acknowledged(self) -> int:
+        """How many messages the broker confirmed."""
+        reported = sum(len(lane.offsets) for lane in self.lanes) if self.keep else self.counted
+        return reported - self.failed + self.refused
+
+    def fail(self, error: KafkaError) -> None:
+        """One more that was not delivered."""
+        self.failed += 1
+        self.timed_out |= error.code() == self._timeout
+        text = error.str()
+        if len(self.errors) < _ERRORS_KEPT and text not in self.errors:
+            self.errors.append(text)
+
+    def refuse(self, error: KafkaError) -> None:
+        """One more that the client did not take; no report will come."""
+        self.refused += 1
+        if self.keep:
+            self.order[-1] = _FAILED
+        self.fail(error)
+
+    def result(self, seconds: float) -> PublishResult:
+        """The counts so far."""
+        ordered = sorted(self.latencies)
+        at = {p: round(ordered[min(len(ordered) - 1, len(ordered) * p // 100)] * 1000, 3) for p in (50, 99)} if ordered else {}
+        return PublishResult(
+            acknowledged=self.acknowledged,
+            failed=self.failed,
+            errors=tuple(self.errors),
+            seconds=seconds,
+            p50_ms=at.get(50),
+            p99_ms=at.get(99),
+            _lanes=tuple(self.lanes),
+            _order=self.order,
+        )
+
+
+class _Publishing:
+    """One `publish`: the producer, its deliveries, and the watch over time without any acknowledgement."""
+
+    def __init__(self, bootstrap: str, deliveries: _Deliveries, progress: Callable[[int], None] | None, timeout_s: float) -> None:
+        self.bootstrap, self.deliveries, self.progress, self.timeout_s = bootstrap, deliveries, progress, timeout_s
+        self.fatal: str | None = None
+        self.heard: list[str] = []
+        limit = max(1, int(timeout_s * 1000))
+        self.producer: Producer = _client().Producer(
+            {
+                **PRODUCER_CONFIG,
+                "bootstrap.servers": bootstrap,
+                "message.timeout.ms": limit,
+                "request.timeout.ms": min(30_000, limit),
+                "error_cb": self._error,
+                "log_level": 0,
+                "reconnect.backoff.max.ms": 1_000,
+            }
+        )
+        self._refusal: type[Exception] = _client().KafkaException
+        self._connected = False
+        self._seen = -1
+        self._moved = self._told = time.monotonic()
+
+    def _error(self, error: KafkaError) -> None:
+        self.heard = [*self.heard[-3:], error.str()]
+        if error.fatal():
+            self.fatal = error.str()
+
+    def poll(self, seconds: float) -> None:
+        """Serves callbacks for up to that long, tells progress, and raises PublishError when the broker has stopped answering."""
+        self.producer.poll(seconds)
+        now = time.monotonic()
+        done = self.deliveries.acknowledged
+        # Nothing outstanding means nothing to wait for: a slow source is no fault of the broker.
+        if done != self._seen or not len(self.producer):
+            self._seen, self._moved = done, now
+        if self.progress is not None and now - self._told >= _PROGRESS_S:
+            self._told = now
+            self.progress(done)
+        if self.fatal is not None:
+            raise self.error(f"the client gave up: {self.fatal}")
+        if self.deliveries.timed_out or now - self._moved > self.timeout_s:
+            raise self.error(f"no acknowledgement for {self.timeout_s:g} s")
+
+    def connect(self, topic: str) -> None:
+        """Has the client find broker and topic; an idempotent one would otherwise wait half a second before its first message."""
+        kafka = _client()
+        limit = min(self.timeout_s, 30.0)
+        try:
+            self.producer.list_topics(topic, timeout=limit)
+        except kafka.KafkaException as error:
+            self.producer.poll(0)
+            raise PublishError(_unreachable(self.bootstrap, limit, self.heard), 0) from error
+        self._connected = True
+        self._moved = time.monotonic()
+
+    def produce(self, messages: Iterable[Message], topic: str | None, timed: bool) -> int:
+        """Hands messages to the client; returns how many there were. `timed` has their latencies kept."""
+        produce, keep, take = self.producer.produce, self.deliveries.keep, self.deliveries.order.append
+        current: str | None = None
+        lanes: dict[int, _Lane] = {}
+        count = 0
+        for message in messages:
+            count += 1
+            to = topic or message.topic
+            partition = message.partition
+            if to != current:
+                if not self._connected:
+                    self.connect(to)
+                current, lanes = to, self.deliveries.of(to)
+            lane = lanes.get(partition) or self.deliveries.lane(to, partition)
+            if keep:
+                take(lane.number)
+            callback = lane.callbacks[timed]
+            headers: HeadersType | None = list(message.headers) if message.headers else None
+            while True:
+                try:
+                    # By position, which is measurably faster than by name.
+                    produce(to, message.value, message.key, partition, callback, None, message.timestamp_ms, headers)
+                    break
+                except BufferError:
+                    self.poll(0.1)
+                except self._refusal as error:
+                    self.deliveries.refuse(error.args[0])
+                    break
+        return count
+
+    def drain(self) -> None:
+        """Waits until every message is delivered or has failed."""
+        while len(self.producer):
+            self.poll(0.1)
+        self.poll(0)
+
+    def error(self, what: str) -> PublishError:
+        """The error that says how far it came and what to do."""
+        done = self.deliveries.acknowledged
+        because = f" ({self.heard[-1]})" if self.heard else ""
+        return PublishError(
+            f"publishing to {self.bootstrap} stopped: {what}{because}. {done:,} messages were acknowledged and lie in the topic, "
+            f"{len(self.producer):,} were waiting. Check that the broker is alive and that its disk is not full, then publish to "
+            "a fresh topic; a slow broker needs a longer time limit.",
+            done,
+        )
+
+    def abandon(self) -> None:
+        """Drops what is still queued, so that nothing waits for it."""
+        self.producer.purge()
+        self.producer.poll(0)
+
+
+def publish(
+    bootstrap: str,
+    topic: str | None,
+    messages: Iterable[Message],
+    *,
+    rate: float | None = None,
+    progress: Callable[[int], None] | None = None,
+    timeout_s: float = 60,
+    keep_offsets: bool = True,
+) -> PublishResult:
+    """Publishes messages: idempotent, acknowledged by all, lz4, each to its own partition with its key, headers and timestamp.
+
+    `topic` replaces every message's logical topic. `rate` is messages per second (None: as fast as possible); a schedule that
+    fell behind is caught up. `progress` is told the acknowledged count about twice a second. The input may be a generator of any
+    length: only what is in flight is held; `keep_offsets=False` keeps no offsets either. A timestamp of 0 becomes the time of
+    publishing, for the client knows no other meaning.
+
+    A message that the client or broker refuses (too large, no such partition) counts as failed and the rest goes on.
+    Raises PublishError when `timeout_s` seconds pass without any acknowledgement while some are awaited (the broker is dead or
+    stuck), so that it cannot hang; HarnessError when the client is not installed.
+    """
+    if rate is not None and not rate > 0:
+        raise ValueError(f"rate must be positive, not {rate!r}")
+    deliveries = _Deliveries(keep_offsets)
+    run = _Publishing(bootstrap, deliveries, progress, timeout_s)
+    began = time.monotonic()
+    try:
+        source = iter(messages)
+        largest = _LARGEST_CHUNK if rate is None else max(1, min(_LARGEST_CHUNK, int(rate / 100)))
+        chunk, number, chunks = min(64, largest), 0, 0
+        while True:
+            run.poll(0)
+            if rate is not None:
+                while (early := began + number / rate - time.monotonic()) > 0:
+                    run.poll(min(early, _PROGRESS_S))
+            timed = number < _LATENCIES_KEPT_WHOLE or not chunks % _LATENCY_SAMPLE
+            before = time.monotonic()
+            taken = run.produce(itertools.islice(source, chunk), topic, timed)
+            if not taken:
+                break
+            # A source that is slow itself gets small chunks, or nothing would be polled and told for long.
+            chunk = min(largest, chunk * 2) if time.monotonic() - before < 0.1 else max(1, chunk // 2)
+            number, chunks = number + taken, chunks + 1
+        run.drain()
+    except BaseException:
+        run.abandon()
+        raise
+    if progress is not None:
+        progress(deliveries.acknowledged)
+    return deliveries.result(time.monotonic() - began)

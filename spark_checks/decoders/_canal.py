@@ -1,0 +1,283 @@
+"""The Canal flat message: what TiCDC and Alibaba Canal really share when they are read with native Spark expressions.
+
+A message is parsed once, inside `{"m":[VALUE,{}]}`: a truncated value breaks the wrapping, a second document or trailing
+text adds an element or breaks it, white space (the CRLF of TiCDC v6.5) does neither. Spark's corrupt-record column tells of
+containers of the wrong type, which from_json would otherwise turn into NULLs (reference/environment.md).
+
+No filter stands on what from_json gives, and the generators are outer ones: Spark would push such filters, its own inferred
+ones too, below the projection and parse every message twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Final
+
+import cramjam
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from generators.model import Column as ColumnOf
+from generators.model import Deployment, Logical, Table
+from spark_checks.decoders._mysql import misfit, typed
+
+OPTIONS: Final = {
+    "columnNameOfCorruptRecord": "corrupt",
+    "allowUnquotedControlChars": "true",
+    "allowSingleQuotes": "false",
+    "allowNonNumericNumbers": "false",
+    "maxStringLen": str((1 << 31) - 1),
+}
+"""Canal 1.1.6 writes raw control characters (reference/canal.md 0); a LONGTEXT may pass Jackson's 20 MB limit."""
+
+ROW_TYPES: Final = ("INSERT", "UPDATE", "DELETE")
+DDL_TYPES: Final = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY")
+COORDINATES: Final = ("topic", "partition", "offset")
+DECOMPRESSED_LIMIT: Final = 256 << 20
+
+ABSENT_SQL: Final = "CAST(X'FF' AS STRING)"
+"""A column that an image of `old` does not have: from_json fills in this default. No JSON text gives the byte, so it cannot be
+mistaken for a value, and an explicit null stays NULL."""
+
+UNREADABLE: Final = "not one well-formed message of this format"
+MISFIT: Final = "a cell does not fit its column's type"
+
+_ANY_OBJECT: Final = StructType([])
+_TEXTS: Final = MapType(StringType(), StringType())
+_LAST_MILLISECOND: Final = 253_402_300_799_999
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How the two formats differ. `kind` is the kind of a whole message, given `m`; `position` its ordering value as text;
+    `extra` are fields of the envelope beside the common ones; `binary_codes`: sqlType tells how a binary is written."""
+
+    kind: Callable[[Column], Column]
+    position: Callable[[Column], Column]
+    extra: tuple[StructField, ...]
+    binary_codes: bool = False
+
+
+def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
+    """Level one (DESIGN 3.3)."""
+    parsed = _messages(records, dialect, deployment, _TEXTS, _TEXTS, types=_TEXTS)
+    none = F.array(F.lit(None).cast(_TEXTS))
+    rows = F.when(F.col("kind") == "ROW", F.col("m.data")).otherwise(none)
+    out = parsed.select(*COORDINATES, "kind", "m", F.posexplode_outer(rows).alias("row", "image"))
+    m, kind, op = F.col("m"), F.col("kind"), _op()
+    told = F.when(kind != "CORRUPT", m)
+    return out.select(
+        *COORDINATES,
+        "row",
+        "kind",
+        op.alias("op"),
+        told["database"].alias("database"),
+        F.lit(None).cast("string").alias("schema"),
+        told["table"].alias("table"),
+        told["pkNames"].alias("keys"),
+        F.when(kind != "CORRUPT", dialect.position(m)).alias("position"),
+        F.when(told["es"].between(0, _LAST_MILLISECOND), F.timestamp_millis(told["es"])).alias("commit_time"),
+        F.when(op == "DELETE", F.col("image")).when(op == "UPDATE", _old(m, F.col("row"))).alias("before"),
+        F.when(op.isin("INSERT", "UPDATE"), F.col("image")).alias("after"),
+        told["mysqlType"].alias("types"),
+        F.lit(None).cast("string").alias("schema_version"),
+        F.when(kind.isin("DDL", "CONTROL", "TRANSACTION") & (m["sql"] != ""), m["sql"]).alias("sql"),
+        _error(kind).alias("error"),
+    )
+
+
+def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
+    """Level two (DESIGN 3.4): typed rows of `table`, and CORRUPT rows."""
+    deployment = deployment or Deployment()
+    images = StructType([StructField(c.name, StringType()) for c in table.columns])
+    olds = StructType([StructField(c.name, StringType(), metadata={"EXISTS_DEFAULT": ABSENT_SQL}) for c in table.columns])
+    binaries = [c.name for c in table.columns if c.type.logical is Logical.BINARY] if dialect.binary_codes else []
+    codes = StructType([StructField(name, IntegerType()) for name in binaries])
+    parsed = _messages(records, dialect, deployment, images, olds, codes=codes)
+    m, kind = F.col("m"), F.col("kind")
+
+    def code(name: str) -> Column | None:
+        return m["sqlType"][name] if name in binaries else None
+
+    def value(text: Column, c: ColumnOf) -> Column:
+        return typed(text, c.type, deployment.time_zone, code(c.name))
+
+    def unfit(texts: Column) -> Column:
+        """Whether a cell of an image of texts does not fit its type."""
+        return _any(misfit(texts[c.name], value(texts[c.name], c), c.type) for c in table.columns)
+
+    def old_unfit(texts: Column) -> Column:
+        return _any(~_absent(texts[c.name]) & misfit(texts[c.name], value(texts[c.name], c), c.type) for c in table.columns)
+
+    mine = (m["database"] == table.database) & (m["table"] == table.name)
+    none = F.array(F.lit(None).cast(images))
+    several_unfit = (F.size(m["data"]) > 1) & (
+        F.exists(m["data"], unfit) | ((m["type"] == "UPDATE") & F.exists(m["old"], old_unfit))
+    )
+    rows = (
+        F.when(kind == "CORRUPT", none)
+        .when((kind == "ROW") & mine, F.when(several_unfit, none).otherwise(m["data"]))
+        .otherwise(F.lit(None).cast(ArrayType(images)))
+    )
+    exploded = parsed.select(*COORDINATES, "m", F.posexplode_outer(rows).alias("row", "image")).where(F.col("row").isNotNull())
+    image, old, now, was = F.col("image"), F.col("old"), F.col("now"), F.col("was")
+    update = m["type"] == "UPDATE"
+    staged = exploded.select(
+        *COORDINATES,
+        "row",
+        "m",
+        "image",
+        F.when(update, _old(m, F.col("row"))).alias("old"),
+        F.struct(*(value(image[c.name], c).alias(c.name) for c in table.columns)).alias("now"),
+    ).withColumn(
+        "was",
+        F.when(
+            old.isNotNull(),
+            F.struct(
+                *(F.when(_absent(old[c.name]), now[c.name]).otherwise(value(old[c.name], c)).alias(c.name) for c in table.columns)
+            ),
+        ),
+    )
+    unfit_now = _any(misfit(image[c.name], now[c.name], c.type) for c in table.columns)
+    unfit_was = _any(~_absent(old[c.name]) & misfit(old[c.name], was[c.name], c.type) for c in table.columns)
+    judged = staged.select(
+        *COORDINATES,
+        "row",
+        F.when(image.isNotNull() & ~unfit_now & ~(old.isNotNull() & unfit_was), m["type"]).alias("op"),
+        "now",
+        "was",
+        image.isNotNull().alias("read"),
+    )
+    op = F.col("op")
+    return judged.select(
+        *COORDINATES,
+        "row",
+        F.when(op.isNotNull(), "ROW").otherwise("CORRUPT").alias("kind"),
+        "op",
+        F.when(op == "DELETE", now).when(op == "UPDATE", was).alias("before"),
+        F.when(op.isin("INSERT", "UPDATE"), now).alias("after"),
+        F.when(op.isNull(), F.when(F.col("read"), MISFIT).otherwise(UNREADABLE)).alias("error"),
+    )
+
+
+def decompressed(records: DataFrame, compression: str) -> DataFrame:
+    """Records with their values decompressed: snappy blocks or LZ4 frames (reference/ticdc.md 1.1), NULL for other bytes.
+
+    Spark SQL has no function for it, hence Arrow batches. Raises ValueError for another `compression`.
+    """
+    if compression == "none":
+        return records
+    undo = _DECOMPRESS.get(compression)
+    if undo is None:
+        raise ValueError(f"compression {compression!r}: none, {', '.join(_DECOMPRESS)}")
+
+    def batches(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in source:
+            at = batch.schema.get_field_index("value")
+            values = pa.array([_undone(undo, value.as_py()) for value in batch.column(at)], batch.schema.field(at).type)
+            yield batch.set_column(at, batch.schema.field(at).with_nullable(True), values)
+
+    return records.mapInArrow(batches, records.schema)
+
+
+def _undone(undo: Callable[[bytes], bytes], value: bytes | None) -> bytes | None:
+    try:
+        return None if value is None else undo(value)
+    except Exception:
+        return None
+
+
+def _snappy(value: bytes) -> bytes:
+    if cramjam.snappy.decompress_raw_len(value) > DECOMPRESSED_LIMIT:
+        raise ValueError("the block announces more than the limit")
+    return bytes(cramjam.snappy.decompress_raw(value))
+
+
+def _lz4(value: bytes) -> bytes:
+    return bytes(cramjam.lz4.decompress(value))
+
+
+_DECOMPRESS: Final[dict[str, Callable[[bytes], bytes]]] = {"snappy": _snappy, "lz4": _lz4}
+
+
+def _messages(
+    records: DataFrame,
+    dialect: Dialect,
+    deployment: Deployment | None,
+    image: DataType,
+    old: DataType,
+    *,
+    types: DataType = _ANY_OBJECT,
+    codes: StructType = _ANY_OBJECT,
+) -> DataFrame:
+    """Coordinates, `m` (the message, NULL when it is not one JSON object) and `kind` (of the whole message)."""
+    envelope = StructType(
+        [
+            StructField("id", LongType()),
+            StructField("database", StringType()),
+            StructField("table", StringType()),
+            StructField("pkNames", ArrayType(StringType())),
+            StructField("isDdl", BooleanType()),
+            StructField("type", StringType()),
+            StructField("es", LongType()),
+            StructField("ts", LongType()),
+            StructField("sql", StringType()),
+            StructField("sqlType", codes),
+            StructField("mysqlType", types),
+            StructField("data", ArrayType(image)),
+            StructField("old", ArrayType(old)),
+            *dialect.extra,
+        ]
+    )
+    schema = StructType([StructField("m", ArrayType(envelope)), StructField("corrupt", StringType())])
+    records = decompressed(records, deployment.compression if deployment else "none")
+    wrapped = F.concat(F.lit('{"m":['), F.col("value").cast("string"), F.lit(",{}]}"))
+    parsed = records.select(*COORDINATES, F.from_json(wrapped, schema, OPTIONS).alias("j"))
+    m, j = F.col("m"), F.col("j")
+    whole = j["corrupt"].isNull() & (F.size(j["m"]) == 2) & m.isNotNull()
+    return parsed.select(*COORDINATES, "j", F.get(j["m"], F.lit(0)).alias("m")).select(
+        *COORDINATES, "m", F.when(whole, F.coalesce(dialect.kind(m), F.lit("CORRUPT"))).otherwise("CORRUPT").alias("kind")
+    )
+
+
+def has_rows(m: Column) -> Column:
+    """Whether `data` holds rows and nothing else."""
+    first = F.get(m["data"], F.lit(0)).isNotNull()
+    return first & ((F.size(m["data"]) == 1) | F.forall(m["data"], lambda row: row.isNotNull()))
+
+
+def _op() -> Column:
+    return F.when(F.col("kind") == "ROW", F.col("m.type"))
+
+
+def _old(m: Column, row: Column) -> Column:
+    """The row's own element of `old`; up to Canal 1.1.6 `old` may be shorter than `data`, and then nothing tells whose is
+    whose (reference/canal.md 1.6)."""
+    return F.when(F.size(m["old"]) == F.size(m["data"]), F.get(m["old"], row))
+
+
+def _absent(text: Column) -> Column:
+    return text.eqNullSafe(F.expr(ABSENT_SQL))
+
+
+def _any(conditions: Iterable[Column]) -> Column:
+    return reduce(or_, conditions, F.lit(False))
+
+
+def _error(kind: Column) -> Column:
+    return F.when(kind == "CORRUPT", UNREADABLE)

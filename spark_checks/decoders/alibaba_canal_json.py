@@ -1,0 +1,48 @@
+"""Alibaba Canal's flat message as native Spark expressions (reference/canal.md 0 to 3).
+
+One message is a binlog rows event with all its rows, or a statement. `isDdl` false does not mean rows: the text of a rows
+event's query, statement-format DML and XA ends come without `data`. `old[i]` belongs to `data[i]` and to no other row; a column
+that it lacks is unchanged in that row, one that it gives as null was NULL. `position` is `id`, the batch.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField
+
+from generators.model import Deployment, Table
+from spark_checks.decoders import _canal
+
+
+def _kind(m: Column) -> Column:
+    """Up to 1.1.4 CREATE DATABASE is a QUERY with `isDdl` false; unlike a rows event's query it names its database."""
+    told_ddl = F.coalesce(m["isDdl"], F.lit(False))
+    is_query = m["type"] == "QUERY"
+    is_row = m["type"].isin(*_canal.ROW_TYPES) & ~told_ddl
+    return (
+        F.when(m["type"].isin(*_canal.DDL_TYPES) & (~is_query | told_ddl | (m["database"] != "")), "DDL")
+        .when(is_query, "CONTROL")
+        .when(is_row & _canal.has_rows(m), "ROW")
+        .when(is_row & m["data"].isNull() & (m["sql"] != ""), "CONTROL")
+        .when(m["type"].isin("XACOMMIT", "XAROLLBACK"), "TRANSACTION")
+    )
+
+
+def _position(m: Column) -> Column:
+    return m["id"].cast("string")
+
+
+DIALECT: Final = _canal.Dialect(kind=_kind, position=_position, extra=(StructField("gtid", StringType()),))
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of Canal flat messages (DESIGN 3.3)."""
+    return _canal.decode(records, DIALECT, deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table` (DESIGN 3.4); `before` is `old[i]` over `data[i]`."""
+    return _canal.decode_rows(records, table, DIALECT, deployment)

@@ -1,0 +1,52 @@
+"""TiCDC Canal-JSON as native Spark expressions (document 000; reference/ticdc.md 00 to 2).
+
+One message is one row change, a DDL statement or a watermark. Every release since v4.0.10 is read alike: a DELETE's row is in
+`data` (before v5.4 `old` repeats it), an INSERT's `old` is not looked at (before v5.4 it is `[null]`), the CRLF that v6.5 puts
+behind a row change is white space. `position` is `_tidb.commitTs` or `_tidb.watermarkTs`, NULL without the extension.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DecimalType, StructField, StructType
+
+from generators.model import Deployment, Table
+from spark_checks.decoders import _canal
+
+_TSO: Final = DecimalType(20, 0)
+
+
+def _kind(m: Column) -> Column:
+    """`isDdl` decides first, then `type` (document 000, "消费端数据解析")."""
+    ddl = m["isDdl"] & m["type"].isin(*_canal.DDL_TYPES)
+    dml = ~m["isDdl"]
+    return (
+        F.when(ddl, "DDL")
+        .when(dml & m["type"].isin(*_canal.ROW_TYPES) & _canal.has_rows(m), "ROW")
+        .when(dml & (m["type"] == "TIDB_WATERMARK"), "WATERMARK")
+    )
+
+
+def _position(m: Column) -> Column:
+    return F.coalesce(m["_tidb"]["commitTs"], m["_tidb"]["watermarkTs"]).cast("string")
+
+
+DIALECT: Final = _canal.Dialect(
+    kind=_kind,
+    position=_position,
+    extra=(StructField("_tidb", StructType([StructField("commitTs", _TSO), StructField("watermarkTs", _TSO)])),),
+    binary_codes=True,
+)
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of TiCDC Canal-JSON messages (DESIGN 3.3)."""
+    return _canal.decode(records, DIALECT, deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table` (DESIGN 3.4); a partial `old` is completed from `data`."""
+    return _canal.decode_rows(records, table, DIALECT, deployment)

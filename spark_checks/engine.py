@@ -1,0 +1,244 @@
+"""SparkEngine: loads decoders, reads records from Kafka or a table, decodes them and hands the result over as Arrow."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from generators import codec
+from generators.model import Deployment, Table
+from spark_checks.session import session
+
+CLAIMS: Final = ("profiles", "kinds", "columns", "types")
+
+
+class DecoderError(Exception):
+    """A decoder that cannot be loaded or called: a user's mistake, told without a stack trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """A loaded decoder: its functions by level, and the CAPABILITIES beside it."""
+
+    name: str
+    functions: Mapping[int, Callable[..., Any]]
+    capabilities: Mapping[str, list[str]]
+
+    def __call__(self, level: int, records: DataFrame, table: Table | None, deployment: Deployment) -> DataFrame:
+        function = self.functions[level]
+        arguments: list[Any] = [records] if level == 1 else [records, table]
+        named = {"deployment": deployment} if _takes(function, "deployment") else {}
+        result = function(*arguments, **named)
+        if not hasattr(result, "schema") or not hasattr(result, "toArrow"):
+            raise DecoderError(f"decoder {self.name} returned {type(result).__name__}, not a DataFrame")
+        return result  # type: ignore[no-any-return]
+
+
+def load(spec: str, level: str = "auto") -> Decoder:
+    """Loads `module:function`, `path/file.py:function`, `module` or `path/file.py` (an object with both functions).
+
+    `level` is auto, changes, rows or both; auto takes a function named `decode_rows...` for level two, any other for level one.
+    Raises DecoderError.
+    """
+    source, separator, name = spec.rpartition(":") if ":" in spec else (spec, "", "")
+    module = _module(source, spec)
+    target: Any = module
+    if separator:
+        for part in name.split("."):
+            if not hasattr(target, part):
+                known = [n for n in vars(module) if n.startswith("decode")]
+                raise DecoderError(f"decoder {spec}: {source} has no {name!r}; it has {', '.join(known) or 'no decode function'}")
+            target = getattr(target, part)
+    functions: dict[int, Callable[..., Any]] = {}
+    if callable(target) and not inspect.isclass(target) and not hasattr(target, "decode"):
+        rows = level == "rows" or (level != "changes" and getattr(target, "__name__", name).startswith("decode_rows"))
+        functions[2 if rows else 1] = target
+    else:
+        if inspect.isclass(target):
+            target = target()
+        for number, attribute in ((1, "decode"), (2, "decode_rows")):
+            if hasattr(target, attribute):
+                functions[number] = getattr(target, attribute)
+    wanted = {"changes": {1}, "rows": {2}}.get(level, {1, 2})
+    functions = {n: f for n, f in functions.items() if n in wanted}
+    if not functions:
+        raise DecoderError(f"decoder {spec}: nothing for --level {level}; name a function decode... or decode_rows...")
+    for number, function in functions.items():
+        _check_signature(spec, number, function)
+    claims = getattr(module, "CAPABILITIES", {})
+    unknown = set(claims) - set(CLAIMS)
+    if unknown:
+        raise DecoderError(f"decoder {spec}: CAPABILITIES has {sorted(unknown)}; known are {', '.join(CLAIMS)}")
+    return Decoder(spec, functions, {k: list(v) for k, v in claims.items()})
+
+
+def _module(source: str, spec: str) -> ModuleType:
+    try:
+        if source.endswith(".py"):
+            path = Path(source).resolve()
+            if not path.is_file():
+                raise DecoderError(f"decoder {spec}: there is no file {source}")
+            sys.path.append(str(path.parent))
+            found = importlib.util.spec_from_file_location(f"_cdc_user_{path.stem}", path)
+            assert found is not None and found.loader is not None
+            module = importlib.util.module_from_spec(found)
+            sys.modules[found.name] = module
+            found.loader.exec_module(module)
+            return module
+        return importlib.import_module(source)
+    except DecoderError:
+        raise
+    except Exception as error:
+        raise DecoderError(f"decoder {spec} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    parameters = inspect.signature(function).parameters
+    return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def _check_signature(spec: str, level: int, function: Callable[..., Any]) -> None:
+    signature = inspect.signature(function)
+    arguments = [None] * level
+    named = {"deployment": None} if _takes(function, "deployment") else {}
+    try:
+        signature.bind(*arguments, **named)
+    except TypeError as error:
+        wanted = "(records)" if level == 1 else "(records, table)"
+        raise DecoderError(
+            f"decoder {spec}: signature {signature} does not take {wanted}, with an optional keyword deployment: {error}"
+        ) from None
+
+
+class SparkEngine:
+    """Serves the requests of `conformance.engine` on one SparkSession."""
+
+    def __init__(self) -> None:
+        self._spark: SparkSession | None = None
+        self._opened: dict[str, DataFrame] = {}
+        self._decoders: dict[tuple[str, str], Decoder] = {}
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session. Raises RuntimeError before `start`."""
+        if self._spark is None:
+            raise RuntimeError("the session has not been started")
+        return self._spark
+
+    def handle(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Answers one request."""
+        match request["op"]:
+            case "start":
+                self._spark = session(packages=request["packages"], cores=request["cores"], conf=request["conf"])
+                return {"version": self._spark.version}
+            case "load":
+                decoder = self._decoder(request["decoder"], request["level"])
+                return {"levels": sorted(decoder.functions), "capabilities": dict(decoder.capabilities)}
+            case "open":
+                return {"rows": self._open(request)}
+            case "release":
+                frame = self._opened.pop(request["handle"], None)
+                if frame is not None:
+                    frame.unpersist()
+                return {}
+            case "decode":
+                return self._decode(request)
+            case "bench":
+                from spark_checks import throughput
+
+                return throughput.handle(self.spark, request, lambda spec: self._decoder(spec, "auto"))
+            case unknown:
+                raise RuntimeError(f"unknown request {unknown!r}")
+
+    def stop(self) -> None:
+        """Stops the session."""
+        if self._spark is not None:
+            self._spark.stop()
+
+    def _decoder(self, spec: str, level: str) -> Decoder:
+        key = (spec, level)
+        if key not in self._decoders:
+            self._decoders[key] = load(spec, level)
+        return self._decoders[key]
+
+    def _open(self, request: Mapping[str, Any]) -> int:
+        if request["parquet"]:
+            frame = self.spark.read.parquet(request["parquet"])
+        else:
+            frame = read_kafka(self.spark, request["bootstrap"], request["topic"], request["ranges"])
+        frame = frame.persist()
+        self._opened[request["handle"]] = frame
+        return frame.count()
+
+    def _decode(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        level = request["level"]
+        decoder = self._decoder(request["decoder"], {1: "changes", 2: "rows"}[level])
+        records = self._opened[request["handle"]].where(within(request["ranges"]))
+        if request["repartition"]:
+            records = records.repartition(request["repartition"])
+        table = codec.load_table(request["table"]) if request["table"] is not None else None
+        deployment = codec.load_deployment(request["deployment"])
+        with configured(self.spark, request["conf"]):
+            frame = decoder(level, records, table, deployment)
+            for name, expression in request["mapping"].items():
+                frame = frame.withColumn(name, F.expr(expression))
+            found = frame.toArrow()
+        with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, found.schema) as writer:
+            writer.write_table(found)
+        return {"rows": found.num_rows}
+
+
+def read_kafka(spark: SparkSession, bootstrap: str, topic: str, ranges: list[tuple[int, int, int]]) -> DataFrame:
+    """A batch of a topic's records with headers, in the shape of DESIGN 3.2; ranges are inclusive, one per partition."""
+    starts = {str(p): low for p, low, _ in ranges}
+    ends = {str(p): high + 1 for p, _, high in ranges}
+    return (
+        spark.read.format("kafka")
+        .option("kafka.bootstrap.servers", bootstrap)
+        .option("assign", f'{{"{topic}":[{",".join(starts)}]}}')
+        .option("startingOffsets", _offsets(topic, starts))
+        .option("endingOffsets", _offsets(topic, ends))
+        .option("includeHeaders", "true")
+        .option("kafka.fetch.max.wait.ms", "10")
+        .option("kafka.max.partition.fetch.bytes", str(64 << 20))
+        .load()
+    )
+
+
+def _offsets(topic: str, offsets: Mapping[str, int]) -> str:
+    return f'{{"{topic}":{{{",".join(f"{chr(34)}{p}{chr(34)}:{o}" for p, o in offsets.items())}}}}}'
+
+
+def within(ranges: list[tuple[int, int, int]]) -> Any:
+    """The condition that a record is in one of the inclusive ranges."""
+    parts = [(F.col("partition") == p) & F.col("offset").between(low, high) for p, low, high in ranges]
+    return reduce(lambda a, b: a | b, parts, F.lit(False))
+
+
+@contextlib.contextmanager
+def configured(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
+    """Session settings for the length of a block."""
+    before = {key: spark.conf.get(key, None) for key in conf}
+    try:
+        for key, value in conf.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)

@@ -1,0 +1,107 @@
+"""The model: default Spark types (DESIGN 4), handle keys, instants, images."""
+
+import pytest
+
+from generators import mysql
+from generators.model import Cell, Change, Column, Instant, Kind, State, Table
+
+SPARK = {
+    "tinyint": "tinyint",
+    "smallint": "smallint",
+    "mediumint": "int",
+    "int": "int",
+    "bigint": "bigint",
+    "unsigned-tinyint": "smallint",
+    "unsigned-smallint": "int",
+    "unsigned-mediumint": "int",
+    "unsigned-int": "bigint",
+    "unsigned-bigint": "decimal(20,0)",
+    "int-zerofill": "bigint",
+    "bool": "tinyint",
+    "decimal-10-0": "decimal(10,0)",
+    "decimal-10-2": "decimal(10,2)",
+    "decimal-10-4": "decimal(10,4)",
+    "decimal-4-4": "decimal(4,4)",
+    "decimal-20-10": "decimal(20,10)",
+    "decimal-38-10": "decimal(38,10)",
+    "decimal-65-30": "string",
+    "unsigned-decimal-5-2": "decimal(5,2)",
+    "float": "float",
+    "double": "double",
+    "unsigned-double": "double",
+    "bit-1": "boolean",
+    "bit-8": "bigint",
+    "bit-63": "bigint",
+    "bit-64": "decimal(20,0)",
+    **dict.fromkeys(("char", "varchar", "tinytext", "text", "mediumtext", "longtext"), "string"),
+    **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), "binary"),
+    "date": "date",
+    **dict.fromkeys(("datetime-0", "datetime-3", "datetime-6"), "timestamp_ntz"),
+    **dict.fromkeys(("timestamp-0", "timestamp-3", "timestamp-6"), "timestamp"),
+    **dict.fromkeys(("time-0", "time-3", "time-6"), "string"),
+    "year": "int",
+    "enum": "int",
+    "enum-quoted": "int",
+    "set": "decimal(20,0)",
+    "set-64": "decimal(20,0)",
+    "json": "string",
+}
+
+
+def test_spark_type_of_every_type() -> None:
+    assert {slug: kind.spark for slug, kind in mysql.TYPES.items()} == SPARK
+
+
+def test_spark_ddl_quotes_names() -> None:
+    table = Table(
+        "db", "t", (Column("a`b", mysql.integer("int")), Column("c d", mysql.decimal(39, 1)), Column("e", mysql.bit(2)))
+    )
+    assert table.spark_ddl() == "`a``b` int, `c d` string, `e` bigint"
+
+
+def test_type_keys() -> None:
+    assert mysql.integer("bigint", unsigned=True).key == "bigint unsigned"
+    assert mysql.integer("int", zerofill=True).key == "int unsigned"
+    assert mysql.text("varchar", 3).key == "varchar"
+
+
+def column(name: str, nullable: bool) -> Column:
+    return Column(name, mysql.integer("int"), nullable)
+
+
+@pytest.mark.parametrize(
+    ("primary", "unique", "expected"),
+    [
+        (("b", "a"), (("a",),), ("b", "a")),
+        ((), (("a", "b"), ("b",)), ("b",)),
+        ((), (("n",), ("a", "b")), ("a", "b")),
+        ((), (("n",), ("a", "n")), ()),
+        ((), (), ()),
+    ],
+)
+def test_handle_key(primary: tuple[str, ...], unique: tuple[tuple[str, ...], ...], expected: tuple[str, ...]) -> None:
+    columns = (column("a", False), column("b", False), column("n", True))
+    assert Table("db", "t", columns, primary, unique).handle_key == expected
+
+
+def test_column_look_up() -> None:
+    table = Table("db", "t", (column("a", True),))
+    assert table.column("a").name == "a"
+    with pytest.raises(KeyError, match="b"):
+        table.column("b")
+
+
+def test_tso_of_document_000() -> None:
+    """The sample of document 000 has es 1640007049196 and commitTs 429918007904436226, its second commit in that millisecond."""
+    assert Instant(1640007049196, 2).tso == 429918007904436226
+    assert Instant(1, 5) < Instant(2, 0) < Instant(2, 1)
+
+
+def test_full_images_hold_at_level_two_only() -> None:
+    kind = mysql.integer("int")
+    partial = {"a": Cell(State.ABSENT, kind)}
+    full = {"a": Cell(State.NULL, kind)}
+    change = Change(0, Kind.ROW, before=partial, after=partial, full_before=full)
+    assert change.image("before", 1) is partial
+    assert change.image("before", 2) is full
+    assert change.image("after", 2) is partial

@@ -1,0 +1,133 @@
+import configparser
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("generators", "conformance", "spark_checks")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
+# Addresses that belong to a user's configuration, and paths that exist on one machine only.
+FOREIGN = re.compile(
+    r"""pypi\.org|pythonhosted\.org|repo1?\.maven\.|maven\.apache\.org|repository\.apache\.org|spark-packages\.org
+    |deb\.debian\.org|registry-1\.docker|j[f]rog|artifac[t]ory|/opt/w[h]eels
+    |(?<![\w./$}-])/(?:root|work|Users)/\w|(?<![\w./$}-])/home/(?!appuser\b)\w""",
+    re.VERBOSE,
+)
+
+
+def project_files() -> list[Path]:
+    """The files of the checkout: tracked, or new and not ignored."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=False
+    )
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout")
+    paths = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+    return [path for path in paths if path.is_file()]
+
+
+def pins(lock: Path) -> dict[str, tuple[Requirement, list[str]]]:
+    """The pinned requirements of a lock file and their hashes, by name and marker."""
+    text = re.sub(r"\\\n", " ", lock.read_text(encoding="utf-8"))
+    found = {}
+    for line in re.sub("#.*", "", text).split("\n"):
+        if line.strip():
+            requirement, *hashes = re.split(r"\s+--hash=", line.strip())
+            found[requirement] = (Requirement(requirement), hashes)
+    return found
+
+
+def locked(lock: Path, name: str) -> list[Requirement]:
+    return [pin for pin, _ in pins(lock).values() if canonicalize_name(pin.name) == canonicalize_name(name)]
+
+
+def test_no_file_names_a_registry_or_a_path_of_one_machine():
+    paths = project_files()
+    assert ROOT / "pyproject.toml" in paths
+    found = []
+    for path in paths:
+        text = path.read_bytes().decode("utf-8", "replace")
+        for number, line in enumerate(text.splitlines(), 1):
+            if hit := FOREIGN.search(line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {hit[0]}")
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "line", ["--index-url https://py" + "pi.org/simple", "cd /ro" + "ot/x", 'p = "/wo' + 'rk/main"', "/ho" + "me/me/.venv"]
+)
+def test_a_foreign_address_is_seen(line):
+    assert FOREIGN.search(line)
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
+def test_every_requirement_is_pinned_with_hashes(lock):
+    found = pins(lock)
+    assert found
+    for line, (pin, hashes) in found.items():
+        assert not line.startswith("-") and "://" not in line, line
+        assert re.fullmatch(r"==[\w.!+]+", str(pin.specifier)), line
+        assert hashes, f"{line} has no hash"
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest) for digest in hashes), line
+
+
+def test_the_locks_hold_every_declared_dependency_and_agree():
+    project, groups = PROJECT["project"], PROJECT["dependency-groups"]
+    extras = project["optional-dependencies"]
+    wanted = {
+        "run.txt": [*project["dependencies"], *extras["container"]],
+        "test.txt": [*project["dependencies"], *(line for lines in extras.values() for line in lines), *groups["tests"]],
+        "tools.txt": groups["tools"],
+    }
+    assert [lock.name for lock in LOCKS] == sorted(wanted)
+    for name, lines in wanted.items():
+        for requirement in map(Requirement, lines):
+            found = locked(ROOT / "requirements" / name, requirement.name)
+            assert found, f"{name} lacks {requirement}: tox run -e lock"
+            for pin in found:
+                assert all(requirement.specifier.contains(spec.version) for spec in pin.specifier), f"{pin} against {requirement}"
+    versions: dict[tuple[str, str], set[str]] = {}
+    for lock in LOCKS:
+        for pin, _ in pins(lock).values():
+            versions.setdefault((canonicalize_name(pin.name), str(pin.marker)), set()).add(str(pin.specifier))
+    assert {key: found for key, found in versions.items() if len(found) > 1} == {}
+
+
+def test_spark_is_locked_to_the_version_whose_kafka_jars_resolve():
+    assert [str(pin.specifier) for pin in locked(ROOT / "requirements" / "test.txt", "pyspark")] == ["==4.0.0"]
+
+
+def test_the_wheel_holds_the_three_packages_whole_and_the_private_module(tmp_path):
+    built = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    (wheel,) = tmp_path.glob("cdc_conformance-*-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        (info,) = {name.split("/")[0] for name in names if ".dist-info/" in name}
+        entries = configparser.ConfigParser()
+        entries.optionxform = str
+        entries.read_string(archive.read(f"{info}/entry_points.txt").decode())
+    assert {name.split("/")[0] for name in names} == {*PACKAGES, "_cdc_conformance_pytest.py", info}
+    wanted = {path.relative_to(ROOT).as_posix() for path in project_files()}
+    wanted = {name for name in wanted if name.split("/")[0] in PACKAGES} | {"_cdc_conformance_pytest.py"}
+    assert {name for name in names if not name.startswith(info)} == wanted
+    assert {f"{package}/py.typed" for package in PACKAGES} <= names
+    assert f"{info}/licenses/LICENSE" in names
+    assert dict(entries["console_scripts"]) == {"cdc-conformance": "_cdc_conformance_pytest:main"}
+    assert dict(entries["pytest11"]) == {"cdc-conformance": "_cdc_conformance_pytest"}
