@@ -1,7 +1,7 @@
-"""A Kafka broker in a container: an image shaped like Apache Kafka's (KRaft, configured by KAFKA_* variables), with testcontainers.
+"""A Kafka broker in a container: an image shaped like Apache Kafka's (KRaft, configured by KAFKA_* variables).
 
-`testcontainers.kafka` starts Confluent-shaped images only (reference/conventions.md C.3), hence a class of our own. testcontainers and
-the Docker SDK are imported when first used.
+`testcontainers.kafka` starts Confluent-shaped images only (reference/conventions.md C.3), hence a class of our own.
+testcontainers and the Docker SDK are imported when first used.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def image_name() -> str:
 def engine() -> Any:
     """A Docker SDK client that has an answer from its engine. The caller closes it. Raises EngineMissing, with what to do."""
     try:
-        import docker
+        import docker  # type: ignore[import-untyped]
         import testcontainers.core.container  # noqa: F401
     except ImportError as error:
         raise EngineMissing(
@@ -87,7 +87,7 @@ def engine() -> Any:
     try:
         client = docker.from_env(timeout=PING_S)
         client.ping()
-    except Exception as error:  # noqa: BLE001 - the SDK lets errors of requests, urllib3 and ssl through
+    except Exception as error:
         if client is not None:
             client.close()
         where = os.environ.get("DOCKER_HOST", "its default socket")
@@ -109,16 +109,25 @@ def _prefixed(image: str) -> str:
     return testcontainers_config.hub_image_name_prefix + image
 
 
+def has_image(client: Any, image: str) -> bool:
+    """Whether the engine has the image."""
+    import docker
+
+    try:
+        client.images.get(_prefixed(image))
+    except docker.errors.ImageNotFound:
+        return False
+    return True
+
+
 def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
     """Sees to it that the engine has the image, pulling it for at most `limit_s` seconds. Raises ImageMissing."""
     import docker
 
     full = _prefixed(image)
-    try:
-        client.images.get(full)
+    if has_image(client, image):
         return
-    except docker.errors.ImageNotFound:
-        note(f"pulling the image {full}, for at most {limit_s:.0f} s")
+    note(f"pulling the image {full}, for at most {limit_s:.0f} s")
     failure: list[str] = []
 
     def pull() -> None:
@@ -169,15 +178,10 @@ def _host(client: Any) -> str:
 @contextlib.contextmanager
 def _ryuk_if_there(client: Any) -> Iterator[None]:
     """Keeps testcontainers from pulling its reaper's image when the engine does not have it; our guardian cleans up anyway."""
-    import docker
     from testcontainers.core.config import testcontainers_config
 
     before = testcontainers_config.ryuk_disabled
-    if not before:
-        try:
-            client.images.get(testcontainers_config.ryuk_image)
-        except docker.errors.ImageNotFound:
-            testcontainers_config.ryuk_disabled = True
+    testcontainers_config.ryuk_disabled = before or not has_image(client, testcontainers_config.ryuk_image)
     try:
         yield
     finally:

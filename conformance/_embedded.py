@@ -78,7 +78,7 @@ class EmbeddedKafka:
     start within `timeout_s` seconds, and what `kafka_jars` and `require_java` raise.
     """
 
-    def __init__(self, note: Note, *, timeout_s: float = 60) -> None:
+    def __init__(self, note: Note, *, timeout_s: float = 90) -> None:
         self._note, self._timeout_s = note, timeout_s
         self._java: Java | None = None
         self._jars: list[Path] = []
@@ -166,7 +166,8 @@ class EmbeddedKafka:
             return Guarded(command, output=log, pid_file=self.directory / "pid", remove=self.directory)
 
     def start(self) -> None:
-        """Starts the process and waits until it answers."""
+        """Starts the process and waits until it answers; one that runs already is killed first."""
+        self.stop()
         self._process = self._run((), "kafka.Kafka", (str(self.directory / "server.properties"),))
         deadline = time.monotonic() + self._timeout_s
         while True:

@@ -19,7 +19,7 @@ PULL_S = 900
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A running broker. `kind` is embedded, container or running; `bootstrap` is HOST:PORT; `detail` says what it is, for people."""
+    """A running broker: `kind` is embedded, container or running, `bootstrap` HOST:PORT, `detail` what it is, for people."""
 
     kind: str
     bootstrap: str

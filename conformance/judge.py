@@ -104,6 +104,7 @@ class Judge:
     sites: dict[str, list[Site]] = field(default_factory=dict)
     seen: dict[str, dict[str, None]] = field(default_factory=dict)
     _owners: dict[Any, Rule] = field(default_factory=dict)
+    _plans: dict[Any, dict[Any, tuple[Rule, ...]]] = field(default_factory=dict)
 
     def own(self, subject: Subject) -> Rule:
         """The rule that owns a comparison. Raises HarnessFault when there is none."""
@@ -114,6 +115,10 @@ class Judge:
                 raise HarnessFault(f"no rule owns {subject}")
             self._owners[subject] = rule
         return rule
+
+    def plans(self, case: Case) -> dict[Any, tuple[Rule, ...]]:
+        """The owners found so far, shared by all cases that selectors cannot tell apart."""
+        return self._plans.setdefault((case.profile, case.level, case.tags), {})
 
     def judge(self, case: Case, outputs: Sequence[Sequence[OutputRow]], table: str | None = None) -> CaseResult:
         """The verdict of one case from the output rows of each of its messages.
@@ -151,16 +156,30 @@ class _Reader:
         self.judge = judge
         self.case = case
         self.findings: list[Finding] = []
-        self._plans: dict[Any, tuple[Rule, ...]] = {}
+        self._plans = judge.plans(case)
 
     def subject(self, change: Change, name: str, aspect: Aspect, **more: str) -> Subject:
         case = self.case
         return Subject(case.profile, case.level, change.kind.value, change.op or "", name, aspect, tags=case.tags, **more)
 
-    def check(self, fine: bool, subject: Subject, at: tuple[int, int], path: str, expected: object, actual: object) -> bool:
-        rule = self.judge.own(subject)
-        name = path if subject.field in ("image", "change") else subject.field
-        return self.settle(fine, rule, subject.aspect, at, path, expected, actual, name, subject.side)
+    def check(
+        self,
+        fine: bool,
+        change: Change,
+        field_: str,
+        aspect: Aspect,
+        at: tuple[int, int],
+        path: str,
+        expected: object,
+        actual: object,
+        side: str = "",
+    ) -> bool:
+        key = (change.kind, change.op, field_, aspect, side)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = (self.judge.own(self.subject(change, field_, aspect, side=side)),)
+        name = path if field_ in ("image", "change") else field_
+        return self.settle(fine, plan[0], aspect, at, path, expected, actual, name, side)
 
     def settle(
         self,
@@ -205,13 +224,15 @@ class _Reader:
             if rejected:
                 got = list(rows)
             here = self.check(
-                bool(got), self.subject(change, "change", Aspect.MISSING), at, f"row {change.row}", _what(change), "no output row"
+                bool(got), change, "change", Aspect.MISSING, at, f"row {change.row}", _what(change), "no output row"
             )
             if here:
                 self._change(at, change, got[0])
                 self.check(
                     len(got) == 1,
-                    self.subject(change, "change", Aspect.EXTRA),
+                    change,
+                    "change",
+                    Aspect.EXTRA,
                     at,
                     f"row {change.row}",
                     "one output row",
@@ -225,7 +246,9 @@ class _Reader:
             wanted = f"{len(changes)} output row(s)"
             self.check(
                 not surplus,
-                self.subject(model, "change", Aspect.EXTRA),
+                model,
+                "change",
+                Aspect.EXTRA,
                 (number, len(changes)),
                 "rows",
                 wanted,
@@ -234,31 +257,28 @@ class _Reader:
 
     def _corrupt(self, number: int, change: Change, rows: Sequence[OutputRow]) -> None:
         if change.anything:
-            subject = self.subject(change, "change", Aspect.MISSING)
-            self.check(bool(rows), subject, (number, 0), "rows", "at least one output row", "no output row")
+            wanted = "at least one output row"
+            self.check(bool(rows), change, "change", Aspect.MISSING, (number, 0), "rows", wanted, "no output row")
             return
-        subject = self.subject(change, "change", Aspect.ACCEPTED)
         fine = len(rows) == 1 and rows[0].kind == Kind.CORRUPT
         actual = "no output row" if not rows else "; ".join(_describe(row) for row in rows[:3])
-        self.check(fine, subject, (number, 0), "kind", "exactly one CORRUPT row", actual)
+        self.check(fine, change, "change", Aspect.ACCEPTED, (number, 0), "kind", "exactly one CORRUPT row", actual)
 
     def _change(self, at: tuple[int, int], change: Change, row: OutputRow) -> None:
         if row.kind == Kind.CORRUPT and (Kind.CORRUPT, None) not in change.accept:
-            subject = self.subject(change, "change", Aspect.CORRUPT)
-            self.check(False, subject, at, "kind", _what(change), f"CORRUPT: {row.error or 'no error text'}")
+            wrong = f"CORRUPT: {row.error or 'no error text'}"
+            self.check(False, change, "change", Aspect.CORRUPT, at, "kind", _what(change), wrong)
             return
-        self.count(self.judge.own(self.subject(change, "change", Aspect.CORRUPT)), Aspect.CORRUPT, at, "kind", "")
-        pairs = {(change.kind.value, change.op and change.op.value), *((k.value, o and o.value) for k, o in change.accept)}
-        kinds = sorted({k for k, _ in pairs})
-        if not self.check(
-            row.kind in kinds, self.subject(change, "change", Aspect.KIND), at, "kind", " or ".join(kinds), row.kind
-        ):
+        self.check(True, change, "change", Aspect.CORRUPT, at, "kind", "", "")
+        pairs = {(change.kind, change.op), *change.accept}
+        kinds = sorted({k.value for k, _ in pairs})
+        if not self.check(row.kind in kinds, change, "change", Aspect.KIND, at, "kind", " or ".join(kinds), row.kind):
             return
         if row.kind != change.kind:
             return
-        ops = sorted({o or "NULL" for k, o in pairs if k == row.kind})
+        ops = sorted({o.value if o else "NULL" for k, o in pairs if k == row.kind})
         op_fits = (row.kind, row.op) in pairs
-        if not self.check(op_fits, self.subject(change, "change", Aspect.OP), at, "op", " or ".join(ops), row.op):
+        if not self.check(op_fits, change, "change", Aspect.OP, at, "op", " or ".join(ops), row.op):
             return
         if self.case.level == 1:
             self._envelope(at, change, row)
@@ -294,7 +314,7 @@ class _Reader:
                 fine = (want or "") == (got or "")
             else:
                 fine = want == got
-            self.check(fine, self.subject(change, name, Aspect.FIELD), at, name, want, got)
+            self.check(fine, change, name, Aspect.FIELD, at, name, want, got)
 
     def _image(
         self, at: tuple[int, int], change: Change, side: str, expected: Image | None, actual: Mapping[str, Any] | None
@@ -303,9 +323,9 @@ class _Reader:
         if expected and all(cell.state is State.ANY for cell in expected.values()):
             self.judge.cells[State.ANY] += len(expected)
             return
-        subject = self.subject(change, "image", Aspect.IMAGE, side=side)
         wanted = "NULL" if expected is None else "an image"
-        if not self.check((expected is None) == (actual is None), subject, at, side, wanted, actual and _image_text(actual)):
+        got = None if actual is None else _image_text(actual) if expected is None else "an image"
+        if not self.check((expected is None) == (actual is None), change, "image", Aspect.IMAGE, at, side, wanted, got, side):
             return
         if expected is None or actual is None:
             return
@@ -313,8 +333,9 @@ class _Reader:
             self._cell(at, change, side, column, cell, actual)
         if level == 1 and len(actual) > sum(c in actual for c in expected):
             surplus = sorted(set(actual) - set(expected))
-            subject = self.subject(change, "cell", Aspect.PRESENCE, side=side, state=State.ABSENT.value)
-            self.check(False, subject, at, f"{side}[{surplus[0]!r}]", "no such column", actual[surplus[0]])
+            rule = self.judge.own(self.subject(change, "cell", Aspect.PRESENCE, side=side, state=State.ABSENT.value))
+            path = f"{side}[{surplus[0]!r}]"
+            self.settle(False, rule, Aspect.PRESENCE, at, path, "no such column", actual[surplus[0]], surplus[0], side)
 
     def _cell(self, at: tuple[int, int], change: Change, side: str, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
         level, state = self.case.level, cell.state
@@ -332,7 +353,7 @@ class _Reader:
         presence, null, value = plan
         if level == 1 or not there:
             want = "absent" if state is State.ABSENT else "present"
-            got = f"present: {_show(actual[column])}" if there else "absent"
+            got = actual[column] if there else "absent"
             fine = there == (state is not State.ABSENT)
             if not self.settle(fine, presence, Aspect.PRESENCE, at, path, want, got, column, side):
                 return
@@ -355,7 +376,7 @@ class _Reader:
             self.settle(False, value, Aspect.VALUE, at, path, _cell_text(cell, level), _typed_text(got), column, side)
 
     def _plan(self, change: Change, side: str, cell: Cell) -> tuple[Rule, ...]:
-        key = (change.op, side, cell.type.key, cell.cls, cell.state)
+        key = (change.kind, change.op, side, cell.type.key, cell.cls, cell.state)
         found = self._plans.get(key)
         if found is None:
             more = {

@@ -28,14 +28,15 @@ class NotLearned(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A number that stands for the commit time: TiDB's timestamp, or milliseconds plus a constant."""
+    """A number that stands for the commit time: TiDB's timestamp, or milliseconds cut to `unit` plus `delta`."""
 
-    tso: bool
+    tso: bool = False
+    unit: int = 1
     delta: int = 0
 
-    def text(self, ms: int, seq: int) -> bytes:
-        """Its decimal text."""
-        return b"%d" % ((ms << 18 | seq) if self.tso else ms + self.delta)
+    def at(self, ms: int, seq: int) -> int:
+        """The number for a commit."""
+        return ms << 18 | seq if self.tso else ms - ms % self.unit + self.delta
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +56,14 @@ class Part:
 class Template:
     """One kind of message. Fields are numbers of slots, then of `stamps`; `pick` takes those of the value from the fragments.
 
-    `delta` is the record's timestamp minus the commit's milliseconds, None when `sample`'s is constant.
+    `timestamp` is the record's, None when it is always that of `sample`.
     """
 
     key: Part
     value: Part
     pick: Callable[[list[bytes]], tuple[bytes, ...]]
     stamps: tuple[Stamp, ...]
-    delta: int | None
+    timestamp: Stamp | None
     sample: Message
 
 
@@ -79,12 +80,10 @@ def learn(write: Write, sentinels: Mapping[str, tuple[SourceType, Value]]) -> tu
     key, value = (_part(a, b, texts, one, two, stamps) for a, b in ((first.key, second.key), (first.value, second.value)))
     if (first.topic, first.headers, first.event) != (second.topic, second.headers, second.event) or len(value.fields) < 2:
         raise NotLearned("topic, headers or event differ, or the value holds no slots")
-    delta = None
+    timestamp = None
     if first.timestamp_ms != second.timestamp_ms:
-        delta = first.timestamp_ms - one.ms
-        if second.timestamp_ms - two.ms != delta:
-            raise NotLearned("the record's timestamp does not follow the commit's")
-    return Template(key, value, itemgetter(*value.fields), tuple(stamps), delta, first), texts
+        timestamp = _stamp(first.timestamp_ms, second.timestamp_ms, one, two)
+    return Template(key, value, itemgetter(*value.fields), tuple(stamps), timestamp, first), texts
 
 
 def _sentinel_text(value: bytes, kind: SourceType, sentinel: Value) -> bytes:
@@ -132,16 +131,15 @@ def _part(one: bytes | None, two: bytes | None, texts: list[bytes], at: Instant,
 
 
 def _stamp(x: int, y: int, at: Instant, later: Instant) -> Stamp:
-    if (x, y) == (at.tso, later.tso):
-        return Stamp(tso=True)
-    if x - at.ms == y - later.ms:
-        return Stamp(tso=False, delta=x - at.ms)
+    for stamp in (Stamp(tso=True), Stamp(delta=x - at.ms), Stamp(unit=1000, delta=x - at.ms // 1000 * 1000)):
+        if (x, y) == (stamp.at(at.ms, at.seq), stamp.at(later.ms, later.seq)):
+            return stamp
     raise NotLearned(f"{x} and {y} are no known function of the time")
 
 
 def fragment(template: Template, texts: list[bytes], slot: int, message: Message, at: Instant) -> bytes:
     """The text of a slot's value in a message that has the sentinels everywhere else. Raises NotLearned."""
-    stamps = [stamp.text(at.ms, at.seq) for stamp in template.stamps]
+    stamps = [b"%d" % stamp.at(at.ms, at.seq) for stamp in template.stamps]
     value, known = message.value or b"", [*texts, *stamps]
     times = template.value.fields.count(slot)
     surplus = len(value) - len(template.value.fill(known) or b"")

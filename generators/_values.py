@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any, Final, Literal
 
@@ -144,6 +145,11 @@ def _candidates(kind: SourceType) -> Iterable[Value]:
             for units in (0, 1, 12345, 10**scale, 15 * 10**scale // 10, largest, largest // 2, (1 << 53) + 1, *tens):
                 yield signed_decimal(units, scale)
                 yield signed_decimal(-units, scale)
+            for known in _near(kind.logical):
+                assert isinstance(known, Decimal)
+                exact = Fraction(known) * 10**scale
+                if exact.denominator == 1:
+                    yield signed_decimal(exact.numerator, scale)
         case Logical.FLOAT | Logical.DOUBLE:
             yield from (0.0, 0.5, -0.5, 100.0, 1e6, 1e15, 1e16, 1e21, 1e-3, 1e-7, 123456.79, 16777216.0, 9007199254740992.0)
             yield from _near(kind.logical)

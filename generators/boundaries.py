@@ -185,9 +185,10 @@ def _shape_scenarios(database: str) -> Iterator[Scenario]:
 def _row_scenarios(supports: Callable[[SourceType], bool]) -> Iterator[Scenario]:
     table = every_type(supports)
     empty: Row = {c.name: None for c in table.columns} | {"id": 1}
-    for name, _, values in type_values(supports):
-        for label, value in values.items():
-            yield scenario(f"rows/{name}/{label}", insert(table, {**empty, f"c_{slug(name)}": value}), level=2)
+    columns = [(f"c_{slug(name)}", list(values.values())) for name, _, values in type_values(supports)]
+    for i in range(max(len(values) for _, values in columns)):
+        row: Row = {"id": i, **{column: values[i % len(values)] for column, values in columns}}
+        yield scenario(f"rows/every-type/boundaries-{i}", insert(table, row), level=2)
     filled: dict[str, Value] = {"id": 2}
     other: dict[str, Value] = {"id": 2}
     for name, _, values in type_values(supports):
@@ -205,11 +206,11 @@ def _row_scenarios(supports: Callable[[SourceType], bool]) -> Iterator[Scenario]
     ):
         yield scenario(f"rows/every-type/{label}", change(table, op, pair), level=2)
     names = [c.name for c in COMPOSITE.columns]
-    row: dict[str, Value] = {n: f"v{i}" for i, n in enumerate(names)} | {names[0]: 5}
-    yield scenario("rows/composite/insert", insert(COMPOSITE, row), level=2)
-    yield scenario("rows/composite/update", change(COMPOSITE, Op.UPDATE, (row, {**row, names[2]: None})), level=2)
-    yield scenario("rows/composite/update-key", change(COMPOSITE, Op.UPDATE, (row, {**row, names[0]: 6})), level=2)
-    yield scenario("rows/composite/delete", change(COMPOSITE, Op.DELETE, (row, None)), level=2)
+    key: dict[str, Value] = {n: f"v{i}" for i, n in enumerate(names)} | {names[0]: 5}
+    yield scenario("rows/composite/insert", insert(COMPOSITE, key), level=2)
+    yield scenario("rows/composite/update", change(COMPOSITE, Op.UPDATE, (key, {**key, names[2]: None})), level=2)
+    yield scenario("rows/composite/update-key", change(COMPOSITE, Op.UPDATE, (key, {**key, names[0]: 6})), level=2)
+    yield scenario("rows/composite/delete", change(COMPOSITE, Op.DELETE, (key, None)), level=2)
     bare: dict[str, Value] = {"a": 1, "b": "x", "c": mysql.wall("2024-01-02 03:04:05.678901")}
     rows = tuple((None, {**bare, "a": i}) for i in range(3))
     yield scenario("rows/keyless/multi-row-insert", change(KEYLESS, Op.INSERT, *rows), level=2)

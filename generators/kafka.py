@@ -10,20 +10,34 @@ import itertools
 import secrets
 import sys
 import time
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from generators._deliveries import Deliveries, Lane, Placed, PublishResult
 from generators.errors import HarnessError, UsageError
 from generators.model import Message
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Producer
-    from confluent_kafka import Message as Delivered
     from confluent_kafka._types import HeadersType
     from confluent_kafka.admin import AdminClient
+
+__all__ = [
+    "LARGEST_MESSAGE",
+    "PRODUCER_CONFIG",
+    "TOPIC_CONFIG",
+    "Placed",
+    "PublishError",
+    "PublishResult",
+    "check_reachable",
+    "create_topic",
+    "delete_topic",
+    "ensure_topic",
+    "publish",
+    "run_topic",
+    "run_topic_name",
+]
 
 LARGEST_MESSAGE = 32 * 1024 * 1024
 
@@ -51,53 +65,8 @@ PRODUCER_CONFIG: Mapping[str, str | int | bool] = {
 
 _LATENCIES_KEPT_WHOLE = 10_000
 _LATENCY_SAMPLE = 16
-_ERRORS_KEPT = 5
 _LARGEST_CHUNK = 1_024
 _PROGRESS_S = 0.5
-_FAILED = -1
-"""In place of an offset: not delivered. (Below it: acknowledged, but the broker no longer knew where.)"""
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """Where a message lies in Kafka."""
-
-    topic: str
-    partition: int
-    offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class PublishResult:
-    """What became of the messages of one `publish`.
-
-    `acknowledged` and `failed` count messages, `errors` holds the first different error texts. `seconds` is from the first
-    message to the last acknowledgement. `p50_ms` and `p99_ms` are milliseconds from handing a message to the client until its
-    acknowledgement (of the first 10,000 messages, then of a sixteenth), None when nothing was acknowledged.
-    """
-
-    acknowledged: int
-    failed: int
-    errors: tuple[str, ...]
-    seconds: float
-    p50_ms: float | None
-    p99_ms: float | None
-    _lanes: tuple[_Lane, ...] = field(default=(), repr=False)
-    _order: array[int] = field(default_factory=lambda: array("i"), repr=False)
-
-    @property
-    def placed(self) -> list[Placed | None]:
-        """Where each message lies, in the order of the input; None for those not delivered. Empty with `keep_offsets=False`.
-
-        Built on each call from 12 bytes kept for each message.
-        """
-        offsets = [iter(_known(lane.offsets)) for lane in self._lanes]
-        found: list[Placed | None] = []
-        for number in self._order:
-            offset = next(offsets[number]) if number >= 0 else _FAILED
-            lane = self._lanes[number]
-            found.append(None if offset < 0 else Placed(lane.topic, lane.partition, offset))
-        return found
 
 
 class PublishError(HarnessError):
@@ -149,7 +118,7 @@ def _unreachable(bootstrap: str, timeout_s: float, heard: Iterable[str]) -> str:
 
 
 def check_reachable(bootstrap: str, timeout_s: float = 10) -> None:
-    """Asks the broker at `bootstrap` (HOST:PORT) for its metadata. Raises HarnessError without an answer in `timeout_s` seconds."""
+    """Asks the broker at `bootstrap` (HOST:PORT) for its metadata. Raises HarnessError if none comes within `timeout_s`."""
     kafka = _client()
     heard: list[str] = []
     admin = _admin(bootstrap, heard)
@@ -250,123 +219,10 @@ def _text(error: BaseException) -> str:
     return str(described()) if callable(described) else str(error) or type(error).__name__
 
 
-def _known(offsets: array[int]) -> array[int]:
-    """The offsets with gaps filled: a retry that the broker recognises too late is acknowledged without an offset.
-
-    An idempotent producer's messages lie in their order, so such a message follows its predecessor, or precedes its successor.
-    """
-    if not offsets or min(offsets) >= _FAILED:
-        return offsets
-    filled = array("q", offsets)
-    for i in range(1, len(filled)):
-        if filled[i] < _FAILED <= filled[i - 1] and filled[i - 1] != _FAILED:
-            filled[i] = filled[i - 1] + 1
-    for i in range(len(filled) - 2, -1, -1):
-        if filled[i] < _FAILED and filled[i + 1] > 0:
-            filled[i] = filled[i + 1] - 1
-    return filled
-
-
-class _Lane:
-    """One partition's deliveries in order: the client reports those of a partition in the order in which it was given them.
-
-    (An idempotent producer keeps that order through retries; time-outs, which do not, end the publishing.) So one callback serves
-    all messages of a partition, which costs a third of one made for each.
-    """
-
-    def __init__(self, topic: str, partition: int, number: int, deliveries: _Deliveries) -> None:
-        self.topic, self.partition, self.number = topic, partition, number
-        self.offsets = array("q")
-        keep, fail, latency = self.offsets.append, deliveries.fail, deliveries.latencies.append
-        if not deliveries.keep:
-            keep = deliveries.count
-
-        def plain(error: KafkaError | None, message: Delivered) -> None:
-            if error is None:
-                keep(message.offset())  # type: ignore[arg-type]
-            else:
-                keep(_FAILED)
-                fail(error)
-
-        def timed(error: KafkaError | None, message: Delivered) -> None:
-            plain(error, message)
-            taken = message.latency()
-            if error is None and taken is not None:
-                latency(taken)
-
-        self.callbacks = (plain, timed)
-
-
-class _Deliveries:
-    """Counts what the client reports, and remembers where each message went."""
-
-    def __init__(self, keep: bool) -> None:
-        self.keep = keep
-        self.failed = self.counted = self.refused = 0
-        self.timed_out = False
-        self.errors: list[str] = []
-        self.latencies = array("d")
-        self.lanes: list[_Lane] = []
-        self.order = array("i")
-        self._by_place: dict[str, dict[int, _Lane]] = {}
-        self._timeout = _client().KafkaError._MSG_TIMED_OUT
-
-    def of(self, topic: str) -> dict[int, _Lane]:
-        """The lanes of a topic by partition."""
-        return self._by_place.setdefault(topic, {})
-
-    def lane(self, topic: str, partition: int) -> _Lane:
-        """A new lane."""
-        lane = _Lane(topic, partition, len(self.lanes), self)
-        self.lanes.append(lane)
-        self.of(topic)[partition] = lane
-        return lane
-
-    def count(self, offset: int) -> None:
-        """What lanes do in place of keeping an offset."""
-        self.counted += 1
-
-    @property
-    def acknowledged(self) -> int:
-        """How many messages the broker confirmed."""
-        reported = sum(len(lane.offsets) for lane in self.lanes) if self.keep else self.counted
-        return reported - self.failed + self.refused
-
-    def fail(self, error: KafkaError) -> None:
-        """One more that was not delivered."""
-        self.failed += 1
-        self.timed_out |= error.code() == self._timeout
-        text = error.str()
-        if len(self.errors) < _ERRORS_KEPT and text not in self.errors:
-            self.errors.append(text)
-
-    def refuse(self, error: KafkaError) -> None:
-        """One more that the client did not take; no report will come."""
-        self.refused += 1
-        if self.keep:
-            self.order[-1] = _FAILED
-        self.fail(error)
-
-    def result(self, seconds: float) -> PublishResult:
-        """The counts so far."""
-        ordered = sorted(self.latencies)
-        at = {p: round(ordered[min(len(ordered) - 1, len(ordered) * p // 100)] * 1000, 3) for p in (50, 99)} if ordered else {}
-        return PublishResult(
-            acknowledged=self.acknowledged,
-            failed=self.failed,
-            errors=tuple(self.errors),
-            seconds=seconds,
-            p50_ms=at.get(50),
-            p99_ms=at.get(99),
-            _lanes=tuple(self.lanes),
-            _order=self.order,
-        )
-
-
 class _Publishing:
     """One `publish`: the producer, its deliveries, and the watch over time without any acknowledgement."""
 
-    def __init__(self, bootstrap: str, deliveries: _Deliveries, progress: Callable[[int], None] | None, timeout_s: float) -> None:
+    def __init__(self, bootstrap: str, deliveries: Deliveries, progress: Callable[[int], None] | None, timeout_s: float) -> None:
         self.bootstrap, self.deliveries, self.progress, self.timeout_s = bootstrap, deliveries, progress, timeout_s
         self.fatal: str | None = None
         self.heard: list[str] = []
@@ -424,7 +280,7 @@ class _Publishing:
         """Hands messages to the client; returns how many there were. `timed` has their latencies kept."""
         produce, keep, take = self.producer.produce, self.deliveries.keep, self.deliveries.order.append
         current: str | None = None
-        lanes: dict[int, _Lane] = {}
+        lanes: dict[int, Lane] = {}
         count = 0
         for message in messages:
             count += 1
@@ -497,7 +353,7 @@ def publish(
     """
     if rate is not None and not rate > 0:
         raise ValueError(f"rate must be positive, not {rate!r}")
-    deliveries = _Deliveries(keep_offsets)
+    deliveries = Deliveries(keep_offsets, _client().KafkaError._MSG_TIMED_OUT)
     run = _Publishing(bootstrap, deliveries, progress, timeout_s)
     began = time.monotonic()
     try:

@@ -281,15 +281,15 @@ class _Fast:
             n = first + unit
             ms = begin + n
             for stamp in template.stamps:
-                fragments.append(b"%d" % (ms << 18 | n % 1000) if stamp.tso else b"%d" % (ms + stamp.delta))
+                fragments.append(b"%d" % stamp.at(ms, n % 1000))
             value: bytes = template.value.pattern % template.pick(fragments)
-            sample, delta = template.sample, template.delta
+            sample, timestamp = template.sample, template.timestamp
             yield Message(
                 sample.topic,
                 key[1],
                 template.key.constant if not template.key.fields else template.key.fill(fragments),
                 value if compress is None else bytes(compress(value)),
                 sample.headers,
-                sample.timestamp_ms if delta is None else ms + delta,
+                sample.timestamp_ms if timestamp is None else timestamp.at(ms, n % 1000),
                 sample.event,
             )

@@ -175,8 +175,9 @@ def fits(kind: SourceType, value: Value) -> bool:
             whole: bool = value.copy_abs() < Decimal(10) ** (precision - scale)  # abs() would round to the context
             return whole and -exponent <= scale and not (kind.unsigned and value < 0)
         case Logical.FLOAT:
-            finite = isinstance(value, float) and abs(value) <= 3.4028234663852886e38
-            return finite and value == to_float32(value) and not (kind.unsigned and value < 0)
+            if not isinstance(value, float) or abs(value) > 3.4028234663852886e38:
+                return False
+            return value == to_float32(value) and not (kind.unsigned and value < 0)
         case Logical.DOUBLE:
             return isinstance(value, float) and abs(value) <= 1.7976931348623157e308 and not (kind.unsigned and value < 0)
         case Logical.TEXT:
@@ -190,7 +191,7 @@ def fits(kind: SourceType, value: Value) -> bool:
             return isinstance(value, dt.date | ZeroDate)
         case Logical.DATETIME:
             if isinstance(value, ZeroDate):
-                return value.micros % 10 ** (6 - kind.fsp) == 0
+                return value.micros % _step(kind.fsp) == 0
             return type(value) is int and wall("0001-01-01") <= value < wall("9999-12-31") + DAY and value % _step(kind.fsp) == 0
         case Logical.TIMESTAMP:
             if isinstance(value, ZeroDate):

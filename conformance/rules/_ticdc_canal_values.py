@@ -1,4 +1,4 @@
-"""The value rules of TiCDC Canal-JSON by type and class, and the helpers that its rule modules share."""
+"""The value rules of TiCDC Canal-JSON by type and class, and the functions that its rule modules share."""
 
 from __future__ import annotations
 

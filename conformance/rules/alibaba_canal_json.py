@@ -47,7 +47,7 @@ def _value(*logicals: str, classes: tuple[str, ...] = (), types: tuple[str, ...]
 _FAULTS: Final = (
     _rule(
         "fault/must-reject",
-        "A truncated document, another container than an object, anything after the document, and an empty value are one CORRUPT row.",
+        "A truncated document, another container than an object, anything after it, and an empty value are one CORRUPT row.",
         Effect.SILENT_CORRUPTION,
         Selector(
             aspects=(Aspect.ACCEPTED,),
@@ -68,7 +68,7 @@ _FAULTS: Final = (
     ),
     _rule(
         "fault/never-lost",
-        "Duplicate keys, a byte order mark, invalid UTF-8, a lone surrogate and raw control characters are read or refused, never lost.",
+        "Duplicate keys, a BOM, invalid UTF-8, lone surrogates and raw control characters are read or refused, never lost.",
         Effect.LOST_CHANGE,
         Selector(
             fields=("change",),
@@ -84,7 +84,7 @@ _FAULTS: Final = (
 _STATEMENTS: Final = (
     _rule(
         "control/rows-query",
-        "A rows query (type QUERY, isDdl false, data null) is no row: CONTROL, or DDL, since CREATE DATABASE of 1.1.4 looks the same.",
+        "A rows query (QUERY, isDdl false, data null) is no row: CONTROL, or DDL, as CREATE DATABASE of 1.1.4 looks the same.",
         Effect.PHANTOM_ROW,
         Selector(fields=("change",), aspects=_WHOLE, kinds=("CONTROL",), tags=("control:rows-query",)),
         (_EVENTS, "parseRowsQueryEvent"),
@@ -116,7 +116,7 @@ _STATEMENTS: Final = (
     ),
     _rule(
         "ddl/database",
-        "CREATE and DROP DATABASE are type QUERY and DDL; with isDdl false (1.1.4) the bytes cannot tell, and CONTROL is as good.",
+        "CREATE and DROP DATABASE are QUERY and DDL; with isDdl false (1.1.4) the bytes cannot tell, and CONTROL is as good.",
         Effect.LOST_SCHEMA_CHANGE,
         Selector(fields=("change",), aspects=_WHOLE, kinds=("DDL",), tags=("ddl:create database", "ddl:drop database")),
         (_REFERENCE, "0.5, 0.11, 1.6"),
@@ -145,7 +145,7 @@ _STATEMENTS: Final = (
     ),
     _rule(
         "ddl/names",
-        "A DDL names what the message names: the new name of a RENAME, the first table of several, a database as the statement spells it.",
+        "A DDL names what the message names: a RENAME's new name, the first table of several, a database as it was spelled.",
         Effect.WRONG_TABLE,
         Selector(fields=("database", "table"), kinds=("DDL",)),
         (_DDL, "processName"),
@@ -180,7 +180,7 @@ _ROWS: Final = (
     ),
     _rule(
         "old/misaligned",
-        "Up to 1.1.6 rows without a change have no element in old: old is null or shorter than data, and still every row is a change.",
+        "Up to 1.1.6 rows without a change have no element in old, which is null or shorter than data; each is still a change.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), tags=("old:misaligned",)),
         (_REFERENCE, "0.3, 1.6"),
@@ -202,7 +202,7 @@ _ROWS: Final = (
     ),
     _rule(
         "old/cumulative",
-        "Each row's before image is its own element of old: names that another row's element has do not count, and a name in it may be unchanged.",
+        "A row's before image is its own element of old, whatever other elements name; a name in it may be unchanged.",
         Effect.NULL_FOR_VALUE,
         Selector(
             fields=("cell",),
@@ -363,7 +363,7 @@ _IMAGES: Final = (
 _VALUES: Final = (
     _rule(
         "value/unsigned",
-        "An unsigned integer above the signed maximum keeps its sign and magnitude; sqlType of the last row does not bind the others.",
+        "An unsigned integer above the signed maximum is what its text says; sqlType, of the last row, binds no other row.",
         Effect.WRONG_SIGN,
         _value("int", classes=("over-signed",)),
         (_EVENTS, "parseOneRow"),

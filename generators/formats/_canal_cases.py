@@ -97,9 +97,9 @@ def _control(database: str) -> Iterator[Scenario]:
         table = "" if family.startswith("xa-") else slug(name)
         yield _case(name, SourceStatement(START, family, texts[family], database, table), tags={f"control:{family}"})
     name = "control/rows-query-beside-its-row"
-    table = _table(database, name)
+    logged = _table(database, name)
     statement = SourceStatement(START, "rows-query", "INSERT INTO t VALUES (1, 'x', 'k')", database)
-    yield _case(name, statement, insert(table, {"id": 1, "a": "x", "b": "k"}), tags={"control:rows-query"})
+    yield _case(name, statement, insert(logged, {"id": 1, "a": "x", "b": "k"}), tags={"control:rows-query"})
 
 
 def _old(profile: CanalProfile, database: str) -> Iterator[Scenario]:
@@ -173,15 +173,18 @@ def _envelope(profile: CanalProfile, database: str) -> Iterator[Scenario]:
         yield _case(name, insert(_table(database, name), row), tags={"gtid"})
     if not profile.pk_hash:
         return
+    for i in (1, 2, 3, 4):
+        name = f"hash/one-row-{i}"
+        yield _case(name, insert(_table(database, name), {**row, "id": i}), tags={"hash"})
     name = "hash/rows-spread"
-    spread = tuple((None, {**row, "id": i}) for i in range(1, 8))
+    spread: list[tuple[Row | None, Row | None]] = [(None, {**row, "id": i}) for i in range(1, 8)]
     yield _case(name, change(_table(database, name), Op.INSERT, *spread), tags={"hash"})
     name = "hash/update-moves-key"
     moves = tuple(({**row, "id": i}, {**row, "id": i + 10, "a": "y"}) for i in range(1, 5))
     yield _case(name, change(_table(database, name), Op.UPDATE, *moves), tags={"hash"})
     name = "hash/equal-key-parts-cancel"
     pair = _table(database, name, *_ABC, key=("a", "b"))
-    equal = tuple((None, {"id": i, "a": str(i), "b": str(i)}) for i in range(1, 5))
+    equal: list[tuple[Row | None, Row | None]] = [(None, {"id": i, "a": str(i), "b": str(i)}) for i in range(1, 5)]
     yield _case(name, change(pair, Op.INSERT, *equal), tags={"hash"})
     name = "hash/no-key"
     yield _case(name, change(_table(database, name, key=()), Op.INSERT, *spread), tags={"hash", "keys:none"})
@@ -241,8 +244,8 @@ SWITCHES: Final = (
     Switch("QUERY is DDL", "1.1.4", "query_is_ddl", True, None, "ddl/*"),
     Switch("later ts", "1.1.8", "ts_lag_ms", 3_600_000, None),
     Switch("id first", "1.1.8", "sorted_keys", False, None),
-    Switch("one partition", "1.1.8+pk-hash", "pk_hash", False, None, "shape/insert"),
-    Switch("hash without database", "1.1.8+pk-hash", "database_hash", False, None, "shape/insert"),
+    Switch("one partition", "1.1.8+pk-hash", "pk_hash", False, None, "hash/one-row-*"),
+    Switch("hash without database", "1.1.8+pk-hash", "database_hash", False, None, "hash/one-row-*"),
     Switch("old left out", "1.1.8", "drops_empty_old", True, f"{_RULES}/old/empty-element", "old/all-unchanged"),
     Switch("old of its own row only", "1.1.8", "cumulative_old", False, f"{_RULES}/old/cumulative", "old/cumulative"),
     Switch("lost sign", "1.1.8", "time_sign_lost", True, f"{_RULES}/value/time-negative", "time-3/minus-one-unit"),

@@ -13,7 +13,7 @@ import math
 import re
 import struct
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 _FRACTION_BITS: Final = 52
@@ -104,6 +104,7 @@ def _integer_digits(value: int, dropped: int) -> tuple[str, int]:
 
 def _estimate(exponent: int, fraction: int) -> int:
     """An estimate of the decimal exponent, at most one too high; Java's own constants, since the digits depend on it."""
+    mantissa: float
     (mantissa,) = struct.unpack("<d", struct.pack("<Q", _BIAS << _FRACTION_BITS | fraction & ((1 << _FRACTION_BITS) - 1)))
     return math.floor((mantissa - 1.5) * 0.289529654 + 0.176091259 + exponent * 0.301029995663981)
 
@@ -199,14 +200,12 @@ _LONE: Final = {chr(c): "?" for c in range(0xD800, 0xE000)}
 @cache
 def _escapes(library: Escapes) -> tuple[re.Pattern[str], Mapping[str, str]]:
     controls = [chr(c) for c in range(0x20)]
-    match library:
-        case Escapes.FASTJSON1:
-            wide = [*(chr(c) for c in range(0x7F, 0xA0)), "\u2028", "\u2029"]
-            table = {c: f"\\u{ord(c):04X}" for c in (*controls, *wide)}
-        case Escapes.FASTJSON2_RAW:
-            table = {}
-        case Escapes.FASTJSON2:
-            table = {c: f"\\u{ord(c):04x}" for c in controls}
+    wide = [*map(chr, range(0x7F, 0xA0)), "\u2028", "\u2029"]
+    table: dict[str, str] = {
+        Escapes.FASTJSON1: {c: f"\\u{ord(c):04X}" for c in (*controls, *wide)},
+        Escapes.FASTJSON2_RAW: {},
+        Escapes.FASTJSON2: {c: f"\\u{ord(c):04x}" for c in controls},
+    }[library]
     table |= _SHORT
     return re.compile(f"[{''.join(map(re.escape, table))}\ud800-\udfff]"), table | _LONE
 
@@ -215,6 +214,12 @@ def json_string(text: str, library: Escapes) -> str:
     """The text as that library quotes it. A lone surrogate becomes `?`, as Java's UTF-8 encoder writes it."""
     pattern, table = _escapes(library)
     return f'"{pattern.sub(lambda found: table[found[0]], text)}"'
+
+
+@lru_cache(maxsize=8192)
+def json_name(name: str, library: Escapes) -> str:
+    """`json_string` of a text that comes again and again: a column's name or type."""
+    return json_string(name, library)
 
 
 _RAW_CONTROL: Final = re.compile(r"[\x00-\x07\x0b\x0e-\x1f]")

@@ -17,7 +17,7 @@ from generators import mysql
 from generators.formats._canal_cases import SWITCHES, scenarios
 from generators.formats._canal_cells import Wire, is_blob, type_text, wire
 from generators.formats._canal_profiles import PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
-from generators.formats._java_text import Escapes, has_raw_control, hash_code, json_string, remainder_of_abs
+from generators.formats._java_text import Escapes, has_raw_control, hash_code, json_name, json_string, remainder_of_abs
 from generators.formats.base import Format, KindRow
 from generators.model import (
     Cell,
@@ -177,7 +177,8 @@ def _row_messages(
     codes: dict[str, int] = {}
     for row in shown:
         codes.update({name: cell.code for name, cell in row.items()})
-    types = {name: type_text(table.column(name).type) for name in codes}
+    kinds = {column.name: column.type for column in table.columns}
+    types = {name: type_text(kinds[name]) for name in codes}
     flat = _Flat(event.op, table.database, table.name, keys=keys or None, codes=codes, types=types)
     aligned = len(olds) == len(logged)
     for partition, indices in _placement(shown, flat, profile, layout.partitions).items():
@@ -291,12 +292,13 @@ def _unknown(kind: SourceType, reason: str) -> Cell:
 
 def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: int) -> str:
     """The JSON text: keys in alphabetical order, inner maps in table order, every null written."""
+    library = profile.escapes
 
     def quoted(text: str | None) -> str:
-        return "null" if text is None else json_string(text, profile.escapes)
+        return "null" if text is None else json_string(text, library)
 
     def mapped(row: Mapping[str, str]) -> str:
-        return f"{{{','.join(f'{quoted(name)}:{value}' for name, value in row.items())}}}" if row else "{}"
+        return f"{{{','.join([f'{json_name(name, library)}:{value}' for name, value in row.items()])}}}"
 
     def rows(found: Iterable[Texts]) -> str:
         return f"[{','.join(mapped({name: quoted(text) for name, text in row.items()}) for row in found)}]"
@@ -307,7 +309,7 @@ def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: i
         "database": quoted(flat.database),
         "es": str(es),
         "isDdl": "true" if flat.is_ddl else "false",
-        "mysqlType": mapped({n: quoted(t) for n, t in flat.types.items()}) if flat.types else "null",
+        "mysqlType": mapped({n: json_name(t, library) for n, t in flat.types.items()}) if flat.types else "null",
         "old": rows(flat.old) if flat.old else "null",
         "pkNames": "null" if flat.keys is None else f"[{','.join(map(quoted, flat.keys))}]",
         "sql": quoted(flat.sql),
@@ -319,7 +321,7 @@ def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: i
     if profile.gtid is not None:
         fields["gtid"] = quoted(profile.gtid)
     ordered = sorted(fields.items()) if profile.sorted_keys else fields.items()
-    return f"{{{','.join(f'{json_string(name, Escapes.FASTJSON2)}:{value}' for name, value in ordered)}}}"
+    return f"{{{','.join([f'{json_name(name, library)}:{value}' for name, value in ordered])}}}"
 
 
 KINDS: Final = (

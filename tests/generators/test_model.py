@@ -92,7 +92,7 @@ def test_column_look_up() -> None:
 
 
 def test_tso_of_document_000() -> None:
-    """The sample of document 000 has es 1640007049196 and commitTs 429918007904436226, its second commit in that millisecond."""
+    """Document 000's watermark has es 1640007049196 and watermarkTs 429918007904436226."""
     assert Instant(1640007049196, 2).tso == 429918007904436226
     assert Instant(1, 5) < Instant(2, 0) < Instant(2, 1)
 

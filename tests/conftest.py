@@ -1,0 +1,24 @@
+"""What several folders of tests share: one broker and one Spark session for a whole run."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def kafka():
+    """An embedded broker."""
+    from conformance.broker import broker
+
+    with broker("embedded") as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A session with the Kafka and Avro packages."""
+    from spark_checks.session import session
+
+    started = session(packages=True)
+    yield started
+    started.stop()
