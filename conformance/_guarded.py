@@ -37,6 +37,9 @@ class Guarded:
         if os.name != "posix":
             raise HarnessError("child processes are guarded on Linux and macOS only; use --broker HOST:PORT here")
         self.pid_file = pid_file
+        if pid_file is not None:
+            # The id of a former child would be taken for this one's.
+            pid_file.unlink(missing_ok=True)
         spec = {
             "parent": os.getpid(),
             "command": list(command) if command is not None else None,

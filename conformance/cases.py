@@ -17,7 +17,7 @@ from generators import boundaries, faults
 from generators.cases import as_case, boundary_scenarios
 from generators.errors import NothingSelected, UnknownName
 from generators.formats.base import Format, Profile
-from generators.model import Case, Deployment, Message, Scenario, Table
+from generators.model import Case, Deployment, Message, Row, Scenario, Table
 
 FOREIGN: Final = 12
 """How many messages of other tables are mixed into a level-two call, to see them left out."""
@@ -85,10 +85,21 @@ def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
     for fault, scenario in faults.fault_scenarios(profile.database):
         if faults.applicable(fault, fmt.container, compression):
             cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
+    for fault in faults.FAULTS:
+        if fault.obligation == "MUST" and faults.applicable(fault, fmt.container, compression):
+            base = _row_fault(fault.name, fault.tag)
+            cases.append(_faulty(as_case(fmt, profile, base), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
     if compression == "none" and fmt.container == "json":
         for cell, scenario in faults.cell_fault_scenarios(fmt.supports):
             cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=cell: faults.cell_fault(w, f)))  # type: ignore[misc]
     return tuple(case for case in cases if case.written)
+
+
+def _row_fault(name: str, tag: str) -> Scenario:
+    """The row of the pool that an unreadable message would have carried at level two."""
+    row: Row = {"a": 1, "b": "x", "c": None}
+    change = boundaries.insert(boundaries.KEYLESS, row)
+    return boundaries.scenario(f"fault/rows/{name}", change, level=2, tags=boundaries.BOUNDARY | {f"fault:{tag}"})
 
 
 def _faulty(case: Case, apply: Callable[[Any], Any]) -> Case:
@@ -111,18 +122,23 @@ def drawn_cases(
         return
     rows = count // 3
     pool = pool_tables(fmt, seed)
-    drawn = strategies.draw(strategies.scenarios(fmt), count - rows, seed)
+    # A history may be all events that this writer does not publish, so some more are drawn than asked for.
+    drawn = strategies.draw(strategies.scenarios(fmt), count - rows + count // 16 + 8, seed)
     progress(len(drawn))
     paired = strategies.draw(strategies.row_scenarios(pool), rows, seed + 1)
     progress(len(drawn) + len(paired))
-    scenarios: list[Scenario] = [*drawn, *paired]
+    scenarios: list[Scenario] = [*paired, *drawn]
+    made = 0
     for i, scenario in enumerate(scenarios):
+        if made == count:
+            return
         profile = selected[i % len(selected)]
         if scenario.level == 1:
             scenario = strategies.rename(scenario, profile.database, f"_{i}")
         named = replace(scenario, name=f"drawn/{seed}/{i}", tags=scenario.tags | {"drawn"})
         case = as_case(fmt, profile, named)
         if case.written:
+            made += 1
             yield case
 
 

@@ -136,7 +136,7 @@ def transport(spec: str, note: Callable[[str], None]) -> Iterator[tuple[str | No
 @click.option("--select", multiple=True, metavar="ID", help="Only these cases or rules: a prefix or glob; repeatable.")
 @click.option("--exclude", multiple=True, metavar="ID", help="Not these cases or rules.")
 @click.option("--strict", is_flag=True, help="A broken SHOULD makes the exit code 1.")
-@click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Writes report.jsonl and failures/ there.")
+@click.option("--report", type=click.Path(path_type=Path), help="Writes report.jsonl and failures/ there.")
 @click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
 @click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
@@ -187,6 +187,8 @@ def _perform(settings: Any, broker_spec: str, report: Path | None, style: str) -
     from conformance.report import console, markdown, records
     from conformance.run import run as perform
 
+    if report:
+        records.prepare(report)
     with Progress() as note, ChildEngine(packages=broker_spec != "none", timeout_s=settings.timeout_s) as engine:
         note("starting Spark and Kafka")
         with transport(broker_spec, note) as (bootstrap, described, topic):

@@ -35,6 +35,7 @@ from generators.model import Deployment, Message, Table
 
 WORKER = "spark_checks.worker"
 DECODERS = "spark_checks.decoders"
+LIAR = "liar:"
 
 Ranges = tuple[tuple[int, int, int], ...]
 """(partition, first offset, last offset), both inclusive."""
@@ -140,6 +141,7 @@ class ChildEngine:
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         self._queue: queue.Queue[tuple[dict[str, Any], Future[Any]] | None] = queue.Queue()
         self._replay: list[dict[str, Any]] = []
+        self._unopened: dict[str, BaseException] = {}
         self._child: subprocess.Popen[bytes] | None = None
         self._replies = -1
         self._buffer = b""
@@ -196,6 +198,10 @@ class ChildEngine:
 
         return _then(self._put(asked), read)
 
+    def liars(self, fmt: str) -> Future[list[dict[str, Any]]]:
+        """The liars of a format: name, level, convicts, why."""
+        return _then(self._put({"op": "liars", "format": fmt}), lambda reply: list(reply["liars"]))
+
     def bench(self, request: Mapping[str, Any]) -> Future[Mapping[str, Any]]:
         """Runs a timed comparison in the child (spark_checks.throughput)."""
         return self._put({"op": "bench", **request})
@@ -231,18 +237,27 @@ class ChildEngine:
             request, future = item
             if not future.set_running_or_notify_cancel():
                 continue
+            op, handle = request["op"], request.get("handle", "")
             try:
-                if request["op"] == "release":
-                    self._replay = [r for r in self._replay if r.get("handle") != request["handle"]]
+                if op == "release":
+                    self._replay = [r for r in self._replay if r.get("handle") != handle]
+                # What could not be started or opened fails again, with its reason, in every request that needs it.
+                if failed := self._unopened.get("") or (self._unopened.get(handle) if op == "decode" else None):
+                    raise failed
                 self._ensure()
                 reply = self._ask(request)
-                if request["op"] in ("start", "open"):
+                if op in ("start", "open"):
+                    self._unopened.pop(handle, None)
                     self._replay.append(request)
                 future.set_result(reply)
             except BaseException as error:
+                if op in ("start", "open"):
+                    self._unopened[handle] = error
                 future.set_exception(error)
 
     def _ensure(self) -> None:
+        if self._closed:
+            raise HarnessError("the engine is closed")
         if self._child is not None and self._child.poll() is None:
             return
         self._kill()
@@ -261,29 +276,32 @@ class ChildEngine:
             )
         os.close(write_end)
         self._replies, self._buffer = read_end, b""
-        for request in self._replay:
-            self._ask(request)
+        try:
+            for request in self._replay:
+                self._ask(request)
+        except BaseException:
+            # Half of what was open is not good enough for the next request.
+            self._kill()
+            raise
 
     def _ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        child = self._child
+        child, op = self._child, request["op"]
         assert child is not None and child.stdin is not None
         try:
             child.stdin.write(json.dumps(request).encode() + b"\n")
             child.stdin.flush()
         except OSError:
-            raise ChildDied(f"the Spark process ended:\n{self._log_tail()}") from None
-        limit = self._timeout_s if request["op"] == "decode" else self._start_s if request["op"] != "bench" else 3600.0
+            raise self._ended(request, "the Spark process ended") from None
+        limit = {"decode": self._timeout_s, "load": self._timeout_s, "bench": 3600.0}.get(op, self._start_s)
         line = self._line(time.monotonic() + limit)
         if line is None:
             self._kill()
-            what = f"did not end within {limit:g} s" if request["op"] == "decode" else "did not answer"
-            raise DecodeTimeout(f"{request.get('decoder', request['op'])} {what}")
+            what = f"did not end within {limit:g} s"
+            if op == "decode":
+                raise DecodeTimeout(f"{request['decoder']} {what}")
+            raise self._ended(request, what)
         if not line:
-            code = child.wait()
-            tail = self._log_tail()
-            if request["op"] == "start":
-                raise HarnessError(f"Spark did not start (exit {code}). Is Java 17 or 21 there? Try `cdc-conformance doctor`.\n{tail}")
-            raise ChildDied(f"the Spark process ended with exit code {code}:\n{tail}")
+            raise self._ended(request, f"the Spark process ended with exit code {child.wait()}")
         reply: dict[str, Any] = json.loads(line)
         match reply.get("error"):
             case None:
@@ -292,8 +310,23 @@ class ChildEngine:
                 raise DecodeRaised(reply["message"])
             case "usage":
                 raise UsageError(reply["message"])
+            case _ if op == "start":
+                raise self._ended(request, reply["message"])
             case _:
                 raise HarnessError(f"Spark: {reply['message']}")
+
+    def _ended(self, request: Mapping[str, Any], what: str) -> Exception:
+        """What a request comes to whose child is gone or does not answer: only a decode call has a verdict of its own."""
+        tail = self._log_tail()
+        match request["op"]:
+            case "start":
+                return HarnessError(f"Spark did not start: {what}. Is Java 17 or 21 there? Try `cdc-conformance doctor`.\n{tail}")
+            case "load":
+                return UsageError(f"decoder {request['decoder']} cannot be loaded: {what}:\n{tail}")
+            case "decode" | "bench":
+                return ChildDied(f"{what}:\n{tail}")
+            case op:
+                return HarnessError(f"Spark, {op}: {what}:\n{tail}")
 
     def _line(self, deadline: float) -> bytes | None:
         while b"\n" not in self._buffer:

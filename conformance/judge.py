@@ -238,7 +238,7 @@ class _Reader:
                     "one output row",
                     f"{len(got)} output rows with row={change.row}",
                 )
-        if rejected:
+        if rejected and changes:
             return
         surplus = [row for rows_ in by_row.values() for row in rows_]
         model = changes[-1] if changes else Change(0, Kind.ROW)

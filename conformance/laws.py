@@ -123,6 +123,10 @@ def collect(pending: Pending, judge: Judge, note: Callable[[str], None]) -> list
         rule = ids[trial.law]
         try:
             plain = read(trial.baseline.result(), trial.level)
+        except (DecodeRaised, DecodeTimeout, ChildDied, CancelledError):
+            # A decoder that fails on the plain call is errored there; there is nothing to compare with.
+            continue
+        try:
             other: dict[Place, list[OutputRow]] = {}
             for future in trial.futures:
                 other |= read(future.result(), trial.level)
@@ -167,10 +171,10 @@ def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tupl
     return "the same rows", "other rows"
 
 
-def again(engine: ChildEngine, plain: Request, case: Case, numbers: Mapping[Place, int], judge: Judge) -> list[Finding]:
-    """The laws over one case alone: its messages together, each alone, in 7 partitions, and in every other environment."""
+def again(engine: ChildEngine, plain: Request, owners: Mapping[Place, tuple[Case, int]], judge: Judge) -> list[Finding]:
+    """The laws over a few messages: each alone, all in 7 partitions, and all in every other environment, against one plain call."""
     baseline = engine.decode(plain)
-    places = frozenset(numbers)
+    places = frozenset(owners)
 
     def trial(law: str, name: str, requests: Sequence[Request]) -> Trial:
         return Trial(law, name, plain.level, places, baseline, tuple(engine.decode(r) for r in requests))
@@ -178,5 +182,4 @@ def again(engine: ChildEngine, plain: Request, case: Case, numbers: Mapping[Plac
     trials = [trial("environment", name, [replace(plain, conf=conf)]) for name, conf in ENVIRONMENTS.items()]
     trials.append(trial("batch", "alone", [replace(plain, ranges=((p, o, o),)) for _, p, o in sorted(places)]))
     trials.append(trial("batch", "in 7 partitions", [replace(plain, repartition=7)]))
-    owners = {place: (case, number) for place, number in numbers.items()}
     return collect(Pending(tuple(trials), owners), judge, lambda _text: None)

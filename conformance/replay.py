@@ -100,8 +100,14 @@ def load(path: Path) -> Crash:
         if data.get("version") != VERSION:
             raise UsageError(f"{path}: crash file version {data.get('version')!r}, this release reads {VERSION}")
         case = codec.load_case(data["case"], str(path))
-        return Crash(data["id"], data["rule"], data["decoder"], data["level"], data["mapping"], case)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        crash = Crash(data["id"], data["rule"], data["decoder"], data["level"], data["mapping"], case)
+        texts = (crash.id, crash.rule, crash.decoder, crash.level, *crash.mapping.values())
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("id, rule, decoder, level and mapping must be texts")
+        if case.level == 2 and not case.tables:
+            raise ValueError("a level-two case needs a table")
+        return crash
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{path} is not a crash file: {type(error).__name__}: {error}") from error
 
 
@@ -131,7 +137,7 @@ def replay(crash: Crash, engine: ChildEngine, decoder: str | None = None) -> tup
             judge.judge(crash.case, [outputs.get(p, ()) for p in places], table.name if table else None).findings
         )
         if rule.law:
-            findings += laws.again(engine, asked, crash.case, dict(zip(places, range(len(places)), strict=True)), judge)
+            findings += laws.again(engine, asked, {place: (crash.case, i) for i, place in enumerate(places)}, judge)
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:
         return Outcome.ERROR, [], str(error)
     return _outcome(judge, crash.case, rule, findings), findings, ""

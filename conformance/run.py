@@ -168,7 +168,7 @@ def prepare(settings: Settings, engine: ChildEngine, fmt: Format[Any], note: Not
     note(f"{fmt.name}: {len(messages)} messages published; {len(grouped)} decode calls")
     for call in grouped:
         one.futures.append(engine.decode(request(settings, one, call, call.cases)))
-    if not settings.select or any("/law/" in s for s in settings.select):
+    if not settings.select or any(rule.law and matches(rule.id, s) for rule in rules(fmt.name) for s in settings.select):
         one.laws = laws.submit(engine, one, settings)
     return one
 
@@ -373,7 +373,8 @@ def _judge_foreign(
 
     place = one.place(message)
     owner = next(c for other in one.calls for c in other.cases if any(w.message is message for w in c.written))
-    case = replace(owner, id=f"{owner.id}#in-{call.table.name if call.table else ''}", written=(Written(message, ()),))
+    assert call.table is not None
+    case = replace(owner, id=f"{owner.id}#in-{call.table.name}", tables=(call.table,), written=(Written(message, ()),))
     result = judge.judge(case, [outputs.get(place, ())], None)
     one.places[id(message)] = place
     return result if result.findings else None

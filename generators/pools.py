@@ -12,6 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
+FILE: Final = resources.files("generators").joinpath("pools.json")
 SIZE: Final = 256
 SEED: Final = 20_231_114
 LOCALES: Final = ("en_US", "de_DE", "zh_CN", "ja_JP", "ru_RU", "ar_AA", "hi_IN", "pt_BR")
@@ -22,7 +23,7 @@ KINDS: Final = {"name": "name", "email": "ascii_safe_email", "address": "address
 @cache
 def pools() -> Mapping[str, tuple[str, ...]]:
     """The pools by name, each of `SIZE` distinct texts of at most 120 characters, none with a space at its end."""
-    text = resources.files("generators").joinpath("pools.json").read_text("utf-8")
+    text = FILE.read_text("utf-8")
     return {name: tuple(texts) for name, texts in json.loads(text)["pools"].items()}
 
 
@@ -48,5 +49,5 @@ def build() -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    with resources.as_file(resources.files("generators").joinpath("pools.json")) as file:
+    with resources.as_file(FILE) as file:
         file.write_text(json.dumps(build(), ensure_ascii=False, indent=1) + "\n", "utf-8", newline="\n")

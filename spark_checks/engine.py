@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import importlib.util
 import inspect
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,13 +16,19 @@ from types import ModuleType
 from typing import Any, Final
 
 import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark import SparkContext, cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from generators import codec
+from generators.formats.base import module_name
 from generators.model import Deployment, Table
+from spark_checks.liars.base import Liar
 from spark_checks.session import session
 
+LIAR: Final = "liar:"
+"""Prefix of the specification of a liar: `liar:<format>/<name>`."""
 CLAIMS: Final = ("profiles", "kinds", "columns", "types")
 
 
@@ -53,6 +60,9 @@ def load(spec: str, level: str = "auto") -> Decoder:
     `level` is auto, changes, rows or both; auto takes a function named `decode_rows...` for level two, any other for level one.
     Raises DecoderError.
     """
+    if spec.startswith(LIAR):
+        liar = _liar(spec)
+        return Decoder(spec, {liar.level: liar.decode}, {})
     source, separator, name = spec.rpartition(":") if ":" in spec else (spec, "", "")
     module = _module(source, spec)
     target: Any = module
@@ -63,12 +73,18 @@ def load(spec: str, level: str = "auto") -> Decoder:
                 raise DecoderError(f"decoder {spec}: {source} has no {name!r}; it has {', '.join(known) or 'no decode function'}")
             target = getattr(target, part)
     functions: dict[int, Callable[..., Any]] = {}
+    if not (callable(target) or inspect.ismodule(target) or hasattr(target, "decode") or hasattr(target, "decode_rows")):
+        kind = type(target).__name__
+        raise DecoderError(f"decoder {spec}: {name!r} is {kind}, not a function or an object with decode functions")
     if callable(target) and not inspect.isclass(target) and not hasattr(target, "decode"):
         rows = level == "rows" or (level != "changes" and getattr(target, "__name__", name).startswith("decode_rows"))
         functions[2 if rows else 1] = target
     else:
         if inspect.isclass(target):
-            target = target()
+            try:
+                target = target()
+            except Exception as error:
+                raise DecoderError(f"decoder {spec}: {name}() raised {type(error).__name__}: {error}") from error
         for number, attribute in ((1, "decode"), (2, "decode_rows")):
             if hasattr(target, attribute):
                 functions[number] = getattr(target, attribute)
@@ -79,10 +95,27 @@ def load(spec: str, level: str = "auto") -> Decoder:
     for number, function in functions.items():
         _check_signature(spec, number, function)
     claims = getattr(module, "CAPABILITIES", {})
+    if not isinstance(claims, Mapping) or not all(isinstance(v, list | tuple | set | frozenset) for v in claims.values()):
+        raise DecoderError(f"decoder {spec}: CAPABILITIES must map {', '.join(CLAIMS)} to lists of globs")
     unknown = set(claims) - set(CLAIMS)
     if unknown:
         raise DecoderError(f"decoder {spec}: CAPABILITIES has {sorted(unknown)}; known are {', '.join(CLAIMS)}")
     return Decoder(spec, functions, {k: list(v) for k, v in claims.items()})
+
+
+def liars(name: str) -> tuple[Liar, ...]:
+    """The decoders that are wrong on purpose of a format."""
+    module = importlib.import_module(f"spark_checks.liars.{module_name(name)}")
+    found: tuple[Liar, ...] = module.LIARS
+    return found
+
+
+def _liar(spec: str) -> Liar:
+    fmt, _, name = spec.removeprefix(LIAR).partition("/")
+    for liar in liars(fmt):
+        if liar.name == name:
+            return liar
+    raise DecoderError(f"there is no {spec}")
 
 
 def _module(source: str, spec: str) -> ModuleType:
@@ -97,11 +130,13 @@ def _module(source: str, spec: str) -> ModuleType:
             module = importlib.util.module_from_spec(found)
             sys.modules[found.name] = module
             found.loader.exec_module(module)
+            # Python workers cannot import a file by its path.
+            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
             return module
         return importlib.import_module(source)
     except DecoderError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise DecoderError(f"decoder {spec} cannot be imported: {type(error).__name__}: {error}") from error
 
 
@@ -111,6 +146,8 @@ def _takes(function: Callable[..., Any], name: str) -> bool:
 
 
 def _check_signature(spec: str, level: int, function: Callable[..., Any]) -> None:
+    if not callable(function):
+        raise DecoderError(f"decoder {spec}: its level-{level} function is {type(function).__name__}, not a function")
     signature = inspect.signature(function)
     arguments = [None] * level
     named = {"deployment": None} if _takes(function, "deployment") else {}
@@ -156,12 +193,31 @@ class SparkEngine:
                 return {}
             case "decode":
                 return self._decode(request)
+            case "liars":
+                return {
+                    "liars": [
+                        {"name": x.name, "level": x.level, "convicts": x.convicts, "why": x.why} for x in liars(request["format"])
+                    ]
+                }
             case "bench":
                 from spark_checks import throughput
 
                 return throughput.handle(self.spark, request, lambda spec: self._decoder(spec, "auto"))
             case unknown:
                 raise RuntimeError(f"unknown request {unknown!r}")
+
+    def jvm_ended(self, error: Exception) -> bool:
+        """Whether the session's Java process is gone, now that a request failed with this error."""
+        process = getattr(SparkContext._gateway, "proc", None)
+        if self._spark is None or process is None:
+            return False
+        lost = isinstance(error, Py4JError | ConnectionError | EOFError) and not isinstance(error, Py4JJavaError)
+        try:
+            # The connection is lost a moment before the process has ended.
+            process.wait(2.0 if lost else 0)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def stop(self) -> None:
         """Stops the session."""

@@ -40,6 +40,10 @@ def main() -> None:
             kind = "raised" if request["op"] in ("decode", "bench") else "harness"
             reply = {"error": kind, "message": _short(error)}
             traceback.print_exc()
+            if engine.jvm_ended(error):
+                # Nothing can be decoded here any more; the parent takes the exit for the answer and starts another child.
+                sys.stderr.flush()
+                os._exit(70)
         replies.write(json.dumps(reply) + "\n")
         replies.flush()
     engine.stop()

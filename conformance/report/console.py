@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 
 from rich.console import Console, Group, RenderableType
-from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -73,19 +73,27 @@ def failure(found: Failure) -> Panel:
     """One broken rule."""
     rule, finding = found.rule, found.finding
     message = found.result.case.written[finding.message].message
+    more = f"  (and {found.cases - 1} more)" if found.cases > 1 else ""
+    cited = "; ".join(str(c) for c in rule.citations)
+    # Text, not markup: decoders and messages say anything.
     lines = [
-        f"[bold]{escape(rule.statement)}[/bold]",
-        f"[dim]{rule.obligation}, {rule.provenance.lower()}: {escape('; '.join(str(c) for c in rule.citations))}[/dim]",
-        f"case      {escape(finding.case)}" + (f"  [dim](and {found.cases - 1} more)[/dim]" if found.cases > 1 else ""),
-        f"at        {escape(finding.path)}",
-        f"expected  [green]{escape(finding.expected)}[/green]",
-        f"actual    [red]{escape(finding.actual)}[/red]",
-        f"message   {escape(readable(message.value))}",
+        Text(rule.statement, "bold"),
+        Text(f"{rule.obligation}, {rule.provenance.lower()}: {cited}", "dim"),
+        Text.assemble("case      ", printable(finding.case), (more, "dim")),
+        Text.assemble("at        ", printable(finding.path)),
+        Text.assemble("expected  ", (printable(finding.expected), "green")),
+        Text.assemble("actual    ", (printable(finding.actual), "red")),
+        Text.assemble("message   ", readable(message.value)),
     ]
     if found.file:
-        lines.append(f"replay    [bold]cdc-conformance replay {escape(found.file)}[/bold]")
-    title = f"[bold red]{rule.id}[/bold red] [dim]{rule.effect}[/dim]"
-    return Panel("\n".join(lines), title=title, title_align="left", border_style="red")
+        lines.append(Text.assemble("replay    ", (f"cdc-conformance replay {shlex.quote(found.file)}", "bold")))
+    title = Text.assemble((rule.id, "bold red"), " ", (rule.effect.value, "dim"))
+    return Panel(Text("\n").join(lines), title=title, title_align="left", border_style="red")
+
+
+def printable(text: str) -> str:
+    """The text with everything escaped that a terminal would act on instead of showing."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def readable(value: bytes | None, limit: int = SHOWN) -> str:
@@ -93,8 +101,7 @@ def readable(value: bytes | None, limit: int = SHOWN) -> str:
     if value is None:
         return "null"
     try:
-        text = value.decode("utf-8")
-        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+        text = printable(value.decode("utf-8"))
     except UnicodeDecodeError:
         text = "hex " + value.hex()
     return text if len(text) <= limit else f"{text[:limit]}... ({len(value)} bytes)"
@@ -105,7 +112,8 @@ def render(result: RunResult) -> RenderableType:
     head = result.header
     parts: list[RenderableType] = [*(failure(f) for f in result.failures)]
     for fmt in result.formats:
-        parts += [Text(f"{r.case.id}: {r.verdict}: {r.note.splitlines()[0]}", style="red") for r in _bare(fmt)[:10]]
+        for r in _bare(fmt)[:10]:
+            parts.append(Text(printable(f"{r.case.id}: {r.verdict}: {r.note.partition(chr(10))[0]}"), style="red"))
         if fmt.unexercised:
             parts.append(Text(f"{fmt.format}: not exercised: {', '.join(fmt.unexercised)}", style="red"))
     parts.append(summary(result))

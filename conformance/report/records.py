@@ -130,6 +130,17 @@ def as_bytes(value: bytes | None) -> Mapping[str, str] | None:
         return {"base64": base64.b64encode(value).decode()}
 
 
+def prepare(directory: Path) -> None:
+    """Makes the report's directory and tries it, before anything long is started. Raises HarnessError when it cannot be written."""
+    probe = directory / "report.jsonl.partial"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"\n")
+        probe.unlink()
+    except OSError as error:
+        raise HarnessError(f"cannot write a report to {directory}: {error.strerror or error}. Choose another --report.") from error
+
+
 def write(result: RunResult, directory: Path) -> Path:
     """Writes report.jsonl. Raises HarnessError when the disk refuses; nothing half-written stays under its name."""
     path = directory / "report.jsonl"

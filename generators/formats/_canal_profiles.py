@@ -109,6 +109,7 @@ PROFILES: Final = (
     profile("1.1.6"),
     profile("1.1.6", "minimal"),
     profile("1.1.7"),
+    profile("1.1.7", "pk-hash"),
     profile("1.1.8"),
     profile("1.1.8", "noblob"),
     profile("1.1.8", "minimal"),

@@ -257,33 +257,39 @@ def _wires(columns: Iterable[Column], row: Row, profile: CanalProfile) -> Wires:
     return {column.name: wire(column.type, row.get(column.name), profile) for column in columns}
 
 
-_NOT_LOGGED: Final = "the server's row image does not hold the column"
+_NOT_LOGGED: Final = "the column changed and the server's row image does not hold its old value"
 _NO_OLD: Final = "this release leaves rows without a change out of old: nothing says to which row an element belongs"
 
 
 def _row_change(number: int, op: Op, table: Table, row: _RowImage, aligned: bool) -> Change:
     change = Change(number, Kind.ROW, op)
     if op is Op.DELETE:
-        return replace(change, before=_image(table, row.before), full_before=_filled(table, row.before))
-    change = replace(change, after=_image(table, row.after), full_after=_filled(table, row.after))
+        return replace(change, before=_image(table, row.before))
+    change = replace(change, after=_image(table, row.after))
     if op is Op.INSERT:
         return change
     if not aligned:
         return replace(change, before={c.name: _unknown(c.type, _NO_OLD) for c in table.columns})
-    # A column that both images hold and `old` does not is unchanged; one that the before image lacks may have held anything.
-    same = {name: cell for name, cell in row.after.items() if name in row.before}
-    return replace(change, before=_image(table, row.old), full_before=_filled(table, {**same, **row.old}, always=True))
+    return replace(change, before=_image(table, row.old), full_before=_overlaid(table, row))
 
 
 def _image(table: Table, row: Wires) -> Image:
     return {c.name: row[c.name].cell if c.name in row else Cell(State.ABSENT, c.type) for c in table.columns}
 
 
-def _filled(table: Table, row: Wires, always: bool = False) -> Image | None:
-    """The image at level two where it differs from the wire's: unknown cells in place of absent ones."""
-    if not always and len(row) == len(table.columns):
-        return None
-    return {c.name: row[c.name].cell if c.name in row else _unknown(c.type, _NOT_LOGGED) for c in table.columns}
+def _overlaid(table: Table, row: _RowImage) -> Image:
+    """The pre-image of an UPDATE: `old` over `data`. A column that both logged images hold and `old` does not is unchanged; one
+    that the before image lacks may have held anything, and one in neither is absent."""
+
+    def cell(column: Column) -> Cell:
+        name = column.name
+        if name in row.old:
+            return row.old[name].cell
+        if name not in row.after:
+            return Cell(State.ABSENT, column.type)
+        return row.after[name].cell if name in row.before else _unknown(column.type, _NOT_LOGGED)
+
+    return {column.name: cell(column) for column in table.columns}
 
 
 def _unknown(kind: SourceType, reason: str) -> Cell:

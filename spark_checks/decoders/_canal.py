@@ -10,10 +10,8 @@ ones too, below the projection and parse every message twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from typing import Final
 
 import cramjam
@@ -108,71 +106,85 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
     olds = StructType([StructField(c.name, StringType(), metadata={"EXISTS_DEFAULT": ABSENT_SQL}) for c in table.columns])
     binaries = [c.name for c in table.columns if c.type.logical is Logical.BINARY] if dialect.binary_codes else []
     codes = StructType([StructField(name, IntegerType()) for name in binaries])
-    parsed = _messages(records, dialect, deployment, images, olds, codes=codes)
-    m, kind = F.col("m"), F.col("kind")
-
-    def code(name: str) -> Column | None:
-        return m["sqlType"][name] if name in binaries else None
-
-    def value(text: Column, c: ColumnOf) -> Column:
-        return typed(text, c.type, deployment.time_zone, code(c.name))
-
-    def unfit(texts: Column) -> Column:
-        """Whether a cell of an image of texts does not fit its type."""
-        return _any(misfit(texts[c.name], value(texts[c.name], c), c.type) for c in table.columns)
-
-    def old_unfit(texts: Column) -> Column:
-        return _any(~_absent(texts[c.name]) & misfit(texts[c.name], value(texts[c.name], c), c.type) for c in table.columns)
-
-    mine = (m["database"] == table.database) & (m["table"] == table.name)
-    none = F.array(F.lit(None).cast(images))
-    several_unfit = (F.size(m["data"]) > 1) & (
-        F.exists(m["data"], unfit) | ((m["type"] == "UPDATE") & F.exists(m["old"], old_unfit))
+    sql = _RowSql(table, deployment.time_zone, frozenset(binaries))
+    m, kind, op = F.col("m"), F.col("kind"), F.col("op")
+    row_type = ", ".join(f"{_name(c.name)}: {c.type.spark}" for c in table.columns)
+    unreadable = F.expr(f"array(CAST(NULL AS struct<{row_type}>))")
+    mine = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
+    typed_rows = (
+        _messages(records, dialect, deployment, images, olds, codes=codes)
+        .select(
+            *COORDINATES,
+            F.when(kind == "CORRUPT", "CORRUPT").when(mine, m["type"]).alias("op"),
+            F.when(mine, m["data"]).alias("data"),
+            F.when(mine & (m["type"] == "UPDATE") & (F.size(m["old"]) == F.size(m["data"])), m["old"]).alias("old"),
+            *([m["sqlType"].alias("codes")] if binaries else []),
+        )
+        .select("*", F.expr(sql.now).alias("now"))
+        .select("*", F.expr(sql.was).alias("was"))
+        .select(*COORDINATES, "op", "was", F.expr(sql.unfit).alias("unfit"), "now")
     )
-    rows = (
-        F.when(kind == "CORRUPT", none)
-        .when((kind == "ROW") & mine, F.when(several_unfit, none).otherwise(m["data"]))
-        .otherwise(F.lit(None).cast(ArrayType(images)))
+    rows = F.when((op == "CORRUPT") | F.col("unfit"), unreadable).otherwise(F.col("now"))
+    read = F.col("image").isNotNull()
+    return (
+        typed_rows.select(*COORDINATES, "op", "was", "unfit", F.posexplode_outer(rows).alias("row", "image"))
+        .where(F.col("row").isNotNull())
+        .select(
+            *COORDINATES,
+            "row",
+            F.when(read, "ROW").otherwise("CORRUPT").alias("kind"),
+            F.when(read, op).alias("op"),
+            F.when(read & (op == "DELETE"), F.col("image")).when(read, F.get(F.col("was"), F.col("row"))).alias("before"),
+            F.when(op != "DELETE", F.col("image")).alias("after"),
+            F.when(F.col("unfit"), MISFIT).when(~read, UNREADABLE).alias("error"),
+        )
     )
-    exploded = parsed.select(*COORDINATES, "m", F.posexplode_outer(rows).alias("row", "image")).where(F.col("row").isNotNull())
-    image, old, now, was = F.col("image"), F.col("old"), F.col("now"), F.col("was")
-    update = m["type"] == "UPDATE"
-    staged = exploded.select(
-        *COORDINATES,
-        "row",
-        "m",
-        "image",
-        F.when(update, _old(m, F.col("row"))).alias("old"),
-        F.struct(*(value(image[c.name], c).alias(c.name) for c in table.columns)).alias("now"),
-    ).withColumn(
-        "was",
-        F.when(
-            old.isNotNull(),
-            F.struct(
-                *(F.when(_absent(old[c.name]), now[c.name]).otherwise(value(old[c.name], c)).alias(c.name) for c in table.columns)
-            ),
-        ),
-    )
-    unfit_now = _any(misfit(image[c.name], now[c.name], c.type) for c in table.columns)
-    unfit_was = _any(~_absent(old[c.name]) & misfit(old[c.name], was[c.name], c.type) for c in table.columns)
-    judged = staged.select(
-        *COORDINATES,
-        "row",
-        F.when(image.isNotNull() & ~unfit_now & ~(old.isNotNull() & unfit_was), m["type"]).alias("op"),
-        "now",
-        "was",
-        image.isNotNull().alias("read"),
-    )
-    op = F.col("op")
-    return judged.select(
-        *COORDINATES,
-        "row",
-        F.when(op.isNotNull(), "ROW").otherwise("CORRUPT").alias("kind"),
-        "op",
-        F.when(op == "DELETE", now).when(op == "UPDATE", was).alias("before"),
-        F.when(op.isin("INSERT", "UPDATE"), now).alias("after"),
-        F.when(op.isNull(), F.when(F.col("read"), MISFIT).otherwise(UNREADABLE)).alias("error"),
-    )
+
+
+@dataclass(frozen=True, slots=True)
+class _RowSql:
+    """SQL over `data` and `old` (arrays of structs of texts) and `codes` (sqlType): the typed images and whether they fit."""
+
+    table: Table
+    time_zone: str
+    coded: frozenset[str]
+
+    @property
+    def now(self) -> str:
+        """`data`, typed."""
+        cells = (f"{self._typed('x', c)} AS {_name(c.name)}" for c in self.table.columns)
+        return f"transform(data, x -> struct({', '.join(cells)}))"
+
+    @property
+    def was(self) -> str:
+        """`old`, typed, over `now`."""
+        cells = (
+            f"CASE WHEN x.{_name(c.name)} <=> {ABSENT_SQL} THEN now[i].{_name(c.name)} ELSE {self._typed('x', c)} END AS {_name(c.name)}"
+            for c in self.table.columns
+        )
+        return f"transform(old, (x, i) -> CASE WHEN x IS NOT NULL THEN struct({', '.join(cells)}) END)"
+
+    @property
+    def unfit(self) -> str:
+        """Whether any cell of the message does not fit its type."""
+        now = [w for c in self.table.columns if (w := self._misfit("data[i]", "now[i]", c))]
+        was = [
+            f"(NOT old[i].{_name(c.name)} <=> {ABSENT_SQL} AND {w})"
+            for c in self.table.columns
+            if (w := self._misfit("old[i]", "was[i]", c))
+        ]
+        tests = [f"exists(sequence(0, size({side}) - 1), i -> {' OR '.join(w)})" for side, w in (("now", now), ("was", was)) if w]
+        return f"size(now) > 0 AND ({tests[0]} OR (size(was) > 0 AND {tests[1]}))" if tests else "false"
+
+    def _typed(self, image: str, c: ColumnOf) -> str:
+        return typed(f"{image}.{_name(c.name)}", c.type, self.time_zone, f"codes.{_name(c.name)}" if c.name in self.coded else None)
+
+    def _misfit(self, texts: str, values: str, c: ColumnOf) -> str | None:
+        return misfit(f"{texts}.{_name(c.name)}", f"{values}.{_name(c.name)}", c.type)
+
+
+def _name(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
 
 
 def decompressed(records: DataFrame, compression: str) -> DataFrame:
@@ -269,14 +281,6 @@ def _old(m: Column, row: Column) -> Column:
     """The row's own element of `old`; up to Canal 1.1.6 `old` may be shorter than `data`, and then nothing tells whose is
     whose (reference/canal.md 1.6)."""
     return F.when(F.size(m["old"]) == F.size(m["data"]), F.get(m["old"], row))
-
-
-def _absent(text: Column) -> Column:
-    return text.eqNullSafe(F.expr(ABSENT_SQL))
-
-
-def _any(conditions: Iterable[Column]) -> Column:
-    return reduce(or_, conditions, F.lit(False))
 
 
 def _error(kind: Column) -> Column:

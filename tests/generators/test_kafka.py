@@ -52,7 +52,8 @@ def consume(bootstrap, topic, count, timeout_s=30):
                 assert record.error() is None
                 found[record.partition(), record.offset()] = record
         # Nothing may follow either.
-        assert not consumer.consume(1, timeout=0.3)
+        after = consumer.consume(1, timeout=0.3)
+        assert [(record.error(), record.partition(), record.offset(), record.value()) for record in after] == []
         return found
     finally:
         consumer.close()
@@ -67,12 +68,20 @@ def test_round_trip(kafka, topic):
         Message("cdc", 0, None, None, timestamp_ms=1),
         Message("cdc", 1, b"", b"", timestamp_ms=YEAR_2100_MS),
         Message("cdc", 2, None, b"", headers=(("", b""),), timestamp_ms=1_700_000_000_000),
-        Message("cdc", 1, b"\x00\xff", None, headers=(("b", b"2"), ("a", b"1"), ("b", b"1"), ("ü", b"\xff")), timestamp_ms=86_400_000),
+        Message(
+            "cdc", 1, b"\x00\xff", None, headers=(("b", b"2"), ("a", b"1"), ("b", b"1"), ("ü", b"\xff")), timestamp_ms=86_400_000
+        ),
         Message("other", 0, b"k", b"v" * 100_000, timestamp_ms=999),
     ]
     result = publish(kafka.bootstrap, topic, messages)
     assert (result.acknowledged, result.failed, result.errors) == (5, 0, ())
-    assert result.placed == [Placed(topic, 0, 0), Placed(topic, 1, 0), Placed(topic, 2, 0), Placed(topic, 1, 1), Placed(topic, 0, 1)]
+    assert result.placed == [
+        Placed(topic, 0, 0),
+        Placed(topic, 1, 0),
+        Placed(topic, 2, 0),
+        Placed(topic, 1, 1),
+        Placed(topic, 0, 1),
+    ]
     assert 0 < result.p50_ms <= result.p99_ms <= result.seconds * 1000
     records = consume(kafka.bootstrap, topic, 5)
     assert len(records) == 5
@@ -159,9 +168,7 @@ def test_nothing_to_publish_needs_no_broker():
 def test_rate_is_kept(kafka, topic):
     told = []
     began = time.monotonic()
-    result = publish(
-        kafka.bootstrap, topic, (Message("cdc", 0, None, b"x") for _ in range(300)), rate=200, progress=told.append
-    )
+    result = publish(kafka.bootstrap, topic, (Message("cdc", 0, None, b"x") for _ in range(300)), rate=200, progress=told.append)
     assert time.monotonic() - began >= 299 / 200 - 0.1
     assert result.acknowledged == 300
     assert told[-1] == 300

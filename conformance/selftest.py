@@ -1,0 +1,260 @@
+"""What the harness owes about itself (DESIGN 7): liars are convicted, altered outputs answered, lying writers seen, nobody accused.
+
+Everything is judged by the same judge, on the named cases of every profile and a few drawn ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from itertools import islice
+from typing import Any, Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from conformance import laws
+from conformance.alter import alter
+from conformance.cases import BUDGETS, Call, calls
+from conformance.engine import LIAR, ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Request, Source, write_records
+from conformance.judge import BAD, CaseResult, Judge, Verdict
+from conformance.output import Place, read
+from conformance.results import FormatResult
+from conformance.rules.base import Obligation, rules
+from conformance.run import Evidence, Prepared, Settings, finish, prepare, sample, to_ranges
+from generators.cases import LAYOUT, as_case, boundary_scenarios
+from generators.formats.base import Format, Profile, Switch, get
+from generators.model import Case, Change, Written
+
+LAW_SAMPLE: Final = 10
+"""Messages on which a liar that breaks a law is tried."""
+SWITCH_CASES: Final = 60
+"""Scenarios written under each flipped switch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing shown, or not. `kind` is liar, altered, writer or reference."""
+
+    kind: str
+    format: str
+    name: str
+    ok: bool
+    detail: str
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--format json`."""
+        return {"kind": self.kind, "format": self.format, "name": self.name, "ok": self.ok, "detail": self.detail}
+
+
+def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Callable[[str], None]) -> list[Check]:
+    """Runs all of it, format by format."""
+    found: list[Check] = []
+    for name in formats:
+        fmt = get(name)
+        settings = Settings((name,), BUDGETS["smoke"], seed)
+        one = prepare(settings, engine, fmt, note)
+        assert one is not None
+        evidence = Evidence(Judge(rules(name)))
+        result = finish(settings, engine, one, note, evidence)
+        found += reference(result)
+        note(f"{name}: altering outputs")
+        found += altered(one, evidence, result)
+        found += liars(engine, one, evidence, settings, note)
+        note(f"{name}: lying writers")
+        found += writers(engine, fmt, one.decoder)
+        engine.release(one.handle)
+    return found
+
+
+def reference(result: FormatResult) -> Iterator[Check]:
+    """No reference decoder is accused, and every rule was exercised."""
+    for rule in result.rules:
+        if not rule.compared:
+            yield Check("reference", result.format, rule.rule.id, False, "the rule owned no comparison")
+        elif rule.broken and rule.rule.obligation in (Obligation.MUST, Obligation.SHOULD):
+            yield Check("reference", result.format, rule.rule.id, False, f"broken {rule.broken} times by the reference decoder")
+    bad = [c for c in result.cases if c.verdict in BAD]
+    compared = sum(r.compared for r in result.rules)
+    text = f"{len(result.cases)} cases, {len(result.rules)} rules, {compared} comparisons, {len(bad)} accusations"
+    yield Check("reference", result.format, "no false alarm", not bad, text)
+
+
+def altered(one: Prepared, evidence: Evidence, result: FormatResult) -> Iterator[Check]:
+    """Each rule that owns a field convicts, alone, when one of its fields is altered in a correct output."""
+    cases = {c.case.id: c.case for c in result.cases}
+    tables: dict[str, str | None] = {}
+    where: dict[str, str] = {}
+    for call in one.calls:
+        for case in call.cases:
+            tables[case.id] = call.table.name if call.table else None
+            where[case.id] = call.name
+    for rule in evidence.judge.rules:
+        if rule.law:
+            continue
+        sites = [s for s in evidence.judge.sites.get(rule.id, ()) if s.case in where]
+        if not sites:
+            yield Check("altered", one.fmt.name, rule.id, False, "nothing to alter: the rule owned no comparison")
+            continue
+        site = sites[0]
+        case = cases[site.case]
+        outputs = evidence.outputs[where[case.id]]
+        rows = [list(outputs.get(one.place(w.message), ())) for w in case.written]
+        rows[site.message] = alter(rows[site.message], site, case.level)
+        judge = Judge(evidence.judge.rules)
+        judged = judge.judge(case, rows, tables[case.id])
+        convicted = Counter(f.rule for f in judged.findings)
+        ok = set(convicted) == {rule.id} and judged.verdict is _answer(rule.obligation, judged)
+        detail = f"{site.aspect} of {site.name} in {case.id}: {judged.verdict} by {', '.join(convicted) or 'nobody'}"
+        yield Check("altered", one.fmt.name, rule.id, ok, detail)
+
+
+def _answer(obligation: Obligation, judged: CaseResult) -> Verdict:
+    if obligation is Obligation.MUST:
+        return judged.verdict if judged.verdict in (Verdict.FAIL, Verdict.ACCEPTED) else Verdict.FAIL
+    return Verdict.NON_STRICT if obligation is Obligation.SHOULD else Verdict.INFORMATIONAL
+
+
+def liars(
+    engine: ChildEngine, one: Prepared, evidence: Evidence, settings: Settings, note: Callable[[str], None]
+) -> Iterator[Check]:
+    """Each liar is convicted by the rule that it names, on cases in which that rule owns something."""
+    for liar in engine.liars(one.fmt.name).result():
+        note(f"{one.fmt.name}: liar {liar['name']}")
+        spec = f"{LIAR}{one.fmt.name}/{liar['name']}"
+        judge = Judge(evidence.judge.rules)
+        problem = ""
+        try:
+            if "/law/" in liar["convicts"]:
+                _law_liar(engine, one, spec, liar["level"], settings, judge)
+            else:
+                _value_liar(engine, one, spec, liar, evidence, settings, judge)
+        except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+            problem = str(error).splitlines()[0]
+        broken = {rule: n for rule, n in judge.broken.items() if n}
+        known = any(rule.id == liar["convicts"] for rule in judge.rules)
+        ok = liar["convicts"] in broken and not problem
+        others = [rule for rule in broken if rule != liar["convicts"]]
+        detail = f"convicted by {liar['convicts']} ({broken.get(liar['convicts'], 0)} times)"
+        detail += f", and {len(others)} other rules" if others else ""
+        if not ok:
+            detail = problem or f"NOT convicted by {liar['convicts']}{'' if known else ' (no such rule)'}; by {others or 'nobody'}"
+        yield Check("liar", one.fmt.name, liar["name"], ok, detail)
+
+
+def _value_liar(
+    engine: ChildEngine, one: Prepared, spec: str, liar: dict[str, Any], evidence: Evidence, settings: Settings, judge: Judge
+) -> None:
+    wanted = set(evidence.judge.seen.get(liar["convicts"], ()))
+    for call in one.calls:
+        if call.level != liar["level"]:
+            continue
+        cases = [case for case in call.cases if case.id in wanted]
+        if not cases:
+            continue
+        places = [one.place(w.message) for case in cases for w in case.written]
+        table = call.table
+        asked = Request(one.handle, to_ranges(places), spec, call.level, call.deployment, table)
+        outputs = read(engine.decode(asked).result(), call.level)
+        for case in cases:
+            judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table.name if table else None)
+
+
+def _law_liar(engine: ChildEngine, one: Prepared, spec: str, level: int, settings: Settings, judge: Judge) -> None:
+    mine = [call for call in one.calls if call.level == level]
+    call = max(mine, key=lambda c: (len(c.table.columns) if c.table else 0, len(c.cases)))
+    found = [(case, n, w) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
+    picked = sample(settings.seed, f"liar/{spec}", found, LAW_SAMPLE)
+    owners = {one.place(w.message): (case, n) for case, n, w in picked}
+    asked = Request(one.handle, to_ranges(owners), spec, level, call.deployment, call.table)
+    laws.again(engine, asked, owners, judge)
+
+
+def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Check]:
+    """Each switch of a writer, flipped behind the judge's back, is seen by its rule, or changes bytes and nothing else."""
+    lies = [(switch, *_lie(fmt, switch)) for switch in fmt.switches]
+    cases = [case for _, some, _ in lies for case in some]
+    grouped = calls(fmt, cases, (1, 2), 0)
+    messages = [w.message for call in grouped for case in call.cases for w in case.written]
+    places: dict[int, Place] = {}
+    counters: Counter[int] = Counter()
+    offsets = []
+    for message in messages:
+        offsets.append(counters[message.partition])
+        places[id(message)] = (message.topic, message.partition, counters[message.partition])
+        counters[message.partition] += 1
+    path = engine.directory / "writers.parquet"
+    write_records(path, messages, offsets)
+    engine.open("writers", Source(to_ranges(places.values()), parquet=str(path)))
+    judge = Judge(rules(fmt.name))
+    results: dict[str, CaseResult] = {}
+    for call in grouped:
+        results |= _judge(engine, call, decoder, places, judge)
+    engine.release("writers")
+    for switch, some, changed in lies:
+        broken = Counter(f.rule for case in some for f in results[case.id].findings)
+        if switch.convicts is None:
+            ok = changed > 0 and not broken
+            detail = f"{changed} of {len(some)} cases have other bytes; findings: {', '.join(broken) or 'none'}"
+        else:
+            ok = broken[switch.convicts] > 0
+            detail = f"{switch.convicts}: {broken[switch.convicts]} findings in {len(some)} cases"
+        yield Check("writer", fmt.name, f"{switch.name} ({switch.profile})", ok, detail)
+
+
+def _judge(engine: ChildEngine, call: Call, decoder: str, places: dict[int, Place], judge: Judge) -> dict[str, CaseResult]:
+    ranges = to_ranges(places[id(w.message)] for case in call.cases for w in case.written)
+    outputs = read(engine.decode(Request("writers", ranges, decoder, call.level, call.deployment, call.table)).result(), call.level)
+    table = call.table.name if call.table else None
+    return {
+        case.id: judge.judge(case, [outputs.get(places[id(w.message)], ()) for w in case.written], table) for case in call.cases
+    }
+
+
+def _lie(fmt: Format[Any], switch: Switch) -> tuple[list[Case], int]:
+    """Cases with the messages of the flipped profile and the expectations of the honest one; and how many have other bytes."""
+    honest: Profile = fmt.profile(switch.profile)
+    flipped = replace(honest, **{switch.field: switch.value})
+    chosen = (s for s in boundary_scenarios(fmt, honest) if fnmatchcase(s.name, switch.scenario))
+    found, changed = [], 0
+    for scenario in islice(chosen, SWITCH_CASES) if switch.scenario == "*" else chosen:
+        truth = fmt.write(scenario.history, honest, LAYOUT)
+        lie = fmt.write(scenario.history, flipped, LAYOUT)
+        if not truth or not lie:
+            continue
+        changed += [w.message for w in truth] != [w.message for w in lie]
+        written = tuple(Written(w.message, _owed(truth, i)) for i, w in enumerate(lie))
+        case = replace(as_case(fmt, honest, scenario), written=written)
+        found.append(replace(case, id=f"{case.id}@{switch.name}"))
+    return found, changed
+
+
+def _owed(truth: Sequence[Written], number: int) -> tuple[Change, ...]:
+    return truth[number].changes if number < len(truth) else ()
+
+
+def render(checks: Sequence[Check]) -> RenderableType:
+    """A table of counts, and every check that failed in words."""
+    table = RichTable("format", "what", "shown", "of", header_style="bold")
+    words = {
+        "reference": "reference decoder not accused",
+        "altered": "altered outputs answered by exactly their rule",
+        "liar": "liars convicted by the rule they name",
+        "writer": "lying writers seen",
+    }
+    for name in dict.fromkeys(c.format for c in checks):
+        for kind, what in words.items():
+            mine = [c for c in checks if c.format == name and c.kind == kind]
+            good = sum(c.ok for c in mine)
+            table.add_row(name, what, Text(str(good), style="green" if good == len(mine) else "red"), str(len(mine)))
+    parts: list[RenderableType] = [table]
+    for check in checks:
+        if check.kind == "liar" and check.ok:
+            parts.append(Text(f"ok   liar {check.format} {check.name}: {check.detail}"))
+    for check in checks:
+        if not check.ok:
+            parts.append(Text(f"FAIL {check.kind} {check.format} {check.name}: {check.detail}", style="red"))
+    return Group(*parts)

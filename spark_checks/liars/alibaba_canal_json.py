@@ -1,0 +1,55 @@
+"""Decoders of Canal flat messages that are wrong on purpose."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spark_checks.decoders import alibaba_canal_json as reference
+from spark_checks.liars._canal import common
+from spark_checks.liars.base import Liar, on_columns
+
+_FORMAT: Final = "alibaba-canal-json"
+
+_CONVICTS: Final = {
+    "unsigned-wraps": "value/unsigned",
+    "integers-through-double": "value/integer-64",
+    "decimal-through-double": "value/decimal-long",
+    "binary-as-utf-8": "value/binary-latin-1",
+    "binary-as-base64": "value/binary-base64-like",
+    "microseconds-cut": "value/datetime-fraction",
+    "timestamp-as-utc": "value/timestamp-zone",
+    "enum-as-label": "value/enum-index",
+    "old-null-as-unchanged": "old/null-is-a-value",
+    "old-ignored": "old/absent",
+    "old-absent-as-null": "old/absent",
+    "delete-from-old": "image/delete-in-data",
+    "first-row-only": "rows/every-row",
+    "text-null-as-null": "value/text-null",
+    "zero-date-as-date": "value/zero-date",
+    "ddl-dropped": "ddl/kind",
+    "statements-dropped": "control/rows-query",
+    "corrupt-dropped": "fault/must-reject",
+    "truncated-as-nulls": "fault/must-reject",
+    "second-document-dropped": "fault/must-reject",
+    "batch-dependent": "law/batch-independence",
+    "session-zone": "law/environment-independence",
+}
+
+_NAMED_ANYWHERE: Final = "array_distinct(flatten(collect_list(map_keys(before)) OVER (PARTITION BY topic, partition, offset)))"
+
+LIARS: Final[tuple[Liar, ...]] = (
+    *common(_FORMAT, reference, _CONVICTS),
+    Liar(
+        "old-of-any-row",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/old/cumulative",
+        "Flink and SeaTunnel look a name up in the whole array old, so that a row gets NULL for a column that only another row's "
+        "element names (reference/canal.md 4.2.2).",
+        on_columns(
+            reference.decode,
+            keys_of_all=_NAMED_ANYWHERE,
+            before="before",
+        ),
+    ),
+)

@@ -1,0 +1,227 @@
+"""`DecoderSuite` in a project of its own: first with runs made up here, then with Spark."""
+
+import pytest
+
+from conformance.pytest_plugin import resolve
+from conformance.rules.base import Obligation, rules
+
+pytest_plugins = ["pytester"]
+
+FORMAT = "ticdc-canal-json"
+PICKED = {o: next(r.id for r in rules(FORMAT) if r.obligation is o and not r.law) for o in Obligation if o is not Obligation.MAY}
+MUST, SHOULD, UNSPECIFIED = (PICKED[o] for o in (Obligation.MUST, Obligation.SHOULD, Obligation.UNSPECIFIED))
+QUIET = ("-p", "no:cacheprovider", "-p", "no:xdist", "--strict-markers", "--strict-config", "-Werror")
+
+# What a run came to, made up: `broken` rules have a failure, `unreached` ones compared nothing, `verdicts` are the cases'.
+MADE_UP = """
+import pytest
+from dataclasses import replace
+from conformance import pytest_plugin
+from conformance.judge import CaseResult, Finding, Verdict
+from conformance.results import Failure, FormatResult, Header, RuleResult, RunResult
+from conformance.rules.base import Aspect, rules
+from generators.boundaries import COMPOSITE
+from generators.errors import NothingSelected
+from generators.model import Case, Change, Deployment, Kind, Message, Written
+
+RUNS = []
+
+def made_up(cls, config):
+    RUNS.append(cls.__name__)
+    if cls.profile == "nothing":
+        raise NothingSelected("unknown profile 'nothing'")
+    written = Written(Message("cdc", 0, None, b'{"type":"INSERT"}'), (Change(0, Kind.ROW),))
+    case = Case(f"{cls.format}/v7.1.6/some/case", cls.format, "v7.1.6", Deployment(), 1, (COMPOSITE,), (written,))
+    finding = lambda rule: Finding(case.id, rule.id, 0, 0, Aspect.VALUE, "after[c]", "18446744073709551615", "-1")
+    found = rules(cls.format)
+    failures = tuple(
+        Failure(rule, finding(rule), CaseResult(case, Verdict.FAIL), 3, ".cdc-conformance/failures/x.json")
+        for rule in found if rule.id in cls.broken
+    )
+    results = tuple(RuleResult(r, int(r.id not in cls.unreached), int(r.id in cls.broken), cls.decoder is None) for r in found)
+    cases = tuple(CaseResult(case, Verdict(v), note=f"why {v}") for v in cls.verdicts)
+    one = FormatResult(cls.format, "mine.py:decode", (1,), cases, results, (), {}, 0, {})
+    return RunResult(Header(7, "smoke", "mine.py:decode", "none", ""), (one,), failures, 1.0)
+
+@pytest.fixture(autouse=True)
+def no_spark(monkeypatch):
+    monkeypatch.setattr(pytest_plugin, "perform", made_up)
+
+def pytest_sessionfinish():
+    print("RUNS", *RUNS)
+"""
+
+SUITE = """
+from conformance.pytest_plugin import DecoderSuite
+
+class TestMine(DecoderSuite):
+    format = {format!r}
+    decoder = "mine.py:decode"
+    broken = ()
+    unreached = ()
+    verdicts = ("pass", "unsupported")
+{more}
+"""
+
+
+@pytest.fixture
+def judged(pytester):
+    """Runs a suite whose run is made up, with more class attributes, and gives pytest's result."""
+
+    def judge(*options, format=FORMAT, **attributes):
+        more = "\n".join(f"    {name} = {value!r}" for name, value in attributes.items())
+        pytester.makeconftest(MADE_UP)
+        pytester.makepyfile(SUITE.format(format=format, more=more))
+        return pytester.runpytest_subprocess(*QUIET, "-s", *options)
+
+    return judge
+
+
+def test_a_decoder_that_keeps_every_rule_passes_one_item_per_rule(judged):
+    result = judged()
+    result.assert_outcomes(passed=len(rules(FORMAT)) + 1)
+    result.stdout.fnmatch_lines(
+        [
+            f"cdc-conformance: TestMine: {FORMAT}, decoder mine.py:decode, profiles [*], budget smoke, seed 1, broker none",
+            "*RUNS TestMine",
+        ]
+    )
+
+
+def test_a_broken_must_fails_its_item_with_the_consoles_text(judged):
+    result = judged("-v", broken=[MUST])
+    result.assert_outcomes(passed=len(rules(FORMAT)), failed=1)
+    text = result.stdout.str()
+    rule = next(r for r in rules(FORMAT) if r.id == MUST)
+    for part in (
+        f"TestMine::test_rule[{MUST}] FAILED",
+        rule.statement,
+        str(rule.citations[0]),
+        f"case      {FORMAT}/v7.1.6/some/case  (and 2 more)",
+        "at        after[c]",
+        "expected  18446744073709551615",
+        "actual    -1",
+        'message   {"type":"INSERT"}',
+        "replay    cdc-conformance replay .cdc-conformance/failures/x.json",
+    ):
+        assert part in text
+    assert "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    ("rule", "strict", "failed"),
+    [(SHOULD, False, 0), (SHOULD, True, 1), (UNSPECIFIED, True, 0)],
+    ids=["should", "strict-should", "strict-unspecified"],
+)
+def test_how_binding_a_rule_is_decides(judged, rule, strict, failed):
+    result = judged("-rP", broken=[rule], strict=strict)
+    result.assert_outcomes(passed=len(rules(FORMAT)) + 1 - failed, failed=failed)
+    assert "actual    -1" in result.stdout.str()
+
+
+def test_a_rule_that_compared_nothing_is_skipped_with_the_reason(judged):
+    result = judged("-rs", unreached=[MUST], profile="v7*")
+    result.assert_outcomes(passed=len(rules(FORMAT)), skipped=1)
+    reason = "the decoder decodes only level 1; only profiles v7[*]; 1 cases unsupported: why unsupported"
+    result.stdout.fnmatch_lines([f"SKIPPED*nothing to compare ({reason})"])
+
+
+def test_a_reference_decoder_must_exercise_every_rule(judged):
+    result = judged(unreached=[MUST], decoder=None)
+    result.assert_outcomes(passed=len(rules(FORMAT)), failed=1)
+    assert f"{MUST} was not exercised" in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "text"),
+    [
+        (("pass", "errored", "timeout"), "2 of 3 cases errored or timed out"),
+        (("unsupported",), "nothing was judged"),
+    ],
+)
+def test_the_run_is_an_item_too(judged, verdicts, text):
+    result = judged("-k", "test_run", verdicts=verdicts)
+    result.assert_outcomes(failed=1, deselected=len(rules(FORMAT)))
+    assert text in result.stdout.str()
+
+
+def test_a_run_that_does_not_come_about_is_tried_once(judged):
+    result = judged(profile="nothing")
+    result.assert_outcomes(errors=len(rules(FORMAT)) + 1)
+    result.stdout.fnmatch_lines(["*RUNS TestMine"])
+    assert "the run did not come about: unknown profile 'nothing'" in result.stdout.str()
+
+
+def test_selection_and_stopping(judged):
+    judged("-k", MUST).assert_outcomes(passed=1, deselected=len(rules(FORMAT)))
+    judged("-x", broken=[r.id for r in rules(FORMAT)]).assert_outcomes(failed=1)
+
+
+def test_attributes_win_over_options(judged):
+    result = judged("--cdc-seed=5", "--cdc-budget=ci", seed=7, broker="embedded")
+    result.stdout.fnmatch_lines(["cdc-conformance: *, budget ci, seed 7, broker embedded"])
+
+
+def test_an_unknown_format_is_told_at_collection(judged):
+    result = judged(format="ticdc-canal-jsno")
+    result.assert_outcomes(errors=1)
+    assert f"TestMine.format: unknown format 'ticdc-canal-jsno'. Did you mean '{FORMAT}'?" in result.stdout.str()
+
+
+def test_a_decoders_file_is_found_beside_its_tests(tmp_path, monkeypatch):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "mine.py").write_text("", encoding="utf-8")
+    (tmp_path / "work").mkdir()
+    folders = [tmp_path / "work", tmp_path / "tests", tmp_path]
+    monkeypatch.chdir(tmp_path)
+    assert resolve("mine.py:decode", folders) == "tests/mine.py:decode"
+    assert resolve("mine.py", folders) == "tests/mine.py"
+    assert resolve("tests/mine.py:decode", folders) == "tests/mine.py:decode"
+    monkeypatch.chdir(tmp_path / "work")
+    assert resolve("mine.py:decode", folders) == f"{(tmp_path / 'tests' / 'mine.py').resolve()}:decode"
+    for spec in ("absent.py:decode", "package.module:decode", "package.module"):
+        assert resolve(spec, folders) == spec
+
+
+MINE = """
+from pyspark.sql import functions as F
+from spark_checks.decoders import ticdc_canal_json
+
+CAPABILITIES = {"profiles": ["v7.1.6"]}
+
+
+def decode(records, deployment=None):
+    right = ticdc_canal_json.decode(records, deployment=deployment)
+    return right.withColumn("op", F.when(F.col("op") == "DELETE", "INSERT").otherwise(F.col("op")))
+"""
+
+TWO = f"""
+from conformance.pytest_plugin import DecoderSuite
+
+
+class TestReference(DecoderSuite):
+    format = "{FORMAT}"
+    profile = "v7.1.6"
+
+
+class TestMine(DecoderSuite):
+    format = "{FORMAT}"
+    decoder = "mine.py:decode"
+    profile = "v7.1.6"
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_right_and_a_wrong_decoder(pytester):
+    pytester.makepyfile(test_two=TWO, mine=MINE)
+    result = pytester.runpytest_subprocess(*QUIET, "-rA")
+    text = result.stdout.str()
+    lines = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR", "PASSED"))]
+    failed = [line for line in lines if not line.startswith("PASSED")]
+    assert failed
+    assert all("TestMine::test_rule" in line for line in failed)
+    assert any("TestMine::test_run" in line for line in lines)
+    assert "DELETE" in text
+    replay = next(line for line in text.splitlines() if line.startswith("replay "))
+    assert (pytester.path / replay.split()[-1]).is_file()
