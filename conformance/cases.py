@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import islice
 from typing import Any, Final
 
 from generators import boundaries, faults
@@ -112,34 +113,42 @@ def named_cases(fmt: Format[Any], selected: Sequence[Profile]) -> Iterator[Case]
         yield from _named(fmt, profile)
 
 
-def drawn_cases(
-    fmt: Format[Any], selected: Sequence[Profile], count: int, seed: int, progress: Callable[[int], None] = lambda _n: None
-) -> Iterator[Case]:
-    """`count` cases drawn by Hypothesis, spread over the profiles: about two thirds at level one, one third at level two."""
+@cache
+def drawn_scenarios(
+    fmt: Format[Any], selected: tuple[Profile, ...], count: int, seed: int
+) -> tuple[tuple[Scenario, Profile], ...]:
+    """Scenarios drawn by Hypothesis with the profile that writes each: about two thirds at level one, one third at level two.
+
+    A history may be all events that a writer does not publish, so there are some more than `count`.
+    """
     from generators import strategies
 
     if not count:
-        return
+        return ()
     rows = count // 3
-    pool = pool_tables(fmt, seed)
-    # A history may be all events that this writer does not publish, so some more are drawn than asked for.
+    paired = strategies.draw(strategies.row_scenarios(pool_tables(fmt, seed)), rows, seed + 1)
     drawn = strategies.draw(strategies.scenarios(fmt), count - rows + count // 16 + 8, seed)
-    progress(len(drawn))
-    paired = strategies.draw(strategies.row_scenarios(pool), rows, seed + 1)
-    progress(len(drawn) + len(paired))
-    scenarios: list[Scenario] = [*paired, *drawn]
-    made = 0
-    for i, scenario in enumerate(scenarios):
-        if made == count:
-            return
+    found = []
+    for i, scenario in enumerate([*paired, *drawn]):
         profile = selected[i % len(selected)]
         if scenario.level == 1:
             scenario = strategies.rename(scenario, profile.database, f"_{i}")
-        named = replace(scenario, name=f"drawn/{seed}/{i}", tags=scenario.tags | {"drawn"})
-        case = as_case(fmt, profile, named)
-        if case.written:
-            made += 1
-            yield case
+        found.append((replace(scenario, name=f"drawn/{seed}/{i}", tags=scenario.tags | {"drawn"}), profile))
+    return tuple(found)
+
+
+def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], count: int, seed: int) -> Iterator[Case]:
+    """Exactly `count` drawn cases, none of them empty."""
+    written = (as_case(fmt, profile, scenario) for scenario, profile in drawn_scenarios(fmt, tuple(selected), count, seed))
+    return islice((case for case in written if case.written), count)
+
+
+def find_scenario(fmt: Format[Any], selected: Sequence[Profile], case: Case, count: int, seed: int) -> Scenario | None:
+    """The scenario that a case was written from: a named one, or one drawn from the seed; None for faults."""
+    name = case.id.removeprefix(f"{fmt.name}/{case.profile}/")
+    if name.startswith("drawn/"):
+        return next((s for s, _ in drawn_scenarios(fmt, tuple(selected), count, seed) if s.name == name), None)
+    return next((s for s in boundary_scenarios(fmt, fmt.profile(case.profile)) if s.name == name), None)
 
 
 @cache
@@ -147,7 +156,11 @@ def pool_tables(fmt: Format[Any], seed: int) -> tuple[Table, ...]:
     """The run's level-two tables: the three fixed ones and one drawn from the seed."""
     from generators import strategies
 
-    drawn = strategies.draw(strategies.tables(database=boundaries.POOL_DATABASE, min_columns=4, max_columns=8, keyed=True), 1, seed)[0]
+    tables = strategies.tables(
+        database=boundaries.POOL_DATABASE, min_columns=4, max_columns=8, keyed=True, supports=fmt.supports
+    )
+    # The first example is the smallest whatever the seed.
+    drawn = strategies.draw(tables, 8, seed)[-1]
     return (*boundaries.pool(fmt.supports), replace(drawn, name="drawn"))
 
 

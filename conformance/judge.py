@@ -196,7 +196,7 @@ class _Reader:
         self.count(rule, aspect, at, name, side)
         if not fine:
             self.judge.broken[rule.id] += 1
-            found = Finding(self.case.id, rule.id, at[0], at[1], aspect, path, _show(expected), _show(actual))
+            found = Finding(self.case.id, rule.id, at[0], at[1], aspect, path, _show(expected, 500), _show(actual, 500))
             self.findings.append(found)
         return fine
 
@@ -424,6 +424,6 @@ def _cell_text(cell: Cell, level: int) -> str:
     return f"{_show(cell.value)} ({cell.type.key})"
 
 
-def _show(value: object) -> str:
+def _show(value: object, limit: int = 400) -> str:
     text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= 400 else f"{text[:400]}... ({len(text)} characters)"
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"

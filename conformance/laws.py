@@ -66,7 +66,8 @@ class Pending:
 
 
 def submit(engine: ChildEngine, one: Prepared, settings: Settings) -> Pending:
-    """Submits the law calls of a format: batches for its first deployment, environments for every deployment and level."""
+    """Submits the law calls of a format: batches for its first deployment, environments for every deployment at level one and for
+    the widest table at level two."""
     from conformance.run import request, sample, to_ranges
 
     trials: list[Trial] = []
@@ -105,14 +106,12 @@ def submit(engine: ChildEngine, one: Prepared, settings: Settings) -> Pending:
 
 
 def _widest(found: Sequence[Call]) -> list[Call]:
-    """The call with the most columns of each deployment: that is where types and time zones are."""
-    best: dict[Any, Call] = {}
-    for call in found:
-        width = len(call.table.columns) if call.table else 0
-        held = best.get(call.deployment)
-        if held is None or width > len(held.table.columns if held.table else ()):
-            best[call.deployment] = call
-    return list(best.values())
+    """The level-two call with the most columns, away from UTC if there is one: that is where types and time zones show."""
+
+    def rank(call: Call) -> tuple[int, bool, int]:
+        return len(call.table.columns) if call.table else 0, call.deployment.time_zone != "UTC", len(call.cases)
+
+    return [max(found, key=rank)] if found else []
 
 
 def collect(pending: Pending, judge: Judge, note: Callable[[str], None]) -> list[Finding]:

@@ -125,7 +125,7 @@ def _maps(column: pa.ChunkedArray) -> list[dict[str, str] | None]:
 
 
 def _values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
-    r"""The column's Python values. Spark lets a string hold bytes that are no UTF-8; they are shown as \\xff."""
+    r"""The column's Python values. Spark lets a string hold bytes that are no UTF-8; they are shown as \xff."""
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError:

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance import laws
-from conformance.cases import Budget, Call, calls, drawn_cases, matches, named_cases, profiles
+from conformance.cases import Budget, Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles
 from conformance.engine import (
     DECODERS,
     ChildDied,
@@ -113,11 +113,19 @@ def run(settings: Settings, engine: ChildEngine, note: Note = lambda _text: None
     prepared = [found for name in settings.formats if (found := prepare(settings, engine, get(name), note)) is not None]
     if not prepared:
         raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
-    results, failures, early = [], [], False
+    from conformance.shrink import shrink
+
+    results: list[FormatResult] = []
+    failures: list[Failure] = []
+    early = False
     for one in prepared:
         result = finish(settings, engine, one, note)
         results.append(result)
-        failures += smallest_failures(result)
+        for failure in smallest_failures(result):
+            scenario = find_scenario(
+                one.fmt, profiles(one.fmt, settings.writer_profile), failure.result.case, settings.budget.drawn, settings.seed
+            )
+            failures.append(shrink(settings, engine, failure, one.decoder, scenario, note))
         if settings.max_fail and len(failures) >= settings.max_fail:
             early = one is not prepared[-1]
             failures = failures[: settings.max_fail]

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import islice
 from typing import Any, Final
 
 from rich.console import Group, RenderableType
@@ -32,7 +31,7 @@ from generators.model import Case, Change, Written
 LAW_SAMPLE: Final = 10
 """Messages on which a liar that breaks a law is tried."""
 SWITCH_CASES: Final = 60
-"""Scenarios written under each flipped switch."""
+"""Scenarios judged under each flipped switch, of those whose bytes it changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +197,7 @@ def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Che
         broken = Counter(f.rule for case in some for f in results[case.id].findings)
         if switch.convicts is None:
             ok = changed > 0 and not broken
-            detail = f"{changed} of {len(some)} cases have other bytes; findings: {', '.join(broken) or 'none'}"
+            detail = f"{len(some)} cases with other bytes; findings: {', '.join(broken) or 'none'}"
         else:
             ok = broken[switch.convicts] > 0
             detail = f"{switch.convicts}: {broken[switch.convicts]} findings in {len(some)} cases"
@@ -218,14 +217,19 @@ def _lie(fmt: Format[Any], switch: Switch) -> tuple[list[Case], int]:
     """Cases with the messages of the flipped profile and the expectations of the honest one; and how many have other bytes."""
     honest: Profile = fmt.profile(switch.profile)
     flipped = replace(honest, **{switch.field: switch.value})
-    chosen = (s for s in boundary_scenarios(fmt, honest) if fnmatchcase(s.name, switch.scenario))
-    found, changed = [], 0
-    for scenario in islice(chosen, SWITCH_CASES) if switch.scenario == "*" else chosen:
+    found: list[Case] = []
+    changed = 0
+    for scenario in boundary_scenarios(fmt, honest):
+        if not fnmatchcase(scenario.name, switch.scenario):
+            continue
         truth = fmt.write(scenario.history, honest, LAYOUT)
         lie = fmt.write(scenario.history, flipped, LAYOUT)
-        if not truth or not lie:
+        differs = [w.message for w in truth] != [w.message for w in lie]
+        if not truth or not lie or not differs:
             continue
-        changed += [w.message for w in truth] != [w.message for w in lie]
+        changed += 1
+        if changed > SWITCH_CASES:
+            break
         written = tuple(Written(w.message, _owed(truth, i)) for i, w in enumerate(lie))
         case = replace(as_case(fmt, honest, scenario), written=written)
         found.append(replace(case, id=f"{case.id}@{switch.name}"))

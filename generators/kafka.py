@@ -347,6 +347,10 @@ def publish(
     length: only what is in flight is held; `keep_offsets=False` keeps no offsets either. A timestamp of 0 becomes the time of
     publishing, for the client knows no other meaning.
 
+    A broker that restarts meanwhile loses nothing. Nor does it store anything twice, unless record timestamps are more than a day
+    old: brokers forget producers by record time (`producer.id.expiration.ms`, Kafka 4.3), so what was in flight may then lie in
+    the topic once more, at an offset that no message is placed at.
+
     A message that the client or broker refuses (too large, no such partition) counts as failed and the rest goes on.
     Raises PublishError when `timeout_s` seconds pass without any acknowledgement while some are awaited (the broker is dead or
     stuck), so that it cannot hang; HarnessError when the client is not installed.

@@ -6,6 +6,7 @@ A report without its footer is truncated.
 from __future__ import annotations
 
 import base64
+import contextlib
 import importlib.resources
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -152,7 +153,8 @@ def write(result: RunResult, directory: Path) -> Path:
                 file.write(orjson.dumps(record) + b"\n")
         partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise HarnessError(f"cannot write the report to {path}: {error.strerror or error}. Free space or choose another --report.") from error
     return path
 

@@ -10,7 +10,7 @@ ones too, below the projection and parse every message twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -159,8 +159,9 @@ class _RowSql:
     def was(self) -> str:
         """`old`, typed, over `now`."""
         cells = (
-            f"CASE WHEN x.{_name(c.name)} <=> {ABSENT_SQL} THEN now[i].{_name(c.name)} ELSE {self._typed('x', c)} END AS {_name(c.name)}"
+            f"CASE WHEN x.{name} <=> {ABSENT_SQL} THEN now[i].{name} ELSE {self._typed('x', c)} END AS {name}"
             for c in self.table.columns
+            for name in (_name(c.name),)
         )
         return f"transform(old, (x, i) -> CASE WHEN x IS NOT NULL THEN struct({', '.join(cells)}) END)"
 
@@ -177,7 +178,8 @@ class _RowSql:
         return f"size(now) > 0 AND ({tests[0]} OR (size(was) > 0 AND {tests[1]}))" if tests else "false"
 
     def _typed(self, image: str, c: ColumnOf) -> str:
-        return typed(f"{image}.{_name(c.name)}", c.type, self.time_zone, f"codes.{_name(c.name)}" if c.name in self.coded else None)
+        code = f"codes.{_name(c.name)}" if c.name in self.coded else None
+        return typed(f"{image}.{_name(c.name)}", c.type, self.time_zone, code)
 
     def _misfit(self, texts: str, values: str, c: ColumnOf) -> str | None:
         return misfit(f"{texts}.{_name(c.name)}", f"{values}.{_name(c.name)}", c.type)
@@ -198,7 +200,7 @@ def decompressed(records: DataFrame, compression: str) -> DataFrame:
     if undo is None:
         raise ValueError(f"compression {compression!r}: none, {', '.join(_DECOMPRESS)}")
 
-    def batches(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def batches(source: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in source:
             at = batch.schema.get_field_index("value")
             values = pa.array([_undone(undo, value.as_py()) for value in batch.column(at)], batch.schema.field(at).type)
@@ -210,7 +212,7 @@ def decompressed(records: DataFrame, compression: str) -> DataFrame:
 def _undone(undo: Callable[[bytes], bytes], value: bytes | None) -> bytes | None:
     try:
         return None if value is None else undo(value)
-    except Exception:
+    except (cramjam.DecompressionError, ValueError, OverflowError, MemoryError):
         return None
 
 

@@ -16,7 +16,7 @@ from typing import Final
 from generators.model import Logical, SourceType
 
 PLAIN_STRING_CODES: Final = (1, 12)
-"""java.sql.Types CHAR and VARCHAR: with them a binary column stands on the wire as text in UTF-8 (reference/ticdc.md 2.2, 2.4)."""
+"""java.sql.Types CHAR and VARCHAR: with them a binary column is on the wire as text in UTF-8 (reference/ticdc.md 2.2, 2.4)."""
 
 _ZERO_DATE: Final = r"^(0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)"
 _DATE: Final = r"^\d{4}-\d\d-\d\d"
@@ -87,8 +87,10 @@ def _wrong(text: str, value: str, kind: SourceType) -> str | None:
 
 
 def _domain(spark: str) -> tuple[int, int] | None:
-    half = 1 << _BITS[spark] - 1 if spark in _BITS else None
-    return half and (-half, half - 1)
+    if spark not in _BITS:
+        return None
+    half = 1 << _BITS[spark] - 1
+    return -half, half - 1
 
 
 def _wrong_decimal(text: str, value: str, kind: SourceType) -> str:

@@ -22,6 +22,8 @@ class Decoders(Protocol):
 EMPTY_INSERT = '{"database":"","table":"","isDdl":false,"type":"INSERT","sql":"","data":[{}],"old":null}'
 """What is left of a truncated message when each field that cannot be read becomes NULL."""
 
+_OPEN = "length(replace(t, '{', '')) < length(replace(t, '}', ''))"
+
 
 def common(fmt: str, module: Decoders, convicts: Mapping[str, str]) -> Iterator[Liar]:
     """The liars of a format by name, for the names that `convicts` gives a rule."""
@@ -35,7 +37,7 @@ def _traps(decode: Decode, rows: Decode) -> dict[str, tuple[int, str, Decode]]:
         "unsigned-wraps": (
             2,
             "A BIGINT UNSIGNED is read into a signed 64-bit integer and comes out negative.",
-            on_cells(rows, _unsigned_bigint, lambda x, _: f"CAST(CASE WHEN {x} >> 9223372036854775807 THEN {x} END AS decimal(20,0))"),
+            on_cells(rows, _unsigned_bigint, lambda x, _: _wrapped(x)),
         ),
         "integers-through-double": (
             2,
@@ -108,7 +110,9 @@ def _traps(decode: Decode, rows: Decode) -> dict[str, tuple[int, str, Decode]]:
         "text-null-as-null": (
             1,
             "The text null is taken for SQL NULL (pingcap/ticdc#3958, in the reader).",
-            on_columns(decode, **{side: f"transform_values({side}, (k, v) -> nullif(v, 'null'))" for side in ("before", "after")}),
+            on_columns(
+                decode, **{side: f"transform_values({side}, (k, v) -> nullif(v, 'null'))" for side in ("before", "after")}
+            ),
         ),
         "zero-date-as-date": (
             1,
@@ -131,17 +135,19 @@ def _traps(decode: Decode, rows: Decode) -> dict[str, tuple[int, str, Decode]]:
         "truncated-as-nulls": (
             1,
             "from_json in PERMISSIVE mode without a corrupt-record column: a truncated message is a row of NULLs.",
-            on_input(decode, f"CASE WHEN t LIKE '{{%' AND NOT rtrim(t) LIKE '%}}' THEN '{EMPTY_INSERT}' ELSE t END"),
+            on_input(decode, f"CASE WHEN t LIKE '{{%' AND {_OPEN} THEN '{EMPTY_INSERT}' ELSE t END"),
         ),
         "second-document-dropped": (
             1,
             "Flink, Paimon, SeaTunnel and plain from_json: what follows the first JSON document is not looked at.",
-            on_input(decode, r"CASE WHEN t LIKE '{%}%' AND t RLIKE r'\}\s*[^\s,\]}\"]' THEN to_json(try_parse_json(t)) ELSE t END"),
+            on_input(
+                decode, r"CASE WHEN t LIKE '{%}%' AND t RLIKE r'\}\s*[^\s,\]}\"]' THEN to_json(try_parse_json(t)) ELSE t END"
+            ),
         ),
         "carriage-return-refused": (
             1,
             "A strict parser chokes on the CRLF behind a row change (pingcap/tiflow#11707).",
-            on_input(decode, r"CASE WHEN NOT t LIKE r'%}' AND rtrim(chr(10), t) LIKE r'%}_' THEN NULL ELSE t END"),
+            on_input(decode, "CASE WHEN endswith(t, concat(chr(13), chr(10))) THEN NULL ELSE t END"),
         ),
         "batch-dependent": (
             1,
@@ -162,6 +168,10 @@ def _unsigned_bigint(kind: SourceType) -> bool:
 
 def _blob(kind: SourceType) -> bool:
     return kind.logical is Logical.BINARY and kind.name.endswith("blob")
+
+
+def _wrapped(x: str) -> str:
+    return f"CAST(CASE WHEN {x} > {(1 << 63) - 1} THEN {x} - {1 << 64} ELSE {x} END AS decimal(20,0))"
 
 
 def _through_double(x: str) -> str:

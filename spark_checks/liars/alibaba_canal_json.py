@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from generators.model import Deployment
 from spark_checks.decoders import alibaba_canal_json as reference
 from spark_checks.liars._canal import common
-from spark_checks.liars.base import Liar, on_columns
+from spark_checks.liars.base import Liar
 
 _FORMAT: Final = "alibaba-canal-json"
 
@@ -35,7 +39,15 @@ _CONVICTS: Final = {
     "session-zone": "law/environment-independence",
 }
 
-_NAMED_ANYWHERE: Final = "array_distinct(flatten(collect_list(map_keys(before)) OVER (PARTITION BY topic, partition, offset)))"
+
+def _old_of_any_row(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Each before image has the names of all elements of the message's old, NULL where its own element has none."""
+    message = Window.partitionBy("topic", "partition", "offset")
+    names = F.array_distinct(F.flatten(F.collect_list(F.map_keys("before")).over(message)))
+    image = "map_from_arrays(names, transform(names, name -> try_element_at(before, name)))"
+    before = F.expr(f"CASE WHEN op = 'UPDATE' AND before IS NOT NULL THEN {image} ELSE before END")
+    return reference.decode(records, deployment=deployment).withColumn("names", names).withColumn("before", before).drop("names")
+
 
 LIARS: Final[tuple[Liar, ...]] = (
     *common(_FORMAT, reference, _CONVICTS),
@@ -46,10 +58,6 @@ LIARS: Final[tuple[Liar, ...]] = (
         f"{_FORMAT}/old/cumulative",
         "Flink and SeaTunnel look a name up in the whole array old, so that a row gets NULL for a column that only another row's "
         "element names (reference/canal.md 4.2.2).",
-        on_columns(
-            reference.decode,
-            keys_of_all=_NAMED_ANYWHERE,
-            before="before",
-        ),
+        _old_of_any_row,
     ),
 )

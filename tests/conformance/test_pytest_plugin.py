@@ -72,7 +72,7 @@ def judged(pytester):
         more = "\n".join(f"    {name} = {value!r}" for name, value in attributes.items())
         pytester.makeconftest(MADE_UP)
         pytester.makepyfile(SUITE.format(format=format, more=more))
-        return pytester.runpytest_subprocess(*QUIET, "-s", *options)
+        return pytester.runpytest_inprocess(*QUIET, "-s", *options)
 
     return judge
 

@@ -78,9 +78,15 @@ def test_publish_consume_and_gone(engine):
 
 def test_auto_takes_the_container_and_removes_it_after_an_exception(engine):
     notes = []
-    with pytest.raises(LookupError), broker("auto", note=notes.append) as started:
-        assert started.kind == "container"
+    kinds = []
+
+    def fail(started):
+        kinds.append(started.kind)
         raise LookupError
+
+    with pytest.raises(LookupError), broker("auto", note=notes.append) as started:
+        fail(started)
+    assert kinds == ["container"]
     assert "takes the container" in notes[0]
     assert ours(engine) == []
 

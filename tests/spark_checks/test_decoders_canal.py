@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
 import cramjam
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
 from generators import boundaries, mysql
 from generators.model import Column, Deployment, SourceType, Table
@@ -115,15 +116,21 @@ def one(frame: DataFrame) -> Row:
     return rows[0]
 
 
+def fields(struct: DataType) -> list[tuple[str, DataType]]:
+    """Names and types of a struct's fields."""
+    assert isinstance(struct, StructType)
+    return [(f.name, f.dataType) for f in struct]
+
+
 @pytest.mark.parametrize("module", [TICDC, ALIBABA, baseline])
 def test_output_has_the_contracts_columns(records: Callable[..., DataFrame], module: Any) -> None:
     table = boundaries.every_type(lambda _: True)
     changes, rows = module.decode(records("{}")).schema, module.decode_rows(records("{}"), table).schema
-    assert [(f.name, f.dataType) for f in changes] == [(f.name, f.dataType) for f in StructType.fromDDL(CHANGES)]
+    assert fields(changes) == fields(StructType.fromDDL(CHANGES))
     assert rows.names == ["topic", "partition", "offset", "row", "kind", "op", "before", "after", "error"]
-    wanted = [(f.name, f.dataType) for f in StructType.fromDDL(table.spark_ddl())]
-    assert [(f.name, f.dataType) for f in rows["before"].dataType] == wanted
-    assert [(f.name, f.dataType) for f in rows["after"].dataType] == wanted
+    wanted = fields(StructType.fromDDL(table.spark_ddl()))
+    assert fields(rows["before"].dataType) == wanted
+    assert fields(rows["after"].dataType) == wanted
 
 
 def test_samples_of_document_000(records: Callable[..., DataFrame]) -> None:
@@ -373,6 +380,22 @@ CELLS: tuple[tuple[SourceType, str, object], ...] = (
 )
 
 
+@contextmanager
+def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """SQL settings for the time of a block."""
+    kept = {key: spark.conf.get(key, None) for key in wanted}
+    try:
+        for key, value in wanted.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key, old in kept.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)
+
+
 def instant(value: object) -> object:
     """Spark's local datetime as an aware one."""
     return value.astimezone(dt.UTC) if isinstance(value, dt.datetime) else value
@@ -398,22 +421,6 @@ def test_cells_are_typed_exactly(records: Callable[..., DataFrame], spark: Spark
             got = row.before[names[i]]
             got = bytes(got) if isinstance(got, bytearray) else got
             assert (instant(got) if isinstance(wanted, dt.datetime) and wanted.tzinfo else got) == wanted, (kind, text)
-
-
-class settings:
-    """SQL settings for the time of a block."""
-
-    def __init__(self, spark: SparkSession, wanted: Mapping[str, str]) -> None:
-        self.spark, self.wanted = spark, wanted
-
-    def __enter__(self) -> None:
-        self.kept = {key: self.spark.conf.get(key, None) for key in self.wanted}
-        for key, value in self.wanted.items():
-            self.spark.conf.set(key, value)
-
-    def __exit__(self, *_: object) -> None:
-        for key, value in self.kept.items():
-            self.spark.conf.unset(key) if value is None else self.spark.conf.set(key, value)
 
 
 def test_binaries_of_ticdc_before_5_4_are_utf_8_text(records: Callable[..., DataFrame]) -> None:

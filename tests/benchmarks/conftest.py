@@ -1,0 +1,80 @@
+"""Sizes of the benchmarks, and a session without packages: no benchmark reads Kafka with Spark."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A session on two cores."""
+    from spark_checks.session import session
+
+    started = session()
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="session")
+def count():
+    """Messages per measurement: CDC_BENCH_MESSAGES, else 20,000."""
+    return int(os.environ.get("CDC_BENCH_MESSAGES", "20000"))
+
+
+@pytest.fixture(scope="session")
+def rounds():
+    """Timed rounds: CDC_BENCH_ROUNDS, else 7."""
+    return int(os.environ.get("CDC_BENCH_ROUNDS", "7"))
+
+
+@pytest.fixture
+def against(benchmark, rounds):
+    """Times a contestant and a yardstick in turn, and records the ratio of their speeds per round in `extra_info`.
+
+    Both are functions that make a function without arguments: what they make is timed, the making is not. The yardstick's
+    seconds of a round are the mean of its runs before and after it, so that a drift favours neither.
+    """
+    import statistics
+    import time
+
+    def run(contestant, yardstick, count, warm_up):
+        before = []
+
+        def measure():
+            made = yardstick()
+            began = time.perf_counter()
+            made()
+            before.append(time.perf_counter() - began)
+
+        def setup():
+            measure()
+            return (contestant(),), {}
+
+        benchmark.pedantic(lambda made: made(), setup=setup, rounds=rounds, warmup_rounds=warm_up)
+        measure()
+        own = benchmark.stats.stats.data
+        base = before[-len(own) - 1 :]
+        ratios = [(a + b) / 2 / o for a, b, o in zip(base, base[1:], own, strict=False)]
+        benchmark.extra_info |= {
+            "messages": count,
+            "per_second": round(count / statistics.median(own)),
+            "yardstick_per_second": round(count / statistics.median(base)),
+            "ratio": round(statistics.median(ratios), 3),
+            "ratio_range": [round(min(ratios), 3), round(max(ratios), 3)],
+        }
+        return ratios
+
+    return run
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """The ratios, which the table of seconds does not show."""
+    session = getattr(config, "_benchmarksession", None)
+    measured = [b for b in getattr(session, "benchmarks", ()) if b.extra_info]
+    if measured:
+        terminalreporter.section("ratios and rates")
+        for one in measured:
+            shown = ", ".join(f"{name} {value}" for name, value in one.extra_info.items())
+            terminalreporter.write_line(f"{one.name}: {shown}")

@@ -1,0 +1,46 @@
+"""Batch decode throughput of the reference decoders, each against the baseline at its level."""
+
+import pytest
+
+from conformance.bench import BASELINE, REFERENCE, generate, plain_profile
+from conformance.engine import DECODERS, write_records
+from generators import bulk
+from generators.formats.base import FORMATS, get, module_name
+
+LEVELS = {1: "changes", 2: "rows"}
+
+
+@pytest.fixture(scope="module", params=FORMATS)
+def records(request, spark, count, tmp_path_factory):
+    """A format's profile, and its load as cached records."""
+    from spark_checks.throughput import cached
+
+    fmt = get(request.param)
+    profile = plain_profile(fmt)
+    messages, _ = generate(fmt, profile, count)
+    path = tmp_path_factory.mktemp("records") / "load.parquet"
+    write_records(path, messages, range(len(messages)))
+    frame = cached(spark, str(path))
+    yield fmt.name, profile, frame
+    frame.unpersist()
+
+
+@pytest.mark.parametrize("level", LEVELS, ids=LEVELS.values())
+def test_decode(records, level, count, against, benchmark):
+    from spark_checks.engine import load
+    from spark_checks.throughput import WARM_UP, Contestant, execute
+
+    name, profile, frame = records
+    reference, baseline = (
+        Contestant(who, load(spec), level, bulk.load_table(), profile.deployment)
+        for who, spec in ((REFERENCE, f"{DECODERS}.{module_name(name)}"), ("baseline", BASELINE))
+    )
+    assert reference.rows(frame) == baseline.rows(frame) == count
+
+    def timed(who):
+        built = who.frame(frame)
+        return lambda: execute(built)
+
+    benchmark.group = f"decode {name} {LEVELS[level]}"
+    ratios = against(lambda: timed(reference), lambda: timed(baseline), count, WARM_UP)
+    assert len(ratios) == len(benchmark.stats.stats.data)

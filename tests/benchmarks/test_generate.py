@@ -1,0 +1,28 @@
+"""How many messages a second one process makes."""
+
+from collections import deque
+
+import pytest
+
+from conformance.bench import SEED, plain_profile
+from generators import bulk
+from generators.formats.base import FORMATS, get
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_generate(name, count, rounds, benchmark):
+    fmt = get(name)
+    profile = plain_profile(fmt)
+
+    def made(keep):
+        return deque(bulk.messages(fmt, profile, SEED, count=count), maxlen=keep)
+
+    assert len(made(None)) == count
+    benchmark.group = "generate"
+    benchmark.pedantic(made, args=(0,), rounds=rounds, warmup_rounds=1)
+    seconds = benchmark.stats.stats
+    benchmark.extra_info |= {
+        "messages": count,
+        "per_second": round(count / seconds.median),
+        "per_second_range": [round(count / seconds.max), round(count / seconds.min)],
+    }
