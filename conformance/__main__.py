@@ -1,5 +1,5 @@
-"""`python -m conformance`."""
+"""`python -m conformance`: the console script's entry, which looks for hidden packages first."""
 
-from conformance.cli import main
+from _cdc_conformance_pytest import main
 
 main()

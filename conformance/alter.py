@@ -52,7 +52,9 @@ def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
         case Aspect.NULL:
             changed[site.name] = None if changed[site.name] is not None else ("altered" if level == 1 else Typed("string", "altered"))
         case Aspect.VALUE:
-            changed[site.name] = _other(changed[site.name])
+            held = changed[site.name]
+            # A zero date is rightly NULL at level two; a value of a foreign family is wrong for every type.
+            changed[site.name] = Typed("altered", None) if held is None and level == 2 else _other(held)
     return _with(row, site.side, changed)
 
 

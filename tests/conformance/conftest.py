@@ -1,0 +1,105 @@
+"""What the tests of engines, runs and commands share: a child without Spark, a look at processes, and patience."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance import engine
+from conformance.engine import ChildEngine
+
+
+def _stat(pid: str) -> tuple[str, int, int] | None:
+    """State, parent and session of a process, or None when it is gone."""
+    try:
+        rest = Path("/proc", pid, "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return rest[0], int(rest[1]), int(rest[3])
+
+
+@pytest.fixture
+def session_processes():
+    """A function that lists the living processes of a session: whatever a child that leads it has started."""
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("needs /proc")
+
+    def listed(session: int) -> list[int]:
+        found = ((int(pid), _stat(pid)) for pid in os.listdir("/proc") if pid.isdecimal())
+        return [pid for pid, seen in found if seen is not None and seen[0] != "Z" and seen[2] == session]
+
+    return listed
+
+
+@pytest.fixture
+def children():
+    """A function that lists the living processes whose parent is `pid`."""
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("needs /proc")
+
+    def listed(parent: int) -> list[int]:
+        found = ((int(pid), _stat(pid)) for pid in os.listdir("/proc") if pid.isdecimal())
+        return [pid for pid, seen in found if seen is not None and seen[0] != "Z" and seen[1] == parent]
+
+    return listed
+
+
+@pytest.fixture
+def eventually():
+    """A function that waits until a condition holds; fails when it does not within some seconds."""
+
+    def wait(condition, seconds=20.0):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, "did not come true in time"
+            time.sleep(0.05)
+
+    return wait
+
+
+FAKE = '''
+# Answers as it is told by the decoder's name, the records' path or, for the start, by FAKE_START.
+import json, os, sys, time
+replies = os.fdopen(int(os.environ["CDC_CONFORMANCE_REPLY_FD"]), "w")
+log = open(os.environ["FAKE_LOG"], "a")
+for line in sys.stdin:
+    request = json.loads(line)
+    log.write(json.dumps([os.getpid(), request["op"], request.get("handle", ""), request.get("decoder", "")]) + "\\n")
+    log.flush()
+    word = request.get("decoder") or request.get("parquet") or os.environ.get("FAKE_START", "") * (request["op"] == "start")
+    print("noise on standard output", flush=True)
+    if word == "exit":
+        print("last words", file=sys.stderr, flush=True)
+        os._exit(7)
+    if word == "hang":
+        time.sleep(600)
+    if word in ("raised", "usage", "harness"):
+        reply = {"error": word, "message": "told so"}
+    else:
+        reply = {"rows": 3, "levels": [1], "capabilities": {"kinds": ["ROW"]}}
+    replies.write(json.dumps(reply) + "\\n")
+    replies.flush()
+'''
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """A function that makes an engine whose child is FAKE, and one that gives what its children were asked."""
+    (tmp_path / "fake_worker.py").write_text(FAKE, "utf-8")
+    monkeypatch.setattr(engine, "WORKER", "fake_worker")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    made = []
+
+    def make(**options):
+        made.append(ChildEngine(**{"timeout_s": 1, "start_s": 20} | options))
+        return made[-1]
+
+    def asked():
+        return [json.loads(line) for line in (tmp_path / "log").read_text("utf-8").splitlines()]
+
+    yield make, asked
+    for one in made:
+        one.close()
