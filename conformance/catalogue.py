@@ -11,12 +11,22 @@ from typing import Any
 
 import click
 
-from generators.errors import NothingSelected, UsageError
+from generators.errors import NothingSelected, UnknownName, UsageError
 from generators.formats.base import FORMATS, formats, get
 
 STYLE = click.option(
     "--format", "style", type=click.Choice(["pretty", "json", "markdown"]), help="How to print; pretty on a terminal, else json."
 )
+
+
+class Group(click.Group):
+    """A group that names the nearest command to an unknown one."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Click's, with a hint."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise click.UsageError(str(UnknownName("command", args[0], self.commands)))
+        return super().resolve_command(ctx, args)
 
 
 def _print(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str | None) -> None:
@@ -117,7 +127,7 @@ def list_cases(names: tuple[str, ...], writer_profile: str, select: tuple[str, .
     _print(rows, ("id", "level", "messages", "tags"), style)
 
 
-@click.group()
+@click.group(cls=Group)
 def corpus() -> None:
     """Corpora on disk: messages with the expected rows beside them."""
 

@@ -7,6 +7,7 @@ import json
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import click
 
+from conformance.catalogue import COMMANDS, Group
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.formats.base import FORMATS
 
@@ -29,16 +31,6 @@ BROKER = click.option(
     show_default=True,
     help="auto, embedded, container, HOST:PORT, or none: records go to Spark as a table.",
 )
-
-
-class Group(click.Group):
-    """A group that names the nearest command to an unknown one."""
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Click's, with a hint."""
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            raise click.UsageError(str(UnknownName("command", args[0], self.commands)))
-        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
@@ -71,6 +63,10 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except Exception:  # noqa: BLE001 - exit 1 would read as a verdict on the decoder
+        traceback.print_exc()
+        click.echo("cdc-conformance: this is a fault of the harness; please report it with the lines above", err=True)
+        sys.exit(HarnessError.exit_code)
 
 
 def _terminate(_signal: int, _frame: object) -> None:
@@ -336,11 +332,5 @@ def bench(formats: tuple[str, ...], decoder: str | None, messages: int, rounds: 
             click.echo(json.dumps(result))
 
 
-def _register() -> None:
-    from conformance import catalogue
-
-    for command in catalogue.COMMANDS:
-        cli.add_command(command)
-
-
-_register()
+for _command in COMMANDS:
+    cli.add_command(_command)

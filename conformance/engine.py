@@ -147,6 +147,7 @@ class ChildEngine:
         self._buffer = b""
         self._sequence = 0
         self._closed = False
+        self._spawning = threading.Lock()
         self._thread = threading.Thread(target=self._loop, name="cdc-engine", daemon=True)
         self._thread.start()
         self.started: Future[Any] = self._put(self._start)
@@ -208,9 +209,10 @@ class ChildEngine:
 
     def close(self) -> None:
         """Stops the child and everything below it; removes the directory."""
-        if self._closed:
-            return
-        self._closed = True
+        with self._spawning:
+            if self._closed:
+                return
+            self._closed = True
         with contextlib.suppress(queue.Empty):
             while True:
                 item = self._queue.get_nowait()
@@ -239,7 +241,7 @@ class ChildEngine:
                 continue
             op, handle = request["op"], request.get("handle", "")
             try:
-                if op == "release":
+                if op in ("open", "release"):
                     self._replay = [r for r in self._replay if r.get("handle") != handle]
                 # What could not be started or opened fails again, with its reason, in every request that needs it.
                 if failed := self._unopened.get("") or (self._unopened.get(handle) if op == "decode" else None):
@@ -256,11 +258,23 @@ class ChildEngine:
                 future.set_exception(error)
 
     def _ensure(self) -> None:
-        if self._closed:
-            raise HarnessError("the engine is closed")
         if self._child is not None and self._child.poll() is None:
             return
         self._kill()
+        with self._spawning:
+            # A child that is started after the closing would be nobody's.
+            if self._closed:
+                raise HarnessError("the engine is closed")
+            self._spawn()
+        try:
+            for request in self._replay:
+                self._ask(request)
+        except BaseException:
+            # Half of what was open is not good enough for the next request.
+            self._kill()
+            raise
+
+    def _spawn(self) -> None:
         read_end, write_end = os.pipe()
         environment = {**os.environ, "CDC_CONFORMANCE_REPLY_FD": str(write_end)}
         with open(self.directory / "child.log", "ab") as log:
@@ -276,13 +290,6 @@ class ChildEngine:
             )
         os.close(write_end)
         self._replies, self._buffer = read_end, b""
-        try:
-            for request in self._replay:
-                self._ask(request)
-        except BaseException:
-            # Half of what was open is not good enough for the next request.
-            self._kill()
-            raise
 
     def _ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         child, op = self._child, request["op"]

@@ -7,6 +7,7 @@ comparison, and on a mismatch makes one finding of that rule. Nothing in here re
 from __future__ import annotations
 
 import enum
+import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -89,7 +90,7 @@ class Site:
 SITES = 3
 """Sites remembered per rule."""
 CASES = 150
-"""Cases remembered per rule."""
+"""Cases remembered per rule and level: a seeded sample, and every case whose messages hold several changes."""
 
 
 @dataclass(slots=True)
@@ -102,7 +103,9 @@ class Judge:
     broken: Counter[str] = field(default_factory=Counter)
     cells: Counter[State] = field(default_factory=Counter)
     sites: dict[str, list[Site]] = field(default_factory=dict)
-    seen: dict[str, dict[str, None]] = field(default_factory=dict)
+    seen: dict[tuple[str, int], list[str]] = field(default_factory=dict)
+    _owned: Counter[tuple[str, int]] = field(default_factory=Counter)
+    _random: random.Random = field(default_factory=lambda: random.Random(0))
     _owners: dict[Any, Rule] = field(default_factory=dict)
     _plans: dict[Any, dict[Any, tuple[Rule, ...]]] = field(default_factory=dict)
 
@@ -115,6 +118,19 @@ class Judge:
                 raise HarnessFault(f"no rule owns {subject}")
             self._owners[subject] = rule
         return rule
+
+    def remember(self, rule: Rule, case: Case, site: Site, several: bool) -> None:
+        """Keeps the case among the rule's, by reservoir sampling, and the first sites."""
+        sites = self.sites.setdefault(rule.id, [])
+        if len(sites) < SITES:
+            sites.append(site)
+        key = (rule.id, case.level)
+        seen = self.seen.setdefault(key, [])
+        self._owned[key] += 1
+        if len(seen) < CASES or several:
+            seen.append(case.id)
+        elif (slot := self._random.randrange(self._owned[key])) < CASES:
+            seen[slot] = case.id
 
     def plans(self, case: Case) -> dict[Any, tuple[Rule, ...]]:
         """The owners found so far, shared by all cases that selectors cannot tell apart."""
@@ -157,6 +173,8 @@ class _Reader:
         self.case = case
         self.findings: list[Finding] = []
         self._plans = judge.plans(case)
+        self._counted: set[str] = set()
+        self._several = any(len(w.changes) > 1 for w in case.written)
 
     def subject(self, change: Change, name: str, aspect: Aspect, **more: str) -> Subject:
         case = self.case
@@ -201,14 +219,11 @@ class _Reader:
         return fine
 
     def count(self, rule: Rule, aspect: Aspect, at: tuple[int, int], name: str, side: str) -> None:
-        judge, case = self.judge, self.case.id
-        judge.compared[rule.id] += 1
-        seen = judge.seen.setdefault(rule.id, {})
-        if len(seen) < CASES and case not in seen:
-            seen[case] = None
-            sites = judge.sites.setdefault(rule.id, [])
-            if len(sites) < SITES:
-                sites.append(Site(case, at[0], at[1], aspect, name, side))
+        self.judge.compared[rule.id] += 1
+        if rule.id not in self._counted:
+            self._counted.add(rule.id)
+            site = Site(self.case.id, at[0], at[1], aspect, name, side)
+            self.judge.remember(rule, self.case, site, self._several)
 
     def message(self, number: int, changes: Sequence[Change], rows: Sequence[OutputRow]) -> None:
         if changes and changes[0].kind is Kind.CORRUPT:

@@ -84,6 +84,7 @@ class Prepared:
     drawn: int
     futures: list[Future[pa.Table]]
     began: float
+    kept: frozenset[str]
     laws: laws.Pending | None = None
 
     def place(self, message: Message) -> Place:
@@ -130,6 +131,8 @@ def run(settings: Settings, engine: ChildEngine, note: Note = lambda _text: None
             early = one is not prepared[-1]
             failures = failures[: settings.max_fail]
             break
+    for one in prepared:
+        engine.release(one.handle)
     header = Header(
         settings.seed,
         settings.budget.name,
@@ -161,9 +164,13 @@ def prepare(settings: Settings, engine: ChildEngine, fmt: Format[Any], note: Not
     cases = list(named_cases(fmt, selected))
     note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {settings.budget.drawn}")
     drawn = list(drawn_cases(fmt, selected, settings.budget.drawn, settings.seed))
-    cases = select_cases(settings, fmt, [*cases, *drawn])
+    cases += drawn
+    for_rules = rule_patterns(settings, rules(fmt.name), cases)
+    cases = select_cases(settings, for_rules, cases)
     if not cases:
         return None
+    kept = select_rules(settings, for_rules, rules(fmt.name))
+    count = sum(1 for case in cases if "drawn" in case.tags)
     loaded = loading.result()
     claimed, unsupported = _split(cases, loaded.capabilities, loaded.levels)
     grouped = calls(fmt, claimed, loaded.levels, settings.seed)
@@ -172,7 +179,7 @@ def prepare(settings: Settings, engine: ChildEngine, fmt: Format[Any], note: Not
     handle = f"{fmt.name}"
     places, source = publish(settings, engine, handle, messages)
     engine.open(handle, source).add_done_callback(_quiet)
-    one = Prepared(fmt, decoder, loaded, grouped, places, handle, unsupported, len(drawn), [], time.monotonic())
+    one = Prepared(fmt, decoder, loaded, grouped, places, handle, unsupported, count, [], time.monotonic(), kept)
     note(f"{fmt.name}: {len(messages)} messages published; {len(grouped)} decode calls")
     for call in grouped:
         one.futures.append(engine.decode(request(settings, one, call, call.cases)))
@@ -205,26 +212,29 @@ def to_ranges(places: Iterable[Place]) -> Ranges:
     return tuple(found)
 
 
-def select_cases(settings: Settings, fmt: Format[Any], cases: Sequence[Case]) -> list[Case]:
-    """The cases that --select and --exclude leave. A pattern that is a rule's does not narrow cases; it only filters findings."""
-    ids = {rule.id for rule in rules(fmt.name)}
+def rule_patterns(settings: Settings, found: Sequence[Rule], cases: Sequence[Case]) -> frozenset[str]:
+    """The patterns of --select and --exclude that mean rules: those that match a rule and no case."""
+    return frozenset(
+        pattern
+        for pattern in (*settings.select, *settings.exclude)
+        if any(matches(rule.id, pattern) for rule in found) and not any(matches(case.id, pattern) for case in cases)
+    )
 
-    def for_rules(pattern: str) -> bool:
-        return any(matches(rule_id, pattern) for rule_id in ids)
 
-    chosen = [p for p in settings.select if not for_rules(p)]
-    dropped = [p for p in settings.exclude if not for_rules(p)]
-    if settings.select and not chosen and not any(for_rules(p) for p in settings.select):
-        return []
+def select_cases(settings: Settings, for_rules: frozenset[str], cases: Sequence[Case]) -> list[Case]:
+    """The cases that --select and --exclude leave. A pattern that means rules does not narrow cases; it only filters findings."""
+    chosen = [p for p in settings.select if p not in for_rules]
+    dropped = [p for p in settings.exclude if p not in for_rules]
     kept = [c for c in cases if not chosen or any(matches(c.id, p) for p in chosen)]
     return [c for c in kept if not any(matches(c.id, p) for p in dropped)]
 
 
-def select_rules(settings: Settings, found: tuple[Rule, ...]) -> frozenset[str]:
+def select_rules(settings: Settings, for_rules: frozenset[str], found: Sequence[Rule]) -> frozenset[str]:
     """Ids of the rules whose findings count."""
-    chosen = [p for p in settings.select if any(matches(rule.id, p) for rule in found)]
+    chosen = [p for p in settings.select if p in for_rules]
+    dropped = [p for p in settings.exclude if p in for_rules]
     kept = [r.id for r in found if not chosen or any(matches(r.id, p) for p in chosen)]
-    return frozenset(i for i in kept if not any(matches(i, p) for p in settings.exclude))
+    return frozenset(i for i in kept if not any(matches(i, p) for p in dropped))
 
 
 def _split(
@@ -301,7 +311,7 @@ def finish(
     """Waits for a format's calls and judges them; keeps the outputs in `evidence` when it is given."""
     found = rules(one.fmt.name)
     judge = evidence.judge if evidence else Judge(found, one.loaded.capabilities)
-    kept = select_rules(settings, found)
+    kept = one.kept
     results: list[CaseResult] = list(one.unsupported)
     performed: list[CallResult] = []
     notes: list[str] = []

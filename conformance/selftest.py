@@ -30,6 +30,9 @@ from generators.model import Case, Change, Written
 
 LAW_SAMPLE: Final = 10
 """Messages on which a liar that breaks a law is tried."""
+_NOWHERE: Final[Place] = ("", -1, -1)
+LIAR_CALLS: Final = 2
+"""Decode calls on which a liar is tried, those in which its rule owns most."""
 SWITCH_CASES: Final = 60
 """Scenarios judged under each flipped switch, of those whose bytes it changes."""
 
@@ -147,11 +150,11 @@ def liars(
 def _value_liar(
     engine: ChildEngine, one: Prepared, spec: str, liar: dict[str, Any], evidence: Evidence, settings: Settings, judge: Judge
 ) -> None:
-    wanted = set(evidence.judge.seen.get(liar["convicts"], ()))
-    for call in one.calls:
-        if call.level != liar["level"]:
-            continue
-        cases = [case for case in call.cases if case.id in wanted]
+    wanted = set(evidence.judge.seen.get((liar["convicts"], liar["level"]), ()))
+    owning = [(call, [c for c in call.cases if c.id in wanted]) for call in one.calls if call.level == liar["level"]]
+    # A server in UTC hides every confusion of zones, so such a deployment comes last.
+    owning.sort(key=lambda found: (found[0].deployment.time_zone == "UTC", -len(found[1])))
+    for call, cases in owning[:LIAR_CALLS]:
         if not cases:
             continue
         places = [one.place(w.message) for case in cases for w in case.written]
@@ -174,10 +177,11 @@ def _law_liar(engine: ChildEngine, one: Prepared, spec: str, level: int, setting
 
 def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Check]:
     """Each switch of a writer, flipped behind the judge's back, is seen by its rule, or changes bytes and nothing else."""
-    lies = [(switch, *_lie(fmt, switch)) for switch in fmt.switches]
+    unsent: set[int] = set()
+    lies = [(switch, *_lie(fmt, switch, unsent)) for switch in fmt.switches]
     cases = [case for _, some, _ in lies for case in some]
     grouped = calls(fmt, cases, (1, 2), 0)
-    messages = [w.message for call in grouped for case in call.cases for w in case.written]
+    messages = [w.message for call in grouped for case in call.cases for w in case.written if id(w.message) not in unsent]
     places: dict[int, Place] = {}
     counters: Counter[int] = Counter()
     offsets = []
@@ -205,16 +209,21 @@ def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Che
 
 
 def _judge(engine: ChildEngine, call: Call, decoder: str, places: dict[int, Place], judge: Judge) -> dict[str, CaseResult]:
-    ranges = to_ranges(places[id(w.message)] for case in call.cases for w in case.written)
+    sent = (places.get(id(w.message)) for case in call.cases for w in case.written)
+    ranges = to_ranges(place for place in sent if place)
     outputs = read(engine.decode(Request("writers", ranges, decoder, call.level, call.deployment, call.table)).result(), call.level)
     table = call.table.name if call.table else None
     return {
-        case.id: judge.judge(case, [outputs.get(places[id(w.message)], ()) for w in case.written], table) for case in call.cases
+        case.id: judge.judge(case, [outputs.get(places.get(id(w.message), _NOWHERE), ()) for w in case.written], table)
+        for case in call.cases
     }
 
 
-def _lie(fmt: Format[Any], switch: Switch) -> tuple[list[Case], int]:
-    """Cases with the messages of the flipped profile and the expectations of the honest one; and how many have other bytes."""
+def _lie(fmt: Format[Any], switch: Switch, unsent: set[int]) -> tuple[list[Case], int]:
+    """Cases with the messages of the flipped profile and the expectations of the honest one; and how many have other bytes.
+
+    Messages that only the honest profile writes are owed all the same: they go to `unsent`, by identity.
+    """
     honest: Profile = fmt.profile(switch.profile)
     flipped = replace(honest, **{switch.field: switch.value})
     found: list[Case] = []
@@ -230,7 +239,9 @@ def _lie(fmt: Format[Any], switch: Switch) -> tuple[list[Case], int]:
         changed += 1
         if changed > SWITCH_CASES:
             break
-        written = tuple(Written(w.message, _owed(truth, i)) for i, w in enumerate(lie))
+        missing = truth[len(lie) :]
+        unsent.update(id(w.message) for w in missing)
+        written = (*(Written(w.message, _owed(truth, i)) for i, w in enumerate(lie)), *missing)
         case = replace(as_case(fmt, honest, scenario), written=written)
         found.append(replace(case, id=f"{case.id}@{switch.name}"))
     return found, changed

@@ -383,6 +383,9 @@ def _decimal_boundaries(kind: SourceType) -> dict[str, Value]:
         found["integral"] = Decimal(f"123{'.' if scale else ''}{'0' * scale}")
     if scale >= 2 and precision - scale >= 3:
         found["trailing-zeros"] = Decimal("123.45".ljust(4 + scale, "0")[: 4 + scale])
+    if precision >= 20:
+        digits = tuple((i + 1) % 10 for i in range(precision))
+        found["many-digits"] = Decimal((0, digits, -scale))
     if scale == 10:
         found["long-fraction"] = Decimal("1.1234567890")
     return dict(found)

@@ -166,6 +166,7 @@ class SparkEngine:
     def __init__(self) -> None:
         self._spark: SparkSession | None = None
         self._opened: dict[str, DataFrame] = {}
+        self._openings = 0
         self._decoders: dict[tuple[str, str], Decoder] = {}
 
     @property
@@ -187,9 +188,7 @@ class SparkEngine:
             case "open":
                 return {"rows": self._open(request)}
             case "release":
-                frame = self._opened.pop(request["handle"], None)
-                if frame is not None:
-                    frame.unpersist()
+                self._release(request["handle"])
                 return {}
             case "decode":
                 return self._decode(request)
@@ -235,9 +234,17 @@ class SparkEngine:
             frame = self.spark.read.parquet(request["parquet"])
         else:
             frame = read_kafka(self.spark, request["bootstrap"], request["topic"], request["ranges"])
-        frame = frame.persist()
+        self._release(request["handle"])
+        # Spark takes two reads of one path for the same, and would give what it kept of a file that has been written anew.
+        self._openings += 1
+        frame = frame.withColumn("opening", F.lit(self._openings)).drop("opening").persist()
         self._opened[request["handle"]] = frame
         return frame.count()
+
+    def _release(self, handle: str) -> None:
+        frame = self._opened.pop(handle, None)
+        if frame is not None:
+            frame.unpersist()
 
     def _decode(self, request: Mapping[str, Any]) -> dict[str, Any]:
         level = request["level"]

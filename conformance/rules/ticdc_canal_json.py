@@ -328,7 +328,6 @@ _OLD: Final = (
             ops=("UPDATE",),
             sides=("before",),
             states=("NULL",),
-            levels=(1,),
         ),
         _UPDATE,
         ref("1.5"),

@@ -48,10 +48,6 @@ DDL_TYPES: Final = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", 
 COORDINATES: Final = ("topic", "partition", "offset")
 DECOMPRESSED_LIMIT: Final = 256 << 20
 
-ABSENT_SQL: Final = "CAST(X'FF' AS STRING)"
-"""A column that an image of `old` does not have: from_json fills in this default. No JSON text gives the byte, so it cannot be
-mistaken for a value, and an explicit null stays NULL."""
-
 UNREADABLE: Final = "not one well-formed message of this format"
 MISFIT: Final = "a cell does not fit its column's type"
 
@@ -103,16 +99,13 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
     """Level two (DESIGN 3.4): typed rows of `table`, and CORRUPT rows."""
     deployment = deployment or Deployment()
     images = StructType([StructField(c.name, StringType()) for c in table.columns])
-    olds = StructType([StructField(c.name, StringType(), metadata={"EXISTS_DEFAULT": ABSENT_SQL}) for c in table.columns])
     binaries = [c.name for c in table.columns if c.type.logical is Logical.BINARY] if dialect.binary_codes else []
     codes = StructType([StructField(name, IntegerType()) for name in binaries])
     sql = _RowSql(table, deployment.time_zone, frozenset(binaries))
-    m, kind, op = F.col("m"), F.col("kind"), F.col("op")
-    row_type = ", ".join(f"{_name(c.name)}: {c.type.spark}" for c in table.columns)
-    unreadable = F.expr(f"array(CAST(NULL AS struct<{row_type}>))")
+    m, kind, op, row, n = F.col("m"), F.col("kind"), F.col("op"), F.col("row"), F.col("n")
     mine = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
     typed_rows = (
-        _messages(records, dialect, deployment, images, olds, codes=codes)
+        _messages(records, dialect, deployment, images, _TEXTS, codes=codes)
         .select(
             *COORDINATES,
             F.when(kind == "CORRUPT", "CORRUPT").when(mine, m["type"]).alias("op"),
@@ -120,69 +113,66 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
             F.when(mine & (m["type"] == "UPDATE") & (F.size(m["old"]) == F.size(m["data"])), m["old"]).alias("old"),
             *([m["sqlType"].alias("codes")] if binaries else []),
         )
-        .select("*", F.expr(sql.now).alias("now"))
-        .select("*", F.expr(sql.was).alias("was"))
-        .select(*COORDINATES, "op", "was", F.expr(sql.unfit).alias("unfit"), "now")
+        .select(*COORDINATES, "op", F.size("data").alias("n"), F.expr(sql.images).alias("images"))
+        .select(*COORDINATES, "op", "n", "images", F.exists("images", lambda image: image["unfit"]).alias("unfit"))
     )
-    rows = F.when((op == "CORRUPT") | F.col("unfit"), unreadable).otherwise(F.col("now"))
-    read = F.col("image").isNotNull()
+    broken = (op == "CORRUPT") | F.col("unfit")
+    numbers = F.when(broken, F.array(F.lit(0))).when(op.isNotNull(), F.sequence(F.lit(0), n - 1))
+    now, was = F.get(F.col("images"), row)["value"], F.get(F.col("images"), n + row)["value"]
+    read = ~F.coalesce(broken, F.lit(False))
     return (
-        typed_rows.select(*COORDINATES, "op", "was", "unfit", F.posexplode_outer(rows).alias("row", "image"))
-        .where(F.col("row").isNotNull())
+        typed_rows.select(*COORDINATES, "op", "n", "images", "unfit", F.explode_outer(numbers).alias("row"))
+        .where(row.isNotNull())
         .select(
             *COORDINATES,
             "row",
             F.when(read, "ROW").otherwise("CORRUPT").alias("kind"),
             F.when(read, op).alias("op"),
-            F.when(read & (op == "DELETE"), F.col("image")).when(read, F.get(F.col("was"), F.col("row"))).alias("before"),
-            F.when(op != "DELETE", F.col("image")).alias("after"),
-            F.when(F.col("unfit"), MISFIT).when(~read, UNREADABLE).alias("error"),
+            F.when(read & (op == "DELETE"), now).when(read & (op == "UPDATE"), was).alias("before"),
+            F.when(read & (op != "DELETE"), now).alias("after"),
+            F.when(op == "CORRUPT", UNREADABLE).when(F.col("unfit"), MISFIT).alias("error"),
         )
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _RowSql:
-    """SQL over `data` and `old` (arrays of structs of texts) and `codes` (sqlType): the typed images and whether they fit."""
+    """SQL over `data` (structs of texts), `old` (maps, or NULL) and `codes` (sqlType).
+
+    It is all lambdas: they are interpreted, where generated code for a table of some width passes the size up to which the JVM
+    compiles a method, and is then slower by an order of magnitude.
+    """
 
     table: Table
     time_zone: str
     coded: frozenset[str]
 
     @property
-    def now(self) -> str:
-        """`data`, typed."""
-        cells = (f"{self._typed('x', c)} AS {_name(c.name)}" for c in self.table.columns)
-        return f"transform(data, x -> struct({', '.join(cells)}))"
+    def images(self) -> str:
+        """The after images (of DELETE the before images), then the before images: structs `value` and `unfit`."""
+        values = ", ".join(f"{self._typed(c)} AS {_name(c.name)}" for c in self.table.columns)
+        tests = (misfit(f"i.t.{_name(c.name)}", f"i.value.{_name(c.name)}", c.type) for c in self.table.columns)
+        unfit = " OR ".join(filter(None, tests)) or "false"
+        pairs = f"transform({self._texts}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
+        return f"transform({pairs}, i -> struct(i.value AS value, i.t IS NOT NULL AND ({unfit}) AS unfit))"
 
     @property
-    def was(self) -> str:
-        """`old`, typed, over `now`."""
-        cells = (
-            f"CASE WHEN x.{name} <=> {ABSENT_SQL} THEN now[i].{name} ELSE {self._typed('x', c)} END AS {name}"
-            for c in self.table.columns
-            for name in (_name(c.name),)
-        )
-        return f"transform(old, (x, i) -> CASE WHEN x IS NOT NULL THEN struct({', '.join(cells)}) END)"
+    def _texts(self) -> str:
+        """`data`, then the before images: `old`, and from `data` what it does not name."""
+        cells = ", ".join(self._overlaid(i, c) for i, c in enumerate(self.table.columns))
+        whole = f"transform(old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)"
+        return f"CASE WHEN old IS NULL THEN data ELSE concat(data, {whole}) END"
 
-    @property
-    def unfit(self) -> str:
-        """Whether any cell of the message does not fit its type."""
-        now = [w for c in self.table.columns if (w := self._misfit("data[i]", "now[i]", c))]
-        was = [
-            f"(NOT old[i].{_name(c.name)} <=> {ABSENT_SQL} AND {w})"
-            for c in self.table.columns
-            if (w := self._misfit("old[i]", "was[i]", c))
-        ]
-        tests = [f"exists(sequence(0, size({side}) - 1), i -> {' OR '.join(w)})" for side, w in (("now", now), ("was", was)) if w]
-        return f"size(now) > 0 AND ({tests[0]} OR (size(was) > 0 AND {tests[1]}))" if tests else "false"
+    def _overlaid(self, i: int, c: ColumnOf) -> str:
+        """The old text, else NULL if `old` names the column, else the text of `data`. A complete `old` has the columns in the
+        table's order, and then none has to be searched for."""
+        name, key = _name(c.name), f"CAST(X'{c.name.encode().hex()}' AS string)"
+        found = f"coalesce(o[{key}], CASE WHEN NOT map_contains_key(o, {key}) THEN data[r].{name} END)"
+        return f"CASE WHEN get(map_keys(o), {i}) = {key} THEN get(map_values(o), {i}) ELSE {found} END AS {name}"
 
-    def _typed(self, image: str, c: ColumnOf) -> str:
+    def _typed(self, c: ColumnOf) -> str:
         code = f"codes.{_name(c.name)}" if c.name in self.coded else None
-        return typed(f"{image}.{_name(c.name)}", c.type, self.time_zone, code)
-
-    def _misfit(self, texts: str, values: str, c: ColumnOf) -> str | None:
-        return misfit(f"{texts}.{_name(c.name)}", f"{values}.{_name(c.name)}", c.type)
+        return typed(f"t.{_name(c.name)}", c.type, self.time_zone, code)
 
 
 def _name(name: str) -> str:

@@ -1,8 +1,8 @@
 """MySQL's text forms as typed Spark expressions, one per logical type (DESIGN 4; reference/ticdc.md 2.1, reference/canal.md 3.2).
 
-`typed` makes a value of a cell's text, `misfit` tells whether the text was not of the type; what does not fit may have any
-value. SQL NULL and the zero dates, which no calendar type holds, give NULL and fit. Neither raises, and neither depends on
-the session's time zone, ANSI mode or case sensitivity.
+`typed` makes a value of a cell's text, `misfit` tells whether the text was not of the type; what does not fit is NULL or a
+value outside the domain. SQL NULL and the zero dates, which no calendar type holds, give NULL and fit. Neither raises, and
+neither depends on the session's time zone, ANSI mode or case sensitivity.
 
 Both give SQL text: a table has many columns, and building each node of each expression through the gateway to the JVM takes
 longer than decoding thousands of messages. Patterns stand behind a test of the usual shape where there is one, since they
@@ -23,67 +23,71 @@ _DATE: Final = r"^\d{4}-\d\d-\d\d"
 _CLOCK: Final = r" \d\d:\d\d:\d\d(\.\d{1,6})?$"
 _TIME: Final = r"^(?!-?838:59:59\.0*[1-9])-?([0-7]?\d\d|8[0-2]\d|83[0-8]):[0-5]\d:[0-5]\d(\.\d{1,6})?$"
 _JSON_SCALAR: Final = r"^(-?\d[0-9.eE+-]*|true|false|null|)$"
+_ZERO_FORMS: Final = {
+    Logical.DATE: _ZERO_DATE + "$",
+    Logical.DATETIME: _ZERO_DATE + _CLOCK,
+    Logical.TIMESTAMP: _ZERO_DATE + _CLOCK,
+}
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
 def typed(text: str, kind: SourceType, time_zone: str = "UTC", code: str | None = None) -> str:
     """The value of the cell's text as `kind.spark`; `time_zone` is the zone of TIMESTAMP texts, `code` the cell's sqlType."""
     match kind.logical:
-        case Logical.TEXT | Logical.TIME | Logical.JSON:
+        case Logical.TEXT:
             return text
+        case Logical.TIME:
+            return f"CASE WHEN {text} RLIKE r'{_TIME}' THEN {text} END"
+        case Logical.JSON:
+            ends = f"concat(left({text}, 1), right({text}, 1))"
+            return f"CASE WHEN {ends} IN ('{{}}', '[]', '\"\"') OR {text} RLIKE r'{_JSON_SCALAR}' THEN {text} END"
         case Logical.BINARY:
             return _bytes(text, code)
+        case Logical.DATE:
+            return _calendar(text, f"length({text}) = 10", f"try_cast({text} AS date)")
+        case Logical.DATETIME:
+            return _calendar(text, _clock(text, kind.fsp), f"try_cast({text} AS timestamp_ntz)")
         case Logical.TIMESTAMP:
-            instant = _calendar(text, f"try_cast(concat({text}, 'Z') AS timestamp)")
+            # A cast without a zone would use the session's.
+            instant = _calendar(text, _clock(text, kind.fsp), f"try_cast(concat({text}, 'Z') AS timestamp)")
             return instant if time_zone == "UTC" else f"to_utc_timestamp({instant}, '{time_zone}')"
-        case Logical.DATE | Logical.DATETIME:
-            return _calendar(text, f"try_cast({text} AS {kind.spark})")
+        case Logical.DECIMAL:
+            return _decimal(text, kind)
+        case Logical.BIT if kind.spark == "boolean":
+            return f"CASE {text} WHEN '1' THEN true WHEN '0' THEN false WHEN 'true' THEN true WHEN 'false' THEN false END"
+        case Logical.FLOAT | Logical.DOUBLE:
+            # Java's suffixes (`1d`) and names (`NaN`) end in a letter.
+            return f"CASE WHEN right({text}, 1) <= '9' THEN try_cast({text} AS {kind.spark}) END"
         case _:
-            return text if kind.spark == "string" else f"try_cast({text} AS {kind.spark})"
+            return _exact(text, 20, 0) if kind.spark.startswith("decimal") else f"try_cast({text} AS {kind.spark})"
 
 
 def misfit(text: str, value: str, kind: SourceType) -> str | None:
     """Whether the text, of which `typed` made `value`, is not of the type; None when every text is."""
-    wrong = _wrong(text, value, kind)
-    return wrong and f"({text} IS NOT NULL AND ({wrong}))"
+    if kind.logical is Logical.TEXT:
+        return None
+    zero = _ZERO_FORMS.get(kind.logical)
+    none = f"({value} IS NULL AND {text} IS NOT NULL" + (f" AND NOT {text} RLIKE r'{zero}')" if zero else ")")
+    outside = _outside(value, kind)
+    return f"{none} OR {outside}" if outside else none
 
 
-def _wrong(text: str, value: str, kind: SourceType) -> str | None:
+def _outside(value: str, kind: SourceType) -> str | None:
+    """Whether a value of the Spark type is outside the source type's domain."""
     low, high = kind.low or 0, kind.high or 0
-    none = f"{value} IS NULL"
     match kind.logical:
-        case Logical.TEXT:
-            return None
-        case Logical.BINARY:
-            return none
         case Logical.YEAR:
-            return f"{none} OR {value} <> 0 AND {value} NOT BETWEEN 1901 AND {high}"
+            return f"({value} <> 0 AND {value} NOT BETWEEN 1901 AND {high})"
         case Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET:
-            if kind.spark == "boolean":
-                return f"{text} NOT IN ('0', '1', 'true', 'false')"
-            if (low, high) == _domain(kind.spark):
-                return none
-            outside = f"{none} OR {value} NOT BETWEEN {low} AND {high}"
-            return f"{outside} OR {_rounded(text, value, 20, 0)}" if kind.spark.startswith("decimal") else outside
-        case Logical.DECIMAL:
-            return _wrong_decimal(text, value, kind)
+            whole = kind.spark == "boolean" or (low, high) == _domain(kind.spark)
+            return None if whole else f"{value} NOT BETWEEN {low} AND {high}"
         case Logical.FLOAT | Logical.DOUBLE:
-            # Java's suffixes (`1d`) and names (`NaN`) end in a letter; an overflow is infinite.
-            least = f"{value} < 0" if kind.unsigned else f"{value} = {kind.spark}('-Infinity')"
-            return f"{none} OR right({text}, 1) > '9' OR {least} OR {value} = {kind.spark}('Infinity')"
-        case Logical.DATE:
-            return f"CASE WHEN {none} THEN NOT {text} RLIKE r'{_ZERO_DATE}$' ELSE length({text}) <> 10 END"
-        case Logical.DATETIME | Logical.TIMESTAMP:
-            # try_cast would also take other shapes, drop a zone, and cut what follows six digits.
-            point = f" AND substring({text}, 20, 1) = '.'" if kind.fsp else ""
-            usual = f"length({text}) = {20 + kind.fsp if kind.fsp else 19} AND substring({text}, 11, 1) = ' '{point}"
-            odd = f"NOT ({usual}) AND NOT {text} RLIKE r'{_DATE}{_CLOCK}'"
-            return f"CASE WHEN {none} THEN NOT {text} RLIKE r'{_ZERO_DATE}{_CLOCK}' ELSE {odd} END"
-        case Logical.TIME:
-            return f"NOT {text} RLIKE r'{_TIME}'"
-        case Logical.JSON:
-            ends = f"concat(left({text}, 1), right({text}, 1))"
-            return f"{ends} NOT IN ('{{}}', '[]', '\"\"') AND NOT {text} RLIKE r'{_JSON_SCALAR}'"
+            infinite = f"abs({value}) = {kind.spark}('Infinity')"
+            return f"{infinite} OR {value} < 0" if kind.unsigned else infinite
+        case Logical.DECIMAL if kind.unsigned and kind.spark != "string":
+            return f"{value} < 0"
+        case _:
+            return None
 
 
 def _domain(spark: str) -> tuple[int, int] | None:
@@ -93,26 +97,33 @@ def _domain(spark: str) -> tuple[int, int] | None:
     return -half, half - 1
 
 
-def _wrong_decimal(text: str, value: str, kind: SourceType) -> str:
+def _decimal(text: str, kind: SourceType) -> str:
     precision, scale = kind.precision or 0, kind.scale or 0
-    if precision > 38:
-        sign = "" if kind.unsigned else "-?"
-        return rf"NOT {text} RLIKE r'^{sign}0*\d{{1,{precision - scale}}}(\.\d{{0,{scale}}}0*)?$'"
-    negative = f" OR {value} < 0" if kind.unsigned else ""
-    return f"{value} IS NULL{negative} OR {_rounded(text, value, precision, scale)}"
+    if precision <= 38:
+        return _exact(text, precision, scale)
+    sign = "" if kind.unsigned else "-?"
+    return rf"CASE WHEN {text} RLIKE r'^{sign}0*\d{{1,{precision - scale}}}(\.\d{{0,{scale}}}0*)?$' THEN {text} END"
 
 
-def _rounded(text: str, value: str, precision: int, scale: int) -> str:
-    """Whether decimal(precision, scale) lost digits of the text, which try_cast does silently."""
+def _exact(text: str, precision: int, scale: int) -> str:
+    """decimal(precision, scale) when the text fits without rounding, which try_cast would do silently."""
+    value = f"try_cast({text} AS decimal({precision},{scale}))"
     short = f"(instr({text}, '.') = 0 OR length({text}) - instr({text}, '.') <= {scale})"
     plain = f"NOT contains({text}, 'E') AND NOT contains({text}, 'e')"
-    wide = f"try_cast({text} AS decimal(38,{38 - precision + scale}))"
-    return rf"NOT ({short} AND {plain} OR {text} RLIKE r'^[+-]?\d*\.?\d{{0,{scale}}}0*$' OR ifnull({wide} = {value}, false))"
+    zeros = rf"{text} RLIKE r'^[+-]?\d*\.?\d{{0,{scale}}}0*$'"
+    wide = f"try_cast({text} AS decimal(38,{38 - precision + scale})) = {value}"
+    return f"CASE WHEN {short} AND {plain} OR {zeros} OR {wide} THEN {value} END"
 
 
-def _calendar(text: str, value: str) -> str:
-    """Years of four digits from 0001 on: the year 0000 is MySQL's zero, and Python has no others."""
-    return f"CASE WHEN {text} >= '0001' AND substring({text}, 5, 1) = '-' THEN {value} END"
+def _calendar(text: str, shape: str, value: str) -> str:
+    """A value of that shape with a year of four digits from 0001 on: 0000 is MySQL's zero, and Python has no others."""
+    return f"CASE WHEN {text} >= '0001' AND substring({text}, 5, 1) = '-' AND {shape} THEN {value} END"
+
+
+def _clock(text: str, fsp: int) -> str:
+    """`YYYY-MM-DD HH:MM:SS[.f]`: try_cast would also drop a zone, and cut what follows six digits."""
+    usual = f"length({text}) = {20 + fsp} AND substring({text}, 20, 1) = '.'" if fsp else f"length({text}) = 19"
+    return f"({usual} OR {text} RLIKE r'{_DATE}{_CLOCK}')"
 
 
 def _bytes(text: str, code: str | None) -> str:

@@ -151,8 +151,8 @@ def _traps(decode: Decode, rows: Decode) -> dict[str, tuple[int, str, Decode]]:
         ),
         "batch-dependent": (
             1,
-            "A value is taken from the batch: every change is given the time of the batch's latest.",
-            on_columns(decode, commit_time="CASE WHEN commit_time IS NOT NULL THEN max(commit_time) OVER () END"),
+            "What is the message's is taken from the batch: every change is given the table that the batch names last.",
+            on_columns(decode, table="max(table) OVER ()"),
         ),
         "session-zone": (
             1,

@@ -174,6 +174,19 @@ def test_a_decoder_file_is_loaded_and_called(engine, decoder):
 
 
 @pytest.mark.spark
+def test_a_file_that_is_written_anew_is_read_anew(engine, decoder, tmp_path):
+    path, spec = tmp_path / "again.parquet", decoder(FINE)
+    for handle, text in (("again", b"old"), ("again", b"new"), ("other", b"newer")):
+        write_records(path, [Message("cdc", 0, None, text)], [0])
+        assert engine.open(handle, Source(((0, 0, 0),), parquet=str(path))).result() == 1
+        found = read(engine.decode(Request(handle, ((0, 0, 0),), spec, 1, Deployment())).result(), 1)
+        assert found["cdc", 0, 0][0].after == {"v": text.decode()}
+    engine.release("again")
+    with pytest.raises(DecodeRaised, match="KeyError: 'again'"):
+        engine.decode(Request("again", RANGES, spec, 1, Deployment())).result()
+
+
+@pytest.mark.spark
 def test_records_have_the_shape_of_the_kafka_source(engine, decoder):
     spec = decoder("""
         def decode(records):
@@ -327,7 +340,7 @@ def prepared(spec):
     call = Call(FORMATS[0], Deployment(), 1, cases)
     places = {id(m): ("cdc", 0, i) for i, m in enumerate(messages)}
     loaded = Loaded((1,), Capabilities())
-    return call, Prepared(get(FORMATS[0]), spec, loaded, [call], places, "h", [], 0, [], 0.0)
+    return call, Prepared(get(FORMATS[0]), spec, loaded, [call], places, "h", [], 0, [], 0.0, frozenset())
 
 
 @pytest.mark.spark

@@ -358,7 +358,7 @@ CELLS: tuple[tuple[SourceType, str, object], ...] = (
     (mysql.temporal("datetime"), "2024-01-01", MISFIT),
     (mysql.temporal("timestamp", 3), "2024-06-15 12:34:56.789", dt.datetime(2024, 6, 15, 4, 34, 56, 789000, dt.UTC)),
     (mysql.temporal("timestamp"), "0000-00-00 00:00:00", None),
-    (mysql.temporal("timestamp"), "2024-06-15T12:34:56", MISFIT),
+    (mysql.temporal("timestamp"), "2024-06-15 12:34:56 CST", MISFIT),
     (mysql.temporal("time", 6), "-838:59:58.999999", "-838:59:58.999999"),
     (mysql.temporal("time"), "838:59:59", "838:59:59"),
     (mysql.temporal("time", 6), "838:59:59.000001", MISFIT),
