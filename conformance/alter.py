@@ -50,7 +50,9 @@ def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
             else:
                 changed[site.name] = None
         case Aspect.NULL:
-            changed[site.name] = None if changed[site.name] is not None else ("altered" if level == 1 else Typed("string", "altered"))
+            changed[site.name] = (
+                None if changed[site.name] is not None else ("altered" if level == 1 else Typed("string", "altered"))
+            )
         case Aspect.VALUE:
             held = changed[site.name]
             # A zero date is rightly NULL at level two; a value of a foreign family is wrong for every type.

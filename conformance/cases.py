@@ -156,9 +156,7 @@ def pool_tables(fmt: Format[Any], seed: int) -> tuple[Table, ...]:
     """The run's level-two tables: the three fixed ones and one drawn from the seed."""
     from generators import strategies
 
-    tables = strategies.tables(
-        database=boundaries.POOL_DATABASE, min_columns=4, max_columns=8, keyed=True, supports=fmt.supports
-    )
+    tables = strategies.tables(database=boundaries.POOL_DATABASE, min_columns=4, max_columns=8, keyed=True, supports=fmt.supports)
     # The first example is the smallest whatever the seed.
     drawn = strategies.draw(tables, 8, seed)[-1]
     return (*boundaries.pool(fmt.supports), replace(drawn, name="drawn"))

@@ -48,7 +48,7 @@ def main() -> None:
     """Runs the command line; every error that a user can mend is one line, not a stack trace."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        cli.main(standalone_mode=False)
+        cli.main(prog_name="cdc-conformance", standalone_mode=False)
     except HarnessError as error:
         click.echo(f"cdc-conformance: {error}", err=True)
         sys.exit(error.exit_code)
@@ -123,7 +123,9 @@ def transport(spec: str, note: Callable[[str], None]) -> Iterator[tuple[str | No
 @click.argument("formats", nargs=-1, metavar="[FORMAT]...")
 @click.option("--all", "everything", is_flag=True, help="Every format; the default when none is named.")
 @click.option("--decoder", metavar="SPEC", help="module:function or path/file.py:function; default: the reference decoders.")
-@click.option("--map", "mapping", multiple=True, metavar="NAME=EXPRESSION", help="Renames the decoder's columns: after=row.after.")
+@click.option(
+    "--map", "mapping", multiple=True, metavar="NAME=EXPRESSION", help="Renames the decoder's columns: after=row.after."
+)
 @click.option("--level", type=click.Choice(["changes", "rows", "both"]), default="both", help="Which level(s) to judge.")
 @click.option("--writer-profile", default="*", metavar="GLOB", help="Only these profiles.")
 @BUDGET
@@ -323,7 +325,7 @@ def bench(formats: tuple[str, ...], decoder: str | None, messages: int, rounds: 
             raise UnknownName("format", name, FORMATS)
     if decoder and len(formats) != 1:
         raise UsageError("--decoder measures one format; name it")
-    with Progress() as note, ChildEngine() as engine:
+    with Progress() as note, ChildEngine(conf={}) as engine:
         results = measure.bench(engine, formats or FORMATS, decoder, messages, rounds, note)
     if chosen(style) == "pretty":
         console().print(measure.render(results))

@@ -11,6 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from conformance.compare import Typed, null_is_fine, same_text, same_value
@@ -107,6 +108,8 @@ class Judge:
     _owned: Counter[tuple[str, int]] = field(default_factory=Counter)
     _random: random.Random = field(default_factory=lambda: random.Random(0))
     _owners: dict[Any, Rule] = field(default_factory=dict)
+    _views: dict[Any, tuple[str, frozenset[str]]] = field(default_factory=dict)
+    _profiles: dict[tuple[bool, ...], str] = field(default_factory=dict)
     _plans: dict[Any, dict[Any, tuple[Rule, ...]]] = field(default_factory=dict)
 
     def own(self, subject: Subject) -> Rule:
@@ -132,9 +135,24 @@ class Judge:
         elif (slot := self._random.randrange(self._owned[key])) < CASES:
             seen[slot] = case.id
 
-    def plans(self, case: Case) -> dict[Any, tuple[Rule, ...]]:
+    def seen_by_selectors(self, case: Case) -> tuple[str, frozenset[str]]:
+        """The case's profile and tags as far as any selector can tell: an equal profile met before, and the tags that some
+        selector names. So most cases share their owners."""
+        key = (case.profile, case.tags)
+        found = self._views.get(key)
+        if found is None:
+            selectors = [rule.selector for rule in self.rules]
+            globs = tuple(dict.fromkeys(glob for s in selectors for glob in s.profiles))
+            signature = tuple(fnmatchcase(case.profile, glob) for glob in globs)
+            profile = self._profiles.setdefault(signature, case.profile)
+            named = {glob for s in selectors for glob in s.tags}
+            tags = frozenset(tag for tag in case.tags if any(fnmatchcase(tag, glob) for glob in named))
+            found = self._views[key] = (profile, tags)
+        return found
+
+    def plans(self, view: tuple[str, frozenset[str]], level: int) -> dict[Any, tuple[Rule, ...]]:
         """The owners found so far, shared by all cases that selectors cannot tell apart."""
-        return self._plans.setdefault((case.profile, case.level, case.tags), {})
+        return self._plans.setdefault((view, level), {})
 
     def judge(self, case: Case, outputs: Sequence[Sequence[OutputRow]], table: str | None = None) -> CaseResult:
         """The verdict of one case from the output rows of each of its messages.
@@ -172,13 +190,14 @@ class _Reader:
         self.judge = judge
         self.case = case
         self.findings: list[Finding] = []
-        self._plans = judge.plans(case)
+        self._profile, self._tags = view = judge.seen_by_selectors(case)
+        self._plans = judge.plans(view, case.level)
         self._counted: set[str] = set()
         self._several = any(len(w.changes) > 1 for w in case.written)
 
     def subject(self, change: Change, name: str, aspect: Aspect, **more: str) -> Subject:
-        case = self.case
-        return Subject(case.profile, case.level, change.kind.value, change.op or "", name, aspect, tags=case.tags, **more)
+        kind, op = change.kind.value, change.op or ""
+        return Subject(self._profile, self.case.level, kind, op, name, aspect, tags=self._tags, **more)
 
     def check(
         self,

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -24,7 +24,7 @@ from generators.model import Case, Message
 if TYPE_CHECKING:
     from conformance.run import Prepared, Settings
 
-ALONE: Final = 10
+ALONE: Final = 4
 """How many messages are decoded each in a call of its own."""
 
 ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -66,14 +66,14 @@ class Pending:
 
 
 def submit(engine: ChildEngine, one: Prepared, settings: Settings) -> Pending:
-    """Submits the law calls of a format: batches for its first deployment, environments for every deployment at level one and for
-    the widest table at level two."""
+    """Submits the law calls of a format: batches and environments for its first deployment at level one, environments for the
+    widest table at level two."""
     from conformance.run import request, sample, to_ranges
 
     trials: list[Trial] = []
     owners: dict[Place, tuple[Case, int]] = {}
     by_level = {level: [c for c in one.calls if c.level == level] for level in (1, 2)}
-    chosen = by_level[1] + _widest(by_level[2])
+    chosen = by_level[1][:1] + _widest(by_level[2])
     for call in chosen:
         mine = [(case, n, w.message) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
         share = max(10, settings.budget.sampled // max(1, len(chosen)))
@@ -86,7 +86,11 @@ def submit(engine: ChildEngine, one: Prepared, settings: Settings) -> Pending:
         baseline = engine.decode(plain)
 
         def trial(
-            law: str, circumstance: str, requests: Sequence[Request], some: Sequence[Message], call: Call = call,
+            law: str,
+            circumstance: str,
+            requests: Sequence[Request],
+            some: Sequence[Message],
+            call: Call = call,
             baseline: Future[pa.Table] = baseline,
         ) -> Trial:
             futures = tuple(engine.decode(r) for r in requests)
@@ -150,9 +154,7 @@ def collect(pending: Pending, judge: Judge, note: Callable[[str], None]) -> list
 
 
 def _stable(rows: Sequence[OutputRow]) -> list[OutputRow]:
-    return [
-        replace(row, fields={k: v for k, v in row.fields.items() if k not in _UNSTABLE}, error=None) for row in rows
-    ]
+    return [replace(row, fields={k: v for k, v in row.fields.items() if k not in _UNSTABLE}, error=None) for row in rows]
 
 
 def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tuple[str, str]:

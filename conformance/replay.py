@@ -55,7 +55,9 @@ def crash_id(failure: Failure) -> str:
     return f"{re.sub(r'[^a-z0-9]+', '-', failure.rule.id)}-{digest}"
 
 
-def save(directory: Path, failure: Failure, decoder: str, level: str, mapping: Mapping[str, str], seen: Mapping[str, str]) -> Path:
+def save(
+    directory: Path, failure: Failure, decoder: str, level: str, mapping: Mapping[str, str], seen: Mapping[str, str]
+) -> Path:
     """Writes a crash file and gives its path. Raises HarnessError when the disk refuses."""
     finding, rule = failure.finding, failure.rule
     data = {
@@ -133,9 +135,7 @@ def replay(crash: Crash, engine: ChildEngine, decoder: str | None = None) -> tup
     judge = Judge(found, loaded.capabilities)
     try:
         outputs = read(engine.decode(asked).result(), crash.case.level)
-        findings = list(
-            judge.judge(crash.case, [outputs.get(p, ()) for p in places], table.name if table else None).findings
-        )
+        findings = list(judge.judge(crash.case, [outputs.get(p, ()) for p in places], table.name if table else None).findings)
         if rule.law:
             findings += laws.again(engine, asked, {place: (crash.case, i) for i, place in enumerate(places)}, judge)
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:

@@ -36,7 +36,7 @@ from conformance.output import OutputRow, Place, read
 from conformance.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.rules.base import Rule, rules
 from generators.errors import HarnessError, NothingSelected, UnknownName
-from generators.formats.base import FORMATS, Format, Profile, get, module_name
+from generators.formats.base import FORMATS, Format, get, module_name
 from generators.model import Case, Message
 
 ISOLATION_CALLS = 120
@@ -86,6 +86,7 @@ class Prepared:
     began: float
     kept: frozenset[str]
     laws: laws.Pending | None = None
+    owners: dict[int, Case] = field(default_factory=dict)
 
     def place(self, message: Message) -> Place:
         """Where a message went."""
@@ -196,9 +197,7 @@ def request(settings: Settings, one: Prepared, call: Call, cases: Sequence[Case]
     """The decode request of some of a call's cases, with the call's foreign messages."""
     messages = [w.message for case in cases for w in case.written]
     places = [one.place(m) for m in (*messages, *call.foreign)]
-    return Request(
-        one.handle, to_ranges(places), one.decoder, call.level, call.deployment, call.table, mapping=settings.mapping
-    )
+    return Request(one.handle, to_ranges(places), one.decoder, call.level, call.deployment, call.table, mapping=settings.mapping)
 
 
 def to_ranges(places: Iterable[Place]) -> Ranges:
@@ -237,9 +236,7 @@ def select_rules(settings: Settings, for_rules: frozenset[str], found: Sequence[
     return frozenset(i for i in kept if not any(matches(i, p) for p in dropped))
 
 
-def _split(
-    cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[int]
-) -> tuple[list[Case], list[CaseResult]]:
+def _split(cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[int]) -> tuple[list[Case], list[CaseResult]]:
     from fnmatch import fnmatchcase
 
     claimed, unsupported = [], []
@@ -262,9 +259,7 @@ def _foreign_types(case: Case, claimed: Sequence[str]) -> bool:
     return any(column.type.key not in claimed for table in case.tables for column in table.columns if column.name != "id")
 
 
-def publish(
-    settings: Settings, engine: ChildEngine, handle: str, messages: Sequence[Message]
-) -> tuple[dict[int, Place], Source]:
+def publish(settings: Settings, engine: ChildEngine, handle: str, messages: Sequence[Message]) -> tuple[dict[int, Place], Source]:
     """Publishes to Kafka, or writes a table where there is no broker; gives each message's place by its identity."""
     if settings.bootstrap is None:
         counters: dict[tuple[str, int], int] = {}
@@ -283,7 +278,9 @@ def publish(
 
     result = kafka.publish(settings.bootstrap, settings.topic, messages)
     if result.failed:
-        raise HarnessError(f"{result.failed} of {len(messages)} messages were not delivered to {settings.topic}: {result.errors[0]}")
+        raise HarnessError(
+            f"{result.failed} of {len(messages)} messages were not delivered to {settings.topic}: {result.errors[0]}"
+        )
     places = {}
     for message, placed in zip(messages, result.placed, strict=True):
         assert placed is not None
@@ -305,9 +302,7 @@ class Evidence:
     outputs: dict[str, dict[Place, list[OutputRow]]] = field(default_factory=dict)
 
 
-def finish(
-    settings: Settings, engine: ChildEngine, one: Prepared, note: Note, evidence: Evidence | None = None
-) -> FormatResult:
+def finish(settings: Settings, engine: ChildEngine, one: Prepared, note: Note, evidence: Evidence | None = None) -> FormatResult:
     """Waits for a format's calls and judges them; keeps the outputs in `evidence` when it is given."""
     found = rules(one.fmt.name)
     judge = evidence.judge if evidence else Judge(found, one.loaded.capabilities)
@@ -390,11 +385,10 @@ def _judge_foreign(
     from generators.model import Written
 
     place = one.place(message)
-    owner = next(c for other in one.calls for c in other.cases if any(w.message is message for w in c.written))
+    owner = one.owners[id(message)]
     assert call.table is not None
     case = replace(owner, id=f"{owner.id}#in-{call.table.name}", tables=(call.table,), written=(Written(message, ()),))
     result = judge.judge(case, [outputs.get(place, ())], None)
-    one.places[id(message)] = place
     return result if result.findings else None
 
 
@@ -419,7 +413,9 @@ def isolate(
                 half = len(cases) // 2
                 waiting += [cases[half:], cases[:half]]
     for cases in waiting:
-        guilty += [(c, f"not isolated within {ISOLATION_CALLS} calls: a batch with this case makes the decoder raise") for c in cases]
+        guilty += [
+            (c, f"not isolated within {ISOLATION_CALLS} calls: a batch with this case makes the decoder raise") for c in cases
+        ]
     return outputs, guilty
 
 

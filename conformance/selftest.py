@@ -143,7 +143,9 @@ def liars(
         detail = f"convicted by {liar['convicts']} ({broken.get(liar['convicts'], 0)} times)"
         detail += f", and {len(others)} other rules" if others else ""
         if not ok:
-            detail = problem or f"NOT convicted by {liar['convicts']}{'' if known else ' (no such rule)'}; by {others or 'nobody'}"
+            detail = (
+                problem or f"NOT convicted by {liar['convicts']}{'' if known else ' (no such rule)'}; by {others or 'nobody'}"
+            )
         yield Check("liar", one.fmt.name, liar["name"], ok, detail)
 
 
@@ -211,7 +213,9 @@ def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Che
 def _judge(engine: ChildEngine, call: Call, decoder: str, places: dict[int, Place], judge: Judge) -> dict[str, CaseResult]:
     sent = (places.get(id(w.message)) for case in call.cases for w in case.written)
     ranges = to_ranges(place for place in sent if place)
-    outputs = read(engine.decode(Request("writers", ranges, decoder, call.level, call.deployment, call.table)).result(), call.level)
+    outputs = read(
+        engine.decode(Request("writers", ranges, decoder, call.level, call.deployment, call.table)).result(), call.level
+    )
     table = call.table.name if call.table else None
     return {
         case.id: judge.judge(case, [outputs.get(places.get(id(w.message), _NOWHERE), ()) for w in case.written], table)

@@ -25,7 +25,12 @@ _CELL = re.compile(r"(?:before|after)\[(['\"])(?P<name>.*)\1\]", re.DOTALL)
 
 
 def shrink(
-    settings: Settings, engine: ChildEngine, failure: Failure, decoder: str, scenario: Scenario | None, note: Callable[[str], None]
+    settings: Settings,
+    engine: ChildEngine,
+    failure: Failure,
+    decoder: str,
+    scenario: Scenario | None,
+    note: Callable[[str], None],
 ) -> Failure:
     """The failure on the smallest case found within a few decode calls; the failure itself when nothing smaller convicts."""
     if scenario is None or failure.rule.law or "#" in failure.finding.case or "fault" in failure.finding.case:
@@ -106,4 +111,3 @@ def _convicted(settings: Settings, engine: ChildEngine, failure: Failure, decode
     if finding is None:
         return None
     return replace(failure, finding=finding, result=CaseResult(case, result.verdict, result.findings))
-

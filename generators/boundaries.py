@@ -170,7 +170,9 @@ def _shape_scenarios(database: str) -> Iterator[Scenario]:
     composite = (Column("k2", number, nullable=False), Column("a", string), Column("k1", string, nullable=False))
     row: dict[str, Value] = {"k2": 7, "a": "x", "k1": "y"}
     keyed = table(name, *composite, key=("k1", "k2"))
-    yield scenario(name, insert(keyed, row), change(keyed, Op.UPDATE, (row, {**row, "k2": 8})), change(keyed, Op.DELETE, (row, None)))
+    yield scenario(
+        name, insert(keyed, row), change(keyed, Op.UPDATE, (row, {**row, "k2": 8})), change(keyed, Op.DELETE, (row, None))
+    )
     name = "shape/awkward-names"
     awkward = Table(database, 'awk`ward "t"', tuple(Column(n, string) for n in AWKWARD_NAMES), AWKWARD_NAMES[:1])
     full: Row = {n: f"v{i}" for i, n in enumerate(AWKWARD_NAMES)}
@@ -216,4 +218,6 @@ def _row_scenarios(supports: Callable[[SourceType], bool]) -> Iterator[Scenario]
     yield scenario("rows/keyless/multi-row-insert", change(KEYLESS, Op.INSERT, *rows), level=2)
     cumulative = (({**bare, "b": "o"}, bare), ({**bare, "a": None}, {**bare, "a": 9}), (bare, {**bare, "c": None}))
     yield scenario("rows/keyless/multi-row-update", change(KEYLESS, Op.UPDATE, *cumulative), level=2)
-    yield scenario("rows/keyless/multi-row-delete", change(KEYLESS, Op.DELETE, (bare, None), ({**bare, "b": None}, None)), level=2)
+    yield scenario(
+        "rows/keyless/multi-row-delete", change(KEYLESS, Op.DELETE, (bare, None), ({**bare, "b": None}, None)), level=2
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import datetime as dt
+import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -285,20 +286,26 @@ def _fraction_class(value: Value) -> str:
     return "micros" if value % 1000 else "millis" if value % MICROS else "whole"
 
 
+_TEXT_CLASSES: Final = tuple(
+    (cls, re.compile(pattern))
+    for cls, pattern in (
+        ("astral", "[\U00010000-\U0010ffff]"),
+        ("separator", "[\u2028\u2029]"),
+        ("control", "[\\x00-\\x1f\\x7f-\\x9f]"),
+        ("html", "[<>&]"),
+        ("quote", "[\"\\\\/']"),
+        ("non-ascii", "[^\\x00-\\x7f]"),
+    )
+)
+
+
 def _text_class(value: str) -> str:
     if not value:
         return "empty"
     if value == "null":
         return "literal-null"
-    for cls, found in (
-        ("astral", any(ord(c) > 0xFFFF for c in value)),
-        ("separator", "\u2028" in value or "\u2029" in value),
-        ("control", any(ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0 for c in value)),
-        ("html", any(c in "<>&" for c in value)),
-        ("quote", any(c in "\"\\/'" for c in value)),
-        ("non-ascii", not value.isascii()),
-    ):
-        if found:
+    for cls, pattern in _TEXT_CLASSES:
+        if pattern.search(value):
             return cls
     return "plain"
 
@@ -503,7 +510,7 @@ _PLAIN_BOUNDARIES: Final[Mapping[Logical, Mapping[str, Value]]] = {
         "object": Json({"a": 1, "b": None}),
         "array": Json([1, "x", True, None]),
         "empty-object": Json({}),
-        "string": Json("he said \"hi\" <&> \n"),
+        "string": Json('he said "hi" <&> \n'),
         "null-literal": Json(None),
         "true": Json(True),
         "integer": Json(9007199254740993),

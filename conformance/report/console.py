@@ -52,7 +52,9 @@ def summary(result: RunResult) -> Table:
     for fmt in result.formats:
         exercised = sum(1 for r in fmt.rules if r.compared)
         table.add_row(
-            Text(fmt.format, style="bold"), *_counts(fmt.cases, f"{exercised}/{len(fmt.rules)}", used, bold=True), end_section=False
+            Text(fmt.format, style="bold"),
+            *_counts(fmt.cases, f"{exercised}/{len(fmt.rules)}", used, bold=True),
+            end_section=False,
         )
         profiles = list(fmt.by_profile().items())
         for i, (profile, cases) in enumerate(profiles):

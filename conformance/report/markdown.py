@@ -18,7 +18,13 @@ def render(result: RunResult) -> str:
     if result.failures:
         lines += ["", "| rule | obligation | smallest case | expected | actual |", "|---|---|---|---|---|"]
     for failure in result.failures:
-        cells = (failure.rule.id, failure.rule.obligation.value, failure.finding.case, failure.finding.expected, failure.finding.actual)
+        cells = (
+            failure.rule.id,
+            failure.rule.obligation.value,
+            failure.finding.case,
+            failure.finding.expected,
+            failure.finding.actual,
+        )
         lines.append("| " + " | ".join(_cell(text) for text in cells) + " |")
     lines += ["", f"Seed {result.header.seed}, budget {result.header.budget}, exit code {result.exit_code}."]
     return "\n".join(lines)

@@ -139,7 +139,9 @@ def prepare(directory: Path) -> None:
         probe.write_bytes(b"\n")
         probe.unlink()
     except OSError as error:
-        raise HarnessError(f"cannot write a report to {directory}: {error.strerror or error}. Choose another --report.") from error
+        raise HarnessError(
+            f"cannot write a report to {directory}: {error.strerror or error}. Choose another --report."
+        ) from error
 
 
 def write(result: RunResult, directory: Path) -> Path:
@@ -155,7 +157,9 @@ def write(result: RunResult, directory: Path) -> Path:
     except OSError as error:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
-        raise HarnessError(f"cannot write the report to {path}: {error.strerror or error}. Free space or choose another --report.") from error
+        raise HarnessError(
+            f"cannot write the report to {path}: {error.strerror or error}. Free space or choose another --report."
+        ) from error
     return path
 
 

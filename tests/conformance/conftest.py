@@ -1,8 +1,8 @@
 """What the tests of engines, runs and commands share: a child without Spark, a look at processes, and patience."""
 
 import json
-import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,30 +20,24 @@ def _stat(pid: str) -> tuple[str, int, int] | None:
     return rest[0], int(rest[1]), int(rest[3])
 
 
+def _living(wanted: Callable[[int, int], bool]) -> list[int]:
+    """Processes, zombies excepted, whose parent and session are wanted."""
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("needs /proc")
+    found = ((path.name, _stat(path.name)) for path in Path("/proc").iterdir() if path.name.isdecimal())
+    return [int(pid) for pid, seen in found if seen is not None and seen[0] != "Z" and wanted(seen[1], seen[2])]
+
+
 @pytest.fixture
 def session_processes():
     """A function that lists the living processes of a session: whatever a child that leads it has started."""
-    if not Path("/proc/self/stat").exists():
-        pytest.skip("needs /proc")
-
-    def listed(session: int) -> list[int]:
-        found = ((int(pid), _stat(pid)) for pid in os.listdir("/proc") if pid.isdecimal())
-        return [pid for pid, seen in found if seen is not None and seen[0] != "Z" and seen[2] == session]
-
-    return listed
+    return lambda leader: _living(lambda _parent, session: session == leader)
 
 
 @pytest.fixture
 def children():
-    """A function that lists the living processes whose parent is `pid`."""
-    if not Path("/proc/self/stat").exists():
-        pytest.skip("needs /proc")
-
-    def listed(parent: int) -> list[int]:
-        found = ((int(pid), _stat(pid)) for pid in os.listdir("/proc") if pid.isdecimal())
-        return [pid for pid, seen in found if seen is not None and seen[0] != "Z" and seen[1] == parent]
-
-    return listed
+    """A function that lists the living processes whose parent is the one given."""
+    return lambda process: _living(lambda parent, _session: parent == process)
 
 
 @pytest.fixture
@@ -59,7 +53,7 @@ def eventually():
     return wait
 
 
-FAKE = '''
+FAKE = """
 # Answers as it is told by the decoder's name, the records' path or, for the start, by FAKE_START.
 import json, os, sys, time
 replies = os.fdopen(int(os.environ["CDC_CONFORMANCE_REPLY_FD"]), "w")
@@ -81,7 +75,7 @@ for line in sys.stdin:
         reply = {"rows": 3, "levels": [1], "capabilities": {"kinds": ["ROW"]}}
     replies.write(json.dumps(reply) + "\\n")
     replies.flush()
-'''
+"""
 
 
 @pytest.fixture

@@ -57,7 +57,12 @@ def test_a_case_name_stays(named):
     fmt, cases = named
     kept = {"ticdc-canal-json": "v7.1.6", "alibaba-canal-json": "1.1.8"}[fmt.name]
     ids = {case.id for case in cases}
-    for scenario in ("unsigned-bigint/one-over-signed-max", "shape/update-one-column", "fault/truncated/insert", "rows/keyless/multi-row-insert"):
+    for scenario in (
+        "unsigned-bigint/one-over-signed-max",
+        "shape/update-one-column",
+        "fault/truncated/insert",
+        "rows/keyless/multi-row-insert",
+    ):
         assert f"{fmt.name}/{kept}/{scenario}" in ids
 
 

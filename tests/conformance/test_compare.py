@@ -24,7 +24,7 @@ EQUAL = [
     ("year", 2155, Typed("int", 2155)),
     ("decimal-10-2", Decimal("1.50"), Typed("decimal", Decimal("1.5"))),
     ("decimal-10-2", Decimal("2.00"), Typed("decimal", 2)),
-    ("decimal-10-0", Decimal("123"), Typed("int", 123)),
+    ("decimal-10-0", Decimal(123), Typed("int", 123)),
     ("decimal-38-10", Decimal("1.1234567890"), Typed("decimal", Decimal("1.123456789"))),
     ("decimal-65-30", Decimal("1.5"), Typed("string", "1.500")),
     ("decimal-65-30", Decimal("1" + "0" * 33 + "1"), Typed("string", "1" + "0" * 33 + "1")),
@@ -237,7 +237,10 @@ def test_a_cell_whose_text_is_unknown_accepts_any_text():
 
 
 def test_exact_json_keeps_every_digit():
-    assert exact_json("[1.10000000000000000001, 18446744073709551615]") == [Decimal("1.10000000000000000001"), 18446744073709551615]
+    assert exact_json("[1.10000000000000000001, 18446744073709551615]") == [
+        Decimal("1.10000000000000000001"),
+        18446744073709551615,
+    ]
 
 
 @pytest.mark.parametrize(

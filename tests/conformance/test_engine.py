@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import pytest
@@ -36,8 +37,6 @@ def rows(records, after=None):
     )
 '''  # fmt: skip
 
-
-# --- the parent's side, against a child that answers as it is told and needs no Spark ---
 
 def asking(decoder, handle="h"):
     return Request(handle, RANGES, decoder, 1, Deployment())
@@ -88,7 +87,7 @@ def test_a_session_that_does_not_start_is_told_with_a_remedy_by_every_request(fa
     monkeypatch.setenv("FAKE_START", word)
     engine = fake[0](start_s=0.5)
     for future in (engine.started, engine.load("fine", "auto"), engine.open("h", Source(RANGES)), engine.decode(asking("fine"))):
-        with pytest.raises(HarnessError, match="Spark did not start: .*Is Java 17 or 21 there.*doctor"):
+        with pytest.raises(HarnessError, match=r"Spark did not start: .*Is Java 17 or 21 there.*doctor"):
             future.result(20)
 
 
@@ -115,10 +114,25 @@ def test_closing_ends_what_runs_and_cancels_what_waits(fake, session_processes):
     engine.close()
     assert time.monotonic() - began < 10
     assert waiting.cancelled()
-    with pytest.raises(Exception, match="Spark process ended|negative|descriptor|closed"):
+    with pytest.raises(Exception, match=r"Spark process ended|negative|descriptor|closed"):
         running.result(5)
     assert session_processes(asked()[0][0]) == []
     assert not directory.exists()
+
+
+def test_no_child_is_started_after_the_closing(fake, monkeypatch, eventually):
+    gate, ensure = threading.Event(), ChildEngine._ensure
+    monkeypatch.setattr(ChildEngine, "_ensure", lambda self: gate.wait(10) and ensure(self))
+    engine = fake[0]()
+    eventually(engine.started.running)
+    closing = threading.Thread(target=engine.close)
+    closing.start()
+    eventually(lambda: engine._closed)
+    gate.set()
+    closing.join()
+    assert engine._child is None
+    with pytest.raises(HarnessError, match="closed"):
+        engine.started.result(5)
 
 
 def asked_safely(asked):
@@ -126,9 +140,6 @@ def asked_safely(asked):
         return asked()
     except (OSError, ValueError):
         return []
-
-
-# --- real decoders in a real child ---
 
 
 @pytest.fixture(scope="module")
@@ -203,15 +214,19 @@ def test_records_have_the_shape_of_the_kafka_source(engine, decoder):
 
 @pytest.mark.spark
 def test_functions_of_a_file_reach_the_python_workers(engine, decoder):
-    spec = decoder("""
+    spec = decoder(
+        """
         OFFSET = 100
         def shifted(batches):
             for batch in batches:
-                yield pa.record_batch([pa.array([int(v.as_py()) + OFFSET for v in batch.column(0)]), batch.column(1)], ["n", "offset"])
+                numbers = [int(value.as_py()) + OFFSET for value in batch.column(0)]
+                yield pa.record_batch([pa.array(numbers), batch.column(1)], ["n", "offset"])
         def decode(records):
             found = records.select("value", "offset").mapInArrow(shifted, "n bigint, offset bigint")
             return rows(records.drop("value").join(found, "offset").withColumn("value", F.col("n").cast("string").cast("binary")))
-    """, stem="udf")
+    """,
+        stem="udf",
+    )
     assert values(engine, spec, ((0, 0, 2),)) == {0: "100", 1: "101", 2: "102"}
 
 
@@ -231,7 +246,7 @@ def test_noise_on_standard_output_disturbs_nothing(engine, decoder):
 @pytest.mark.spark
 def test_a_column_is_renamed_by_mapping(engine, decoder):
     spec = decoder("def decode(records):\n    return rows(records).withColumn('image', F.struct('after')).drop('after')\n")
-    with pytest.raises(UsageError, match="no column 'after'.*--map"):
+    with pytest.raises(UsageError, match=r"no column 'after'.*--map"):
         values(engine, spec)
     assert values(engine, spec, mapping={"after": "image.after"}) == NUMBERS
 
@@ -241,7 +256,12 @@ def test_a_column_is_renamed_by_mapping(engine, decoder):
     ("text", "name", "level", "said"),
     [
         ("def decode(records:\n", "decode", "auto", r"cannot be imported: SyntaxError"),
-        ("import no_such_module\n", "decode", "auto", "cannot be imported: ModuleNotFoundError: No module named 'no_such_module'"),
+        (
+            "import no_such_module\n",
+            "decode",
+            "auto",
+            "cannot be imported: ModuleNotFoundError: No module named 'no_such_module'",
+        ),
         ("raise SystemExit(3)\n", "decode", "auto", "cannot be imported: SystemExit: 3"),
         ("1 / 0\n", "decode", "auto", "cannot be imported: ZeroDivisionError"),
         (FINE, "decoed", "auto", "has no 'decoed'; it has decode"),
@@ -252,7 +272,12 @@ def test_a_column_is_renamed_by_mapping(engine, decoder):
         ("def decode(records, other):\n    return None\n", "decode", "auto", r"does not take \(records\)"),
         ("def decode_rows(records):\n    return None\n", "decode_rows", "auto", r"does not take \(records, table\)"),
         (FINE, "decode", "rows", r"does not take \(records, table\)"),
-        ("class D:\n    def __init__(self, x): ...\n    def decode(self, records): ...\n", "D", "auto", r"D\(\) raised TypeError"),
+        (
+            "class D:\n    def __init__(self, x): ...\n    def decode(self, records): ...\n",
+            "D",
+            "auto",
+            r"D\(\) raised TypeError",
+        ),
         ("CAPABILITIES = {'kind': ['ROW']}\n" + FINE, "decode", "auto", r"CAPABILITIES has \['kind'\]"),
         ("CAPABILITIES = 5\n" + FINE, "decode", "auto", "CAPABILITIES must map"),
         ("CAPABILITIES = {'kinds': 'ROW'}\n" + FINE, "decode", "auto", "CAPABILITIES must map"),
@@ -277,7 +302,12 @@ def test_both_levels_in_a_class_a_module_and_a_file(engine, decoder):
     both = "def decode_rows(self_or_records, *more, deployment=None): ...\ndef decode(*records): ...\n"
     assert engine.load(decoder(both, "", "both"), "auto").result().levels == (1, 2)
     assert engine.load(decoder(both, "", "both"), "rows").result().levels == (2,)
-    kind = "CAPABILITIES = {'profiles': ('v7*',)}\nclass D:\n    def decode(self, records): ...\n    def decode_rows(self, records, table): ...\n"
+    kind = """
+        CAPABILITIES = {"profiles": ("v7*",)}
+        class D:
+            def decode(self, records): ...
+            def decode_rows(self, records, table): ...
+    """
     loaded = engine.load(decoder(kind, "D", "kind"), "changes").result()
     assert loaded == Loaded((1,), Capabilities(profiles=("v7*",)))
 
@@ -398,7 +428,7 @@ def test_a_decoder_that_kills_its_jvm_costs_its_call_alone(engine, decoder, sess
     assert session_processes(child) == []
 
 
-PARENT = '''
+PARENT = """
 import sys, threading
 from conformance.engine import ChildEngine, Source, Request
 from generators.model import Deployment
@@ -408,7 +438,7 @@ print(engine._child.pid, flush=True)
 if sys.argv[2]:
     engine.decode(Request("h", ((0, 0, 0),), sys.argv[2], 1, Deployment()))
 threading.Event().wait()
-'''
+"""
 
 
 @pytest.mark.spark

@@ -35,8 +35,15 @@ def case(name, profile="v1", value=b'{"c":"9223372036854775808"}', level=1):
 
 GOOD = CaseResult(case("good"), Verdict.PASS)
 FINDING = Finding(
-    "x-json/v1/bad", RULE.id, 0, 0, Aspect.VALUE, "after['c']", "9223372036854775808 (bigint unsigned)", "-9223372036854775808 (int)"
-)  # fmt: skip
+    "x-json/v1/bad",
+    RULE.id,
+    0,
+    0,
+    Aspect.VALUE,
+    "after['c']",
+    "9223372036854775808 (bigint unsigned)",
+    "-9223372036854775808 (int)",
+)
 BAD = CaseResult(case("bad"), Verdict.FAIL, (FINDING,))
 ERRORED = CaseResult(case("worse", "v2+option", level=2), Verdict.ERRORED, note="ValueError: no\n  at line 1")
 FORMAT = FormatResult(

@@ -24,7 +24,9 @@ PLACES = [
     *(("cell", aspect, side) for aspect in (Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE) for side in ("before", "after")),
 ]
 """Every (field, aspect, side) that the judge compares."""
-CLASSES = sorted({mysql.value_class(mysql.TYPES[name], value) for name in mysql.TYPES for value in mysql.boundary_values(name).values()})
+CLASSES = sorted(
+    {mysql.value_class(mysql.TYPES[name], value) for name in mysql.TYPES for value in mysql.boundary_values(name).values()}
+)
 
 
 @pytest.mark.parametrize("name", FORMATS)

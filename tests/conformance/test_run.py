@@ -82,7 +82,7 @@ def test_the_reference_decoder_conforms_and_the_laws_are_tried(engine):
     laws = {rule.rule.law: rule.compared for rule in found.rules if rule.rule.law}
     assert laws["environment"] >= 20
     assert laws["batch"] >= 12
-    assert sorted(len(places) for places in found.places.values())[0] >= 1
+    assert min(len(places) for places in found.places.values()) >= 1
     assert len({place for places in found.places.values() for place in places}) == sum(map(len, found.places.values()))
     assert found.certain > 0.95
 
@@ -106,13 +106,16 @@ def test_an_envelope_fault_convicts_its_rule(engine, decoder, tmp_path):
 
 @pytest.mark.spark
 def test_a_value_fault_convicts_its_rule(engine, decoder, tmp_path):
-    spec = decoder("""
+    spec = decoder(
+        """
         def decode_rows(records, table, *, deployment=None):
             rows = reference.decode_rows(records, table, deployment=deployment)
             if table.name != "keyless":
                 return rows
             return rows.withColumn("after", F.col("after").withField("a", F.col("after.a") + 1))
-    """, "decode_rows")
+    """,
+        "decode_rows",
+    )
     result = run(replace(SETTINGS, decoder=spec, select=LEVEL_TWO), engine)
     assert result.exit_code == 1
     assert broken(result) == {f"{NAME}/value/integer"}
@@ -125,12 +128,15 @@ def test_a_value_fault_convicts_its_rule(engine, decoder, tmp_path):
 @pytest.mark.spark
 @pytest.mark.parametrize("kind", ["CORRUPT", "ROW"])
 def test_messages_of_other_tables_are_to_be_left_out(engine, decoder, tmp_path, kind):
-    spec = decoder(f"""
+    spec = decoder(
+        f"""
         def decode_rows(records, table, *, deployment=None):
             rows = reference.decode_rows(records, table, deployment=deployment)
             others = records.join(rows, PLACE, "left_anti").select(*PLACE, F.lit(0).alias("row"), F.lit("{kind}").alias("kind"))
             return rows.unionByName(others, allowMissingColumns=True)
-    """, "decode_rows")
+    """,
+        "decode_rows",
+    )
     result = run(replace(SETTINGS, decoder=spec, select=LEVEL_TWO), engine)
     (failure,) = result.failures
     assert failure.finding.aspect is Aspect.EXTRA
@@ -186,9 +192,6 @@ def test_what_a_decoder_does_not_claim_is_unsupported(engine, decoder):
     found = run(replace(SETTINGS, decoder=spec, select=(*SHAPES, f"{PROFILE}/ddl")), engine).formats[0]
     verdicts = {(c.case.id.split("/")[2], c.verdict) for c in found.cases}
     assert verdicts == {("shape", Verdict.PASS), ("ddl", Verdict.UNSUPPORTED)}
-
-
-# --- without Spark ---
 
 
 def test_a_decoder_that_hangs_or_dies_is_a_verdict(fake):
@@ -306,7 +309,18 @@ def test_a_sample_is_seeded_and_in_order():
     assert sample(1, "a", [], 5) == []
 
 
-HOSTILE_FILES = ["", "[]", "{}", "5", "null", '{"version": 1}', '{"version": 2}', "[" * 100_000, '{"version": 1, "case": []}', "\x00"]
+HOSTILE_FILES = [
+    "",
+    "[]",
+    "{}",
+    "5",
+    "null",
+    '{"version": 1}',
+    '{"version": 2}',
+    "[" * 100_000,
+    '{"version": 1, "case": []}',
+    "\x00",
+]
 
 
 @pytest.mark.parametrize("text", HOSTILE_FILES, ids=range(len(HOSTILE_FILES)))
