@@ -36,7 +36,7 @@ BROKER = click.option(
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(package_name="cdc-conformance")
 def cli() -> None:
-    """Conformance harness for CDC message decoders on Spark.
+    r"""Conformance harness for CDC message decoders on Spark.
 
     \b
     Exit codes: 0 conforms; 1 does not; 2 usage or configuration; 3 harness or environment;
@@ -84,6 +84,7 @@ class Progress:
         self._status = self._console.status("starting") if self._console.is_terminal else None
 
     def __call__(self, text: str) -> None:
+        """Says what is going on."""
         if self._status is not None:
             self._status.update(text)
         elif time.monotonic() - self._last >= 10:
@@ -140,7 +141,7 @@ def transport(spec: str, note: Callable[[str], None]) -> Iterator[tuple[str | No
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
 @FORMAT
 def run(**options: Any) -> None:
-    """The main job: draw, publish, decode, judge, report.
+    r"""The main job: draw, publish, decode, judge, report.
 
     \b
     Example: cdc-conformance run ticdc-canal-json --decoder mine.py:decode --budget ci
@@ -218,7 +219,7 @@ def _perform(settings: Any, broker_spec: str, report: Path | None, style: str) -
 @click.option("--decoder", metavar="SPEC", help="Another decoder than the saved one.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
 def replay(name: str, decoder: str | None, timeout: float) -> None:
-    """Judges one saved failure again: FIXED, FAILED or ERROR.
+    r"""Judges one saved failure again: FIXED, FAILED or ERROR.
 
     \b
     Example: cdc-conformance replay .cdc-conformance/failures/ticdc-canal-json-value-unsigned-1a2b3c4d.json
@@ -246,7 +247,7 @@ def replay(name: str, decoder: str | None, timeout: float) -> None:
 @SEED
 @FORMAT
 def selftest(formats: tuple[str, ...], seed: int, style: str | None) -> None:
-    """Shows that the harness catches what it must and accuses nobody wrongly (DESIGN 7).
+    r"""Shows that the harness catches what it must and accuses nobody wrongly (DESIGN 7).
 
     \b
     Example: cdc-conformance selftest
@@ -271,7 +272,7 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None) -> None:
 @cli.command()
 @FORMAT
 def doctor(style: str | None) -> None:
-    """What is there, what is missing, and how to get it.
+    r"""What is there, what is missing, and how to get it.
 
     \b
     Example: cdc-conformance doctor
@@ -311,7 +312,7 @@ def doctor(style: str | None) -> None:
 @click.option("--rounds", type=click.IntRange(3), default=7, show_default=True, help="Timed rounds after warm-up.")
 @FORMAT
 def bench(formats: tuple[str, ...], decoder: str | None, messages: int, rounds: int, style: str | None) -> None:
-    """Batch decode throughput against the baseline: same process, interleaved, noop sink, as a ratio with its range.
+    r"""Batch decode throughput against the baseline: same process, interleaved, noop sink, as a ratio with its range.
 
     \b
     Example: cdc-conformance bench ticdc-canal-json --messages 50000

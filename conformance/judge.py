@@ -78,7 +78,7 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One comparison that a rule owned: where `selftest` may alter a correct output. `name` is the field, or the image's column."""
+    """One comparison that a rule owned, where `selftest` may alter a correct output. `name` is the field or the column."""
 
     case: str
     message: int

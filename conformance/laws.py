@@ -173,7 +173,7 @@ def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tupl
 
 
 def again(engine: ChildEngine, plain: Request, owners: Mapping[Place, tuple[Case, int]], judge: Judge) -> list[Finding]:
-    """The laws over a few messages: each alone, all in 7 partitions, and all in every other environment, against one plain call."""
+    """The laws over a few messages: each alone, in 7 partitions, and in every other environment, against one plain call."""
     baseline = engine.decode(plain)
     places = frozenset(owners)
 

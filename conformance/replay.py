@@ -1,7 +1,7 @@
 """Crash files: a failure saved as data, and one case judged again.
 
-A file holds the case (messages and expectations), the rule, the decoder and the versions, as JSON. Replaying says FIXED, FAILED or
-ERROR.
+A file holds the case (messages and expectations), the rule, the decoder and the versions, as JSON. Replaying says FIXED, FAILED
+or ERROR.
 """
 
 from __future__ import annotations

@@ -395,7 +395,7 @@ def _judge_foreign(
 def isolate(
     settings: Settings, engine: ChildEngine, one: Prepared, call: Call
 ) -> tuple[dict[Place, list[OutputRow]], list[tuple[Case, str]]]:
-    """Bisects a call that raises until the raising cases stand alone; gives the others' output and the guilty with their error."""
+    """Bisects a call that raises until the raising cases stand alone; gives the others' output, and the guilty with why."""
     outputs: dict[Place, list[OutputRow]] = {}
     guilty: list[tuple[Case, str]] = []
     bare = replace(call, foreign=())

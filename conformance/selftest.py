@@ -1,4 +1,4 @@
-"""What the harness owes about itself (DESIGN 7): liars are convicted, altered outputs answered, lying writers seen, nobody accused.
+"""What the harness owes about itself (DESIGN 7): liars convicted, altered outputs answered, lying writers seen, nobody accused.
 
 Everything is judged by the same judge, on the named cases of every profile and a few drawn ones.
 """

@@ -45,6 +45,7 @@ class Decoder:
     capabilities: Mapping[str, list[str]]
 
     def __call__(self, level: int, records: DataFrame, table: Table | None, deployment: Deployment) -> DataFrame:
+        """Decodes at a level, which the decoder must have. Raises DecoderError when it returns no DataFrame."""
         function = self.functions[level]
         arguments: list[Any] = [records] if level == 1 else [records, table]
         named = {"deployment": deployment} if _takes(function, "deployment") else {}

@@ -132,7 +132,7 @@ def as_bytes(value: bytes | None) -> Mapping[str, str] | None:
 
 
 def prepare(directory: Path) -> None:
-    """Makes the report's directory and tries it, before anything long is started. Raises HarnessError when it cannot be written."""
+    """Makes the report's directory and tries it, before anything long starts. Raises HarnessError when it cannot be written."""
     probe = directory / "report.jsonl.partial"
     try:
         directory.mkdir(parents=True, exist_ok=True)
