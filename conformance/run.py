@@ -181,6 +181,7 @@ def prepare(settings: Settings, engine: ChildEngine, fmt: Format[Any], note: Not
     places, source = publish(settings, engine, handle, messages)
     engine.open(handle, source).add_done_callback(_quiet)
     one = Prepared(fmt, decoder, loaded, grouped, places, handle, unsupported, count, [], time.monotonic(), kept)
+    one.owners = {id(w.message): case for call in grouped for case in call.cases for w in case.written}
     note(f"{fmt.name}: {len(messages)} messages published; {len(grouped)} decode calls")
     for call in grouped:
         one.futures.append(engine.decode(request(settings, one, call, call.cases)))

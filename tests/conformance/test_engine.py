@@ -450,7 +450,8 @@ def test_nothing_outlives_a_parent_that_is_killed(decoder, tmp_path, session_pro
             open({str(started)!r}, "w").close()
             time.sleep(600)
     """)
-    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(records), spec], stdout=subprocess.PIPE, text=True)
+    argv = [sys.executable, "-c", PARENT, str(records), spec]
+    parent = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)})
     try:
         child = int(parent.stdout.readline())
         eventually(started.exists)
