@@ -66,14 +66,14 @@ class Pending:
 
 
 def submit(engine: ChildEngine, one: Prepared, settings: Settings) -> Pending:
-    """Submits the law calls of a format: batches and environments for its first deployment at level one, environments for the
+    """Submits the law calls of a format: batches and environments for one deployment at level one, environments for the
     widest table at level two."""
     from conformance.run import request, sample, to_ranges
 
     trials: list[Trial] = []
     owners: dict[Place, tuple[Case, int]] = {}
     by_level = {level: [c for c in one.calls if c.level == level] for level in (1, 2)}
-    chosen = by_level[1][:1] + _widest(by_level[2])
+    chosen = _plainest(by_level[1]) + _widest(by_level[2])
     for call in chosen:
         mine = [(case, n, w.message) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
         share = max(10, settings.budget.sampled // max(1, len(chosen)))
@@ -107,6 +107,11 @@ def submit(engine: ChildEngine, one: Prepared, settings: Settings) -> Pending:
             trials.append(trial("batch", name, requests, [m for part in parts for m in part]))
         trials.append(trial("batch", "in 7 partitions", [replace(plain, repartition=7)], messages))
     return Pending(tuple(trials), owners)
+
+
+def _plainest(found: Sequence[Call]) -> list[Call]:
+    """A level-one call whose messages need no decompression, away from UTC if there is one."""
+    return sorted(found, key=lambda c: (c.deployment.compression != "none", c.deployment.time_zone == "UTC"))[:1]
 
 
 def _widest(found: Sequence[Call]) -> list[Call]:

@@ -112,7 +112,11 @@ def run(settings: Settings, engine: ChildEngine, note: Note = lambda _text: None
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
     _check_selection(settings)
-    prepared = [found for name in settings.formats if (found := prepare(settings, engine, get(name), note)) is not None]
+    # The child answers in order: every decoder is loaded before the first long call is queued.
+    loading = {name: load(settings, engine, get(name)) for name in settings.formats}
+    prepared = [
+        found for name in settings.formats if (found := prepare(settings, engine, get(name), note, loading[name])) is not None
+    ]
     if not prepared:
         raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
     from conformance.shrink import shrink
@@ -155,11 +159,22 @@ def _check_selection(settings: Settings) -> None:
             raise UnknownName("case or rule", pattern, [*known, *FORMATS])
 
 
-def prepare(settings: Settings, engine: ChildEngine, fmt: Format[Any], note: Note) -> Prepared | None:
-    """Draws and publishes one format and submits its decode calls; None when the selection leaves nothing."""
-    decoder = settings.decoder or f"{DECODERS}.{module_name(fmt.name)}"
+def load(settings: Settings, engine: ChildEngine, fmt: Format[Any]) -> Future[Loaded]:
+    """Asks for the decoder of a format."""
     level = {"changes": "changes", "rows": "rows"}.get(settings.level, "auto")
-    loading = engine.load(decoder, level)
+    return engine.load(settings.decoder or _reference(fmt), level)
+
+
+def _reference(fmt: Format[Any]) -> str:
+    return f"{DECODERS}.{module_name(fmt.name)}"
+
+
+def prepare(
+    settings: Settings, engine: ChildEngine, fmt: Format[Any], note: Note, loading: Future[Loaded] | None = None
+) -> Prepared | None:
+    """Draws and publishes one format and submits its decode calls; None when the selection leaves nothing."""
+    decoder = settings.decoder or _reference(fmt)
+    loading = loading or load(settings, engine, fmt)
     began = time.monotonic()
     selected = profiles(fmt, settings.writer_profile)
     cases = list(named_cases(fmt, selected))

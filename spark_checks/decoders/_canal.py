@@ -113,31 +113,40 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
             F.when(mine & (m["type"] == "UPDATE") & (F.size(m["old"]) == F.size(m["data"])), m["old"]).alias("old"),
             *([m["sqlType"].alias("codes")] if binaries else []),
         )
-        .select(*COORDINATES, "op", F.size("data").alias("n"), F.expr(sql.images).alias("images"))
-        .select(*COORDINATES, "op", "n", "images", F.exists("images", lambda image: image["unfit"]).alias("unfit"))
+        .select(*COORDINATES, "op", F.size("data").alias("n"), F.expr(sql.now).alias("now"), F.expr(sql.was).alias("was"))
     )
-    broken = (op == "CORRUPT") | F.col("unfit")
+    now, was = F.col("now"), F.col("was")
+    # NULL, which a comparison with a NULL cell gives, is no misfit.
+    unfit = [F.coalesce(F.array_contains(side["unfit"], True), F.lit(False)) for side in (now, was)]
+    broken = (op == "CORRUPT") | unfit[0] | unfit[1]
     numbers = F.when(broken, F.array(F.lit(0))).when(op.isNotNull(), F.sequence(F.lit(0), n - 1))
-    now, was = F.get(F.col("images"), row)["value"], F.get(F.col("images"), n + row)["value"]
-    read = ~F.coalesce(broken, F.lit(False))
+    image = F.get(now, row)["value"]
+    read = F.col("read")
     return (
-        typed_rows.select(*COORDINATES, "op", "n", "images", "unfit", F.explode_outer(numbers).alias("row"))
+        typed_rows.select(
+            *COORDINATES,
+            "op",
+            "now",
+            "was",
+            F.coalesce(~broken, F.lit(False)).alias("read"),
+            F.explode_outer(numbers).alias("row"),
+        )
         .where(row.isNotNull())
         .select(
             *COORDINATES,
             "row",
             F.when(read, "ROW").otherwise("CORRUPT").alias("kind"),
             F.when(read, op).alias("op"),
-            F.when(read & (op == "DELETE"), now).when(read & (op == "UPDATE"), was).alias("before"),
-            F.when(read & (op != "DELETE"), now).alias("after"),
-            F.when(op == "CORRUPT", UNREADABLE).when(F.col("unfit"), MISFIT).alias("error"),
+            F.when(read & (op == "DELETE"), image).when(read, F.get(was, row)["value"]).alias("before"),
+            F.when(read & (op != "DELETE"), image).alias("after"),
+            F.when(op == "CORRUPT", UNREADABLE).when(~read, MISFIT).alias("error"),
         )
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _RowSql:
-    """SQL over `data` (structs of texts), `old` (maps, or NULL) and `codes` (sqlType).
+    """SQL over `data` (structs of texts), `old` (maps, or NULL) and `codes` (sqlType): arrays of structs `value` and `unfit`.
 
     It is all lambdas: they are interpreted, where generated code for a table of some width passes the size up to which the JVM
     compiles a method, and is then slower by an order of magnitude.
@@ -148,20 +157,22 @@ class _RowSql:
     coded: frozenset[str]
 
     @property
-    def images(self) -> str:
-        """The after images (of DELETE the before images), then the before images: structs `value` and `unfit`."""
+    def now(self) -> str:
+        """`data`, typed."""
+        return self._judged("data")
+
+    @property
+    def was(self) -> str:
+        """The before images of an UPDATE, typed: `old`, and from `data` what it does not name."""
+        cells = ", ".join(self._overlaid(i, c) for i, c in enumerate(self.table.columns))
+        return self._judged(f"transform(old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)")
+
+    def _judged(self, texts: str) -> str:
         values = ", ".join(f"{self._typed(c)} AS {_name(c.name)}" for c in self.table.columns)
         tests = (misfit(f"i.t.{_name(c.name)}", f"i.value.{_name(c.name)}", c.type) for c in self.table.columns)
         unfit = " OR ".join(filter(None, tests)) or "false"
-        pairs = f"transform({self._texts}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
+        pairs = f"transform({texts}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
         return f"transform({pairs}, i -> struct(i.value AS value, i.t IS NOT NULL AND ({unfit}) AS unfit))"
-
-    @property
-    def _texts(self) -> str:
-        """`data`, then the before images: `old`, and from `data` what it does not name."""
-        cells = ", ".join(self._overlaid(i, c) for i, c in enumerate(self.table.columns))
-        whole = f"transform(old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)"
-        return f"CASE WHEN old IS NULL THEN data ELSE concat(data, {whole}) END"
 
     def _overlaid(self, i: int, c: ColumnOf) -> str:
         """The old text, else NULL if `old` names the column, else the text of `data`. A complete `old` has the columns in the
