@@ -96,10 +96,11 @@ CASES = 150
 
 @dataclass(slots=True)
 class Judge:
-    """Judges the cases of one format and keeps the rules' counts, and for each rule some sites and cases that it owned."""
+    """Judges the cases of one format and keeps the rules' counts; if it `remembers`, also some sites and cases of each rule."""
 
     rules: tuple[Rule, ...]
     capabilities: Capabilities = Capabilities()
+    remembers: bool = False
     compared: Counter[str] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
     cells: Counter[State] = field(default_factory=Counter)
@@ -239,7 +240,7 @@ class _Reader:
 
     def count(self, rule: Rule, aspect: Aspect, at: tuple[int, int], name: str, side: str) -> None:
         self.judge.compared[rule.id] += 1
-        if rule.id not in self._counted:
+        if self.judge.remembers and rule.id not in self._counted:
             self._counted.add(rule.id)
             site = Site(self.case.id, at[0], at[1], aspect, name, side)
             self.judge.remember(rule, self.case, site, self._several)

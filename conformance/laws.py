@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 ALONE: Final = 4
 """How many messages are decoded each in a call of its own."""
 
+PARTITIONS: Final = 3
+"""Into how many partitions a sample is spread, fewer than its messages and more than cores."""
+
 ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
     "time zone America/New_York, ANSI off, case-sensitive, 1 shuffle partition": {
         "spark.sql.session.timeZone": "America/New_York",
@@ -105,7 +108,7 @@ def submit(engine: ChildEngine, one: Prepared, settings: Settings) -> Pending:
         for name, parts in (("alone", [[m] for m in mixed[:ALONE]]), ("in other batches", [mixed[:half], mixed[half:]])):
             requests = [replace(plain, ranges=to_ranges(one.place(m) for m in part)) for part in parts if part]
             trials.append(trial("batch", name, requests, [m for part in parts for m in part]))
-        trials.append(trial("batch", "in 7 partitions", [replace(plain, repartition=7)], messages))
+        trials.append(trial("batch", f"in {PARTITIONS} partitions", [replace(plain, repartition=PARTITIONS)], messages))
     return Pending(tuple(trials), owners)
 
 
@@ -178,7 +181,7 @@ def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tupl
 
 
 def again(engine: ChildEngine, plain: Request, owners: Mapping[Place, tuple[Case, int]], judge: Judge) -> list[Finding]:
-    """The laws over a few messages: each alone, in 7 partitions, and in every other environment, against one plain call."""
+    """The laws over a few messages: each alone, in several partitions, and in every other environment, against one plain call."""
     baseline = engine.decode(plain)
     places = frozenset(owners)
 
@@ -187,5 +190,5 @@ def again(engine: ChildEngine, plain: Request, owners: Mapping[Place, tuple[Case
 
     trials = [trial("environment", name, [replace(plain, conf=conf)]) for name, conf in ENVIRONMENTS.items()]
     trials.append(trial("batch", "alone", [replace(plain, ranges=((p, o, o),)) for _, p, o in sorted(places)]))
-    trials.append(trial("batch", "in 7 partitions", [replace(plain, repartition=7)]))
+    trials.append(trial("batch", f"in {PARTITIONS} partitions", [replace(plain, repartition=PARTITIONS)]))
     return collect(Pending(tuple(trials), owners), judge, lambda _text: None)

@@ -60,7 +60,7 @@ def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Calla
         settings = Settings((name,), BUDGETS["smoke"], seed)
         one = prepare(settings, engine, fmt, note)
         assert one is not None
-        evidence = Evidence(Judge(rules(name)))
+        evidence = Evidence(Judge(rules(name), remembers=True))
         result = finish(settings, engine, one, note, evidence)
         found += reference(result)
         note(f"{name}: altering outputs")

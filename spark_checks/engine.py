@@ -182,6 +182,7 @@ class SparkEngine:
         match request["op"]:
             case "start":
                 self._spark = session(packages=request["packages"], cores=request["cores"], conf=request["conf"])
+                warm_up(self._spark)
                 return {"version": self._spark.version}
             case "load":
                 decoder = self._decoder(request["decoder"], request["level"])
@@ -263,6 +264,14 @@ class SparkEngine:
         with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, found.schema) as writer:
             writer.write_table(found)
         return {"rows": found.num_rows}
+
+
+def warm_up(spark: SparkSession) -> None:
+    """Runs a small job through what every decode call needs (JSON, casts, generated code, Arrow), while the parent still draws."""
+    text = F.concat(F.lit('{"a":["'), F.col("id").cast("string"), F.lit('"]}'))
+    parsed = spark.range(0, 2_000, 1, 2).select(F.from_json(text, "a array<string>, b map<string,string>").alias("j"))
+    exploded = parsed.select(F.posexplode_outer("j.a").alias("row", "text"), "j.b")
+    exploded.select("row", F.expr("try_cast(text AS decimal(20,0))"), F.expr("try_cast(text AS timestamp)"), "b").toArrow()
 
 
 def read_kafka(spark: SparkSession, bootstrap: str, topic: str, ranges: list[tuple[int, int, int]]) -> DataFrame:

@@ -345,7 +345,7 @@ def test_types_that_a_decoder_does_not_claim_are_not_compared():
 
 
 def test_counts_sites_and_cases_of_a_rule():
-    judged = Judge(GENERAL)
+    judged = Judge(GENERAL, remembers=True)
     for name in ("c1", "c2", "c3", "c4"):
         one = replace(case([INSERT], [INSERT]), id=f"x/v1/{name}")
         judged.judge(one, [[GOOD], [replace(GOOD, op="READ")]])
