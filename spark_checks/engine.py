@@ -267,7 +267,7 @@ class SparkEngine:
 
 
 def warm_up(spark: SparkSession) -> None:
-    """Runs a small job through what every decode call needs (JSON, casts, generated code, Arrow), while the parent still draws."""
+    """Runs a small job through what every decode call needs (JSON, casts, generated code, Arrow) while the parent still draws."""
     text = F.concat(F.lit('{"a":["'), F.col("id").cast("string"), F.lit('"]}'))
     parsed = spark.range(0, 2_000, 1, 2).select(F.from_json(text, "a array<string>, b map<string,string>").alias("j"))
     exploded = parsed.select(F.posexplode_outer("j.a").alias("row", "text"), "j.b")
