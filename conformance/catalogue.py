@@ -57,7 +57,7 @@ def _text(value: object) -> str:
 @click.command("formats")
 @STYLE
 def list_formats(style: str | None) -> None:
-    r"""The wire formats and the profiles of their writers.
+    """The wire formats and the profiles of their writers.
 
     \b
     Example: cdc-conformance formats --format json
@@ -81,7 +81,7 @@ def list_formats(style: str | None) -> None:
 @click.argument("names", nargs=-1, metavar="[FORMAT]...")
 @STYLE
 def list_rules(names: tuple[str, ...], style: str | None) -> None:
-    r"""The cited rules of every format, or of those named.
+    """The cited rules of every format, or of those named.
 
     \b
     Example: cdc-conformance rules ticdc-canal-json --format markdown
@@ -109,7 +109,7 @@ def list_rules(names: tuple[str, ...], style: str | None) -> None:
 @click.option("--select", multiple=True, metavar="ID", help="Only these ids: a prefix or glob.")
 @STYLE
 def list_cases(names: tuple[str, ...], writer_profile: str, select: tuple[str, ...], style: str | None) -> None:
-    r"""The named cases: stable ids, level and tags.
+    """The named cases: stable ids, level and tags.
 
     \b
     Example: cdc-conformance cases ticdc-canal-json --select 'ticdc-canal-json/v7.1.6/unsigned-bigint'
@@ -143,7 +143,7 @@ def corpus() -> None:
 def corpus_write(
     names: tuple[str, ...], out: Path, seed: int, count: int, writer_profile: str, boundaries: bool, parquet: bool
 ) -> None:
-    r"""Writes a corpus per format and profile: boundary cases and seeded cases.
+    """Writes a corpus per format and profile: boundary cases and seeded cases.
 
     \b
     Example: cdc-conformance corpus write ticdc-canal-json --out corpora --seed 7 --count 200
@@ -167,7 +167,7 @@ def corpus_write(
 @corpus.command("verify")
 @click.argument("directory", type=click.Path(path_type=Path))
 def corpus_verify(directory: Path) -> None:
-    r"""Checks a corpus: files, checksums, counts and that it can be read.
+    """Checks a corpus: files, checksums, counts and that it can be read.
 
     \b
     Example: cdc-conformance corpus verify corpora
@@ -205,7 +205,7 @@ def publish(
     seed: int,
     broker_spec: str,
 ) -> None:
-    r"""Publishes seeded messages of a format to a broker and says what was acknowledged.
+    """Publishes seeded messages of a format to a broker and says what was acknowledged.
 
     \b
     Example: cdc-conformance publish ticdc-canal-json --broker 127.0.0.1:9092 --topic cdc --count 100000
@@ -260,7 +260,7 @@ def publish(
 @click.option("--decoder", metavar="SPEC", help="Default: the reference decoder.")
 @click.option("--select", multiple=True, metavar="ID", help="Only these cases: a prefix or glob.")
 def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, ...]) -> None:
-    r"""What a decoder makes of a corpus, as JSON lines: a look, no verdict.
+    """What a decoder makes of a corpus, as JSON lines: a look, no verdict.
 
     \b
     Example: cdc-conformance decode ticdc-canal-json corpora/ticdc-canal-json/v7.1.6

@@ -37,11 +37,11 @@ BROKER = click.option(
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(package_name="cdc-conformance")
 def cli() -> None:
-    r"""Conformance harness for CDC message decoders on Spark.
+    """Conformance harness for CDC message decoders on Spark.
 
     \b
     Exit codes: 0 conforms; 1 does not; 2 usage or configuration; 3 harness or environment;
-    4 nothing selected or judged; 5 unexpected pass; 130 interrupted.
+    4 nothing selected or judged; 130 interrupted.
     """
 
 
@@ -142,7 +142,7 @@ def transport(spec: str, note: Callable[[str], None]) -> Iterator[tuple[str | No
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
 @FORMAT
 def run(**options: Any) -> None:
-    r"""The main job: draw, publish, decode, judge, report.
+    """The main job: draw, publish, decode, judge, report.
 
     \b
     Example: cdc-conformance run ticdc-canal-json --decoder mine.py:decode --budget ci
@@ -222,7 +222,7 @@ def _perform(settings: Any, broker_spec: str, report: Path | None, style: str) -
 @click.option("--decoder", metavar="SPEC", help="Another decoder than the saved one.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
 def replay(name: str, decoder: str | None, timeout: float) -> None:
-    r"""Judges one saved failure again: FIXED, FAILED or ERROR.
+    """Judges one saved failure again: FIXED, FAILED or ERROR.
 
     \b
     Example: cdc-conformance replay .cdc-conformance/failures/ticdc-canal-json-value-unsigned-1a2b3c4d.json
@@ -250,7 +250,7 @@ def replay(name: str, decoder: str | None, timeout: float) -> None:
 @SEED
 @FORMAT
 def selftest(formats: tuple[str, ...], seed: int, style: str | None) -> None:
-    r"""Shows that the harness catches what it must and accuses nobody wrongly (DESIGN 7).
+    """Shows that the harness catches what it must and accuses nobody wrongly (DESIGN 7).
 
     \b
     Example: cdc-conformance selftest
@@ -275,7 +275,7 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None) -> None:
 @cli.command()
 @FORMAT
 def doctor(style: str | None) -> None:
-    r"""What is there, what is missing, and how to get it.
+    """What is there, what is missing, and how to get it.
 
     \b
     Example: cdc-conformance doctor
@@ -315,7 +315,7 @@ def doctor(style: str | None) -> None:
 @click.option("--rounds", type=click.IntRange(3), default=7, show_default=True, help="Timed rounds after warm-up.")
 @FORMAT
 def bench(formats: tuple[str, ...], decoder: str | None, messages: int, rounds: int, style: str | None) -> None:
-    r"""Batch decode throughput against the baseline: same process, interleaved, noop sink, as a ratio with its range.
+    """Batch decode throughput against the baseline: same process, interleaved, noop sink, as a ratio with its range.
 
     \b
     Example: cdc-conformance bench ticdc-canal-json --messages 50000

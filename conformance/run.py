@@ -342,6 +342,8 @@ def finish(settings: Settings, engine: ChildEngine, one: Prepared, note: Note, e
         results = _with_findings(judge, results, findings)
     if len(kept) < len(found):
         results = [_only(judge, r, kept) for r in results]
+    order = {profile.name: number for number, profile in enumerate(one.fmt.profiles)}
+    results.sort(key=lambda result: order[result.case.profile])
     places = {case.id: tuple(one.place(w.message) for w in case.written) for call in one.calls for case in call.cases}
     outcome = tuple(_rule_result(settings, one, judge, rule, rule.id in kept) for rule in found)
     return FormatResult(
