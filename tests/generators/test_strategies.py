@@ -138,7 +138,7 @@ def test_every_boundary_is_drawn(slug: str) -> None:
 
 
 def test_every_logical_type_is_drawn() -> None:
-    drawn = s.draw(s.types(), 600, 1)
+    drawn = s.draw(s.types(), 4_000, 1)
     assert {kind.logical for kind in drawn} == set(Logical)
     assert {kind.unsigned for kind in drawn} == {True, False}
     assert {kind.fsp for kind in drawn if kind.name == "datetime"} == set(range(7))
