@@ -174,7 +174,7 @@ def _shape_scenarios(database: str) -> Iterator[Scenario]:
         name, insert(keyed, row), change(keyed, Op.UPDATE, (row, {**row, "k2": 8})), change(keyed, Op.DELETE, (row, None))
     )
     name = "shape/awkward-names"
-    awkward = Table(database, 'awk`ward "t"', tuple(Column(n, string) for n in AWKWARD_NAMES), AWKWARD_NAMES[:1])
+    awkward = Table(database, 'Awk`ward "T"', tuple(Column(n, string) for n in AWKWARD_NAMES), AWKWARD_NAMES[:1])
     full: Row = {n: f"v{i}" for i, n in enumerate(AWKWARD_NAMES)}
     yield scenario(name, insert(awkward, full), change(awkward, Op.UPDATE, (full, {**full, AWKWARD_NAMES[3]: None})))
     name = "shape/many-columns"
