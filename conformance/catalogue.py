@@ -161,7 +161,7 @@ def corpus_write(
                 yield from bulk.cases(fmt, profile, seed, count)
 
             summary = disk.write(out, fmt, profile, cases(), seed=seed, parquet=parquet)
-            click.echo(f"{summary}", err=True)
+            click.echo(f"{summary.path}: {summary.cases} cases, {summary.messages} messages, {summary.size} bytes", err=True)
 
 
 @corpus.command("verify")
@@ -175,8 +175,6 @@ def corpus_verify(directory: Path) -> None:
     from generators import corpus as disk
 
     found = disk.find(directory)
-    if not found:
-        raise UsageError(f"{directory}: no corpus here (no manifest.json in it or below)")
     bad = 0
     for folder in found:
         problems = disk.verify(folder)
