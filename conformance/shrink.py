@@ -6,6 +6,7 @@ decoder in one call per set of columns.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -21,7 +22,7 @@ from generators.errors import HarnessError
 from generators.formats.base import get
 from generators.model import Case, History, RowChange, RowImages, Scenario, Table
 
-_CELL = re.compile(r"(?:before|after)\[(['\"])(?P<name>.*)\1\]", re.DOTALL)
+_CELL = re.compile(r"(?:before|after)\[(?P<name>.*)\]", re.DOTALL)
 
 
 def shrink(
@@ -51,8 +52,8 @@ def _size(case: Case) -> int:
 def _candidates(scenario: Scenario, failure: Failure) -> Iterator[Scenario]:
     """Smaller scenarios, smallest first: one row of one event, with the key and the failing column; then whole rows."""
     cell = _CELL.fullmatch(failure.finding.path)
-    columns = None if cell is None else cell["name"].encode().decode("unicode_escape", "ignore")
-    column = next((c for c in (columns, cell and cell["name"]) if c and _has(scenario, c)), None)
+    named = None if cell is None else ast.literal_eval(cell["name"])
+    column = named if named is not None and _has(scenario, named) else None
     events = [e for e in scenario.history.events if isinstance(e, RowChange)]
     for event in events:
         keep = (*event.table.primary_key, column) if column else None
