@@ -18,7 +18,7 @@ from generators import boundaries, faults
 from generators.cases import as_case, boundary_scenarios
 from generators.errors import NothingSelected, UnknownName
 from generators.formats.base import Format, Profile
-from generators.model import Case, Deployment, Message, Row, Scenario, Table
+from generators.model import Case, Deployment, Kind, Message, Row, Scenario, Table
 
 FOREIGN: Final = 12
 """How many messages of other tables are mixed into a level-two call, to see them left out."""
@@ -54,8 +54,9 @@ class Call:
     @property
     def name(self) -> str:
         """What progress and reports call it."""
-        zone = self.deployment.time_zone + ("" if self.deployment.compression == "none" else f" {self.deployment.compression}")
-        return f"{self.format} {zone} level {self.level}" + (f" {self.table.name}" if self.table else "")
+        packing = () if self.deployment.compression == "none" else (self.deployment.compression,)
+        told = (self.deployment.time_zone, *packing, *filter(None, _options(self.deployment)[1:]))
+        return f"{self.format} {' '.join(told)} level {self.level}" + (f" {self.table.name}" if self.table else "")
 
 
 def budget(name: str) -> Budget:
@@ -91,7 +92,7 @@ def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
             base = _row_fault(fault.name, fault.tag)
             cases.append(_faulty(as_case(fmt, profile, base), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
     if compression == "none" and fmt.container == "json":
-        for cell, scenario in faults.cell_fault_scenarios(fmt.supports):
+        for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile)):
             cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=cell: faults.cell_fault(w, f)))  # type: ignore[misc]
     return tuple(case for case in cases if case.written)
 
@@ -104,7 +105,9 @@ def _row_fault(name: str, tag: str) -> Scenario:
 
 
 def _faulty(case: Case, apply: Callable[[Any], Any]) -> Case:
-    return replace(case, written=tuple(apply(written) for written in case.written))
+    """The case with its row messages spoiled; what else a writer sends (schemas, tombstones) stays."""
+    written = (apply(one) if any(c.kind is Kind.ROW for c in one.changes) else one for one in case.written)
+    return replace(case, written=tuple(written))
 
 
 def named_cases(fmt: Format[Any], selected: Sequence[Profile]) -> Iterator[Case]:
@@ -178,7 +181,11 @@ def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: 
 
 
 def _order(deployment: Deployment) -> tuple[str, ...]:
-    return (deployment.compression, deployment.time_zone, deployment.charset, deployment.binary)
+    return (deployment.compression, deployment.time_zone, *_options(deployment))
+
+
+def _options(deployment: Deployment) -> tuple[str, ...]:
+    return (deployment.charset, deployment.binary, deployment.decimal, deployment.temporal, deployment.bigint_unsigned)
 
 
 def _asked(case: Case) -> Table | None:

@@ -167,11 +167,11 @@ def load_table(data: Plain, at: str = "") -> Table:
     )
 
 
-_DEPLOYMENT = ("time_zone", "charset", "compression", "binary")
+_DEPLOYMENT = ("time_zone", "charset", "compression", "binary", "decimal", "temporal", "bigint_unsigned")
 
 
 def dump_deployment(deployment: Deployment) -> Plain:
-    """A deployment, all four fields."""
+    """A deployment, all its fields."""
     return {name: dump_text(getattr(deployment, name)) for name in _DEPLOYMENT}
 
 

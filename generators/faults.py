@@ -147,10 +147,10 @@ def fault_scenarios(database: str) -> Iterator[tuple[Fault, Scenario]]:
 
 @dataclass(frozen=True, slots=True)
 class CellFault:
-    """A text that a column's type cannot hold.
+    """A wire form that a column's type cannot hold.
 
-    `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `good` the text that writers give that value
-    and `bad` the text that replaces it.
+    `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `good` the JSON that the writer gives that
+    value, quotes included, and `bad` the JSON that replaces it.
     """
 
     name: str
@@ -160,43 +160,50 @@ class CellFault:
     bad: str
 
 
+def _texts(name: str, column: str, value: Value, good: str, bad: str) -> CellFault:
+    return CellFault(name, column, value, json.dumps(good), json.dumps(bad))
+
+
 CELL_FAULTS: Final[tuple[CellFault, ...]] = (
-    CellFault("cell-int", "c_int", 1234567891, "1234567891", "12x4"),
-    CellFault("cell-bigint-over", "c_bigint", 1234567890123456789, "1234567890123456789", "9223372036854775808"),
-    CellFault("cell-unsigned-bigint-negative", "c_unsigned_bigint", 12345678901234567891, "12345678901234567891", "-1"),
-    CellFault("cell-unsigned-bigint-over", "c_unsigned_bigint", 12345678901234567892, "12345678901234567892", str(1 << 64)),
-    CellFault("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), "7654321.25", "123456789.25"),
-    CellFault("cell-decimal-scale", "c_decimal_10_2", Decimal("7654321.75"), "7654321.75", "7654321.755"),
-    CellFault("cell-float", "c_float", 12345.5, "12345.5", "1.2.3"),
-    CellFault("cell-double", "c_double", 54321.25, "54321.25", "5432x"),
-    CellFault("cell-bit", "c_bit_8", 173, "173", "256"),
-    CellFault("cell-date", "c_date", dt.date(2021, 7, 19), "2021-07-19", "2021-13-45"),
-    CellFault("cell-datetime", "c_datetime_0", mysql.wall("2021-07-19 11:12:13"), "2021-07-19 11:12:13", "2021-07-19 25:61:61"),
-    CellFault("cell-time", "c_time_0", (11 * 3600 + 12 * 60 + 13) * mysql.MICROS, "11:12:13", "99:99:99"),
-    CellFault("cell-year", "c_year", 2019, "2019", "20x4"),
-    CellFault("cell-set", "c_set_64", 4886718345, "4886718345", "48x6"),
+    _texts("cell-int", "c_int", 1234567891, "1234567891", "12x4"),
+    _texts("cell-bigint-over", "c_bigint", 1234567890123456789, "1234567890123456789", "9223372036854775808"),
+    _texts("cell-unsigned-bigint-negative", "c_unsigned_bigint", 12345678901234567891, "12345678901234567891", "-1"),
+    _texts("cell-unsigned-bigint-over", "c_unsigned_bigint", 12345678901234567892, "12345678901234567892", str(1 << 64)),
+    _texts("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), "7654321.25", "123456789.25"),
+    _texts("cell-decimal-scale", "c_decimal_10_2", Decimal("7654321.75"), "7654321.75", "7654321.755"),
+    _texts("cell-float", "c_float", 12345.5, "12345.5", "1.2.3"),
+    _texts("cell-double", "c_double", 54321.25, "54321.25", "5432x"),
+    _texts("cell-bit", "c_bit_8", 173, "173", "256"),
+    _texts("cell-date", "c_date", dt.date(2021, 7, 19), "2021-07-19", "2021-13-45"),
+    _texts("cell-datetime", "c_datetime_0", mysql.wall("2021-07-19 11:12:13"), "2021-07-19 11:12:13", "2021-07-19 25:61:61"),
+    _texts("cell-time", "c_time_0", (11 * 3600 + 12 * 60 + 13) * mysql.MICROS, "11:12:13", "99:99:99"),
+    _texts("cell-year", "c_year", 2019, "2019", "20x4"),
+    _texts("cell-set", "c_set_64", 4886718345, "4886718345", "48x6"),
 )
-"""Every cell fault. The values' texts occur nowhere else in a message, and are the same in every release and time zone."""
+"""The cell faults of formats that write every value as MySQL's text in a JSON string. The values' texts occur nowhere else in a
+message, and are the same in every release and time zone."""
 
 
 def cell_fault(written: Written, fault: CellFault) -> Written:
-    """The message with the JSON string of the fault's value replaced, owing exactly one CORRUPT row at level two.
+    """The message with the JSON of the fault's value replaced, owing exactly one CORRUPT row at level two.
 
-    Raises ValueError unless that string occurs exactly once.
+    Raises ValueError unless it occurs exactly once.
     """
     value = written.message.value or b""
-    good, bad = (json.dumps(text).encode() for text in (fault.good, fault.bad))
+    good, bad = fault.good.encode(), fault.bad.encode()
     if value.count(good) != 1:
         raise ValueError(f"fault {fault.name}: {good!r} occurs {value.count(good)} times in the value {value!r}")
     return Written(replace(written.message, value=value.replace(good, bad)), (_CORRUPT,))
 
 
-def cell_fault_scenarios(supports: Callable[[SourceType], bool]) -> Iterator[tuple[CellFault, Scenario]]:
+def cell_fault_scenarios(
+    supports: Callable[[SourceType], bool], found: tuple[CellFault, ...] = CELL_FAULTS
+) -> Iterator[tuple[CellFault, Scenario]]:
     """Each cell fault whose column the format has, with the level-two INSERT that it is to be applied to."""
     table = boundaries.every_type(supports)
     bare: dict[str, Value] = dict.fromkeys(column.name for column in table.columns)
     bare["id"] = 1
-    for fault in CELL_FAULTS:
+    for fault in found:
         if fault.column in bare:
             event = boundaries.insert(table, bare | {fault.column: fault.value})
             tags = BOUNDARY | {f"fault:{fault.name}"}

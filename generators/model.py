@@ -217,7 +217,8 @@ class SchemaChange:
 class SourceStatement:
     """A statement that some writers pass on although it is neither a row image nor DDL.
 
-    `family` is one of `rows-query`, `statement-insert`, `statement-update`, `statement-delete`, `xa-commit`, `xa-rollback`.
+    `family` is one of `rows-query`, `statement-insert`, `statement-update`, `statement-delete`, `xa-commit`, `xa-rollback`, and
+    `logical-message` (PostgreSQL's pg_logical_emit_message: `sql` is the content, `table` the prefix).
     """
 
     at: Instant
@@ -272,13 +273,20 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What decoding needs and the bytes do not show. `time_zone` is an IANA name, `compression` none, snappy or lz4,
-    `binary` the text form of binaries where an option chooses it."""
+    """What decoding needs and the bytes do not show.
+
+    `time_zone` is an IANA name, `compression` none, snappy or lz4. The rest are a writer's options where it has them, "" where it
+    has not: `binary` the text form of binaries, `decimal` that of DECIMAL, `temporal` the precision or form of dates and times,
+    `bigint_unsigned` that of BIGINT UNSIGNED. The format's module names their values.
+    """
 
     time_zone: str = "UTC"
     charset: str = "utf8mb4"
     compression: str = "none"
     binary: str = ""
+    decimal: str = ""
+    temporal: str = ""
+    bigint_unsigned: str = ""
 
 
 @dataclass(frozen=True, slots=True)

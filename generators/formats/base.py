@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
 from generators.errors import UnknownName
+from generators.faults import CELL_FAULTS, CellFault
 from generators.model import Deployment, History, Layout, Scenario, SourceType, Written
 
 
@@ -17,13 +18,14 @@ class Profile:
     """One exact release of a writer with the options that matter. Formats subclass it with the facts that differ.
 
     `name` is `release[+option...]` in the format's fixed option order; `assumed` says which value forms have no outside
-    literal (provenance ASSUMED in the report).
+    literal (provenance ASSUMED in the report); `source` is the database that the writer reads (generators.sources).
     """
 
     release: str
     options: tuple[str, ...] = ()
     deployment: Deployment = Deployment()
     assumed: str = ""
+    source: str = "mysql"
 
     @property
     def name(self) -> str:
@@ -76,8 +78,12 @@ class KindRow:
 
 @dataclass(frozen=True, slots=True)
 class Format(Generic[P]):
-    """A wire format. `supports` says whether the writer's source has a column type; `scenarios` are the named cases that only
-    this format has (options, control messages, DDL types), for one profile and a database name."""
+    """A wire format.
+
+    `supports` says whether the writer can write a column type; `scenarios` are the named cases that only this format has
+    (options, control messages, DDL types), for one profile and a database name; `cell_faults` are the unfit cells that a
+    profile's messages can be given.
+    """
 
     name: str
     title: str
@@ -90,6 +96,7 @@ class Format(Generic[P]):
     switches: tuple[Switch, ...] = ()
     supports: Callable[[SourceType], bool] = lambda _type: True
     container: str = "json"
+    cell_faults: Callable[[P], tuple[CellFault, ...]] = lambda _profile: CELL_FAULTS
 
     def profile(self, name: str) -> P:
         """The profile of that name. Raises UnknownName."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import json
 from decimal import Decimal
@@ -95,7 +96,7 @@ changes = st.builds(
     accept=st.lists(st.tuples(st.sampled_from(Kind), ops), max_size=2).map(tuple),
     anything=st.booleans(),
 )
-deployments = st.builds(Deployment, texts, texts, texts, texts)
+deployments = st.builds(Deployment, *[texts] * len(dataclasses.fields(Deployment)))
 
 
 def messages(case: str) -> st.SearchStrategy[Message]:

@@ -129,7 +129,7 @@ def test_scenarios_have_a_table_each() -> None:
 
 
 def test_cell_fault_replaces_the_one_string() -> None:
-    fault = CellFault("cell-int", "c_int", 1234567891, "1234567891", "12x4")
+    fault = CellFault("cell-int", "c_int", 1234567891, '"1234567891"', '"12x4"')
     spoiled = faults.cell_fault(written(b'{"es":1234567891,"data":[{"c":"1234567891"}]}\r\n'), fault)
     assert spoiled.message.value == b'{"es":1234567891,"data":[{"c":"12x4"}]}\r\n'
     assert spoiled.changes == (Change(0, Kind.CORRUPT),)
@@ -148,12 +148,12 @@ def test_cell_values_fit_and_are_written_as_said(fault: CellFault) -> None:
     match kind.name:
         case "datetime":
             assert isinstance(fault.value, int)
-            assert mysql.datetime_text(fault.value, kind.fsp) == fault.good
+            assert f'"{mysql.datetime_text(fault.value, kind.fsp)}"' == fault.good
         case "time":
             assert isinstance(fault.value, int)
-            assert mysql.time_text(fault.value, kind.fsp) == fault.good
+            assert f'"{mysql.time_text(fault.value, kind.fsp)}"' == fault.good
         case _:
-            assert str(fault.value) == fault.good
+            assert f'"{fault.value}"' == fault.good
 
 
 def _every(_kind: object) -> bool:
