@@ -7,12 +7,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from conformance.compare import Typed
 from conformance.judge import Site
 from conformance.output import OutputRow
 from conformance.rules.base import Aspect
+
+_FILLED: Final[Mapping[str, Any]] = {"keys": ["altered"], "types": {"altered": "altered"}, "commit_time": 1}
+"""What takes the place of a NULL in the envelope fields that are no text."""
 
 
 def alter(rows: Sequence[OutputRow], site: Site, level: int) -> list[OutputRow]:
@@ -37,7 +40,9 @@ def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
         case Aspect.OP:
             return replace(row, op="TRUNCATE" if row.op != "TRUNCATE" else "READ")
         case Aspect.FIELD:
-            return replace(row, fields={**row.fields, site.name: _other(row.fields[site.name])})
+            held = row.fields[site.name]
+            other = _FILLED.get(site.name, "altered") if held is None else _other(held)
+            return replace(row, fields={**row.fields, site.name: other})
     image: Mapping[str, Any] | None = row.before if site.side == "before" else row.after
     if site.aspect is Aspect.IMAGE:
         return _with(row, site.side, {} if image is None else None)
@@ -92,6 +97,8 @@ def _other(value: Any) -> Any:
 
 
 def _other_float(value: float, family: str) -> float:
+    if value != value:  # NaN, next to which is NaN again
+        return 1.0
     if family == "float":
         return -value if value else 1.0
     return math.nextafter(value, 0.0) if value else 5e-324

@@ -22,7 +22,6 @@ from generators.formats.base import Format, Profile, get, module_name
 from generators.model import Message
 
 SEED: Final = 1
-BASELINE: Final = f"{DECODERS}.baseline"
 REFERENCE: Final = "reference"
 GENERATIONS: Final = 3
 """How often the load is made; the median counts."""
@@ -63,7 +62,7 @@ def bench(
             "table": codec.dump_table(bulk.load_table()),
             "deployment": codec.dump_deployment(profile.deployment),
             "rounds": rounds,
-            "baseline": BASELINE,
+            "baseline": baseline(name, load[0]),
             "decoders": decoders,
         }
         try:
@@ -82,6 +81,13 @@ def bench(
         }
         results += [one for contest in answer["results"] for one in _entries(head, contest)]
     return results
+
+
+def baseline(name: str, sample: Message) -> str:
+    """The specification of a format's baseline, which is named as its module; `bare` reads messages without Connect's schema,
+    of which `sample` is one when it has no `payload`."""
+    spec = f"{DECODERS}.baseline:{module_name(name).upper()}"
+    return spec if b'"payload":' in (sample.value or b"") else f"{spec}.bare"
 
 
 def plain_profile(fmt: Format[Any]) -> Profile:

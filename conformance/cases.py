@@ -1,7 +1,8 @@
 """The catalogue: which cases a run judges, grouped into decode calls.
 
 Boundary cases, format scenarios and faults are always there for every selected profile; drawn cases come on top, as many as the
-budget says. One call holds the cases of one format, deployment and level (and, at level two, table).
+budget says. One call holds the cases of one format, deployment, source database and level (and, at level two, table): a writer
+reads one database, and a decoder of a deployment never sees messages of both.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
-from itertools import islice
+from itertools import accumulate, chain, islice, pairwise
 from typing import Any, Final
 
-from generators import boundaries, faults
+from generators import boundaries, faults, sources
 from generators.cases import as_case, boundary_scenarios
 from generators.errors import NothingSelected, UnknownName
 from generators.formats.base import Format, Profile
@@ -42,7 +43,7 @@ BUDGETS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One decode call: its cases, and at level two the table asked for and messages of other tables."""
+    """One decode call: its cases, and at level two the table asked for and messages of other tables of its source."""
 
     format: str
     deployment: Deployment
@@ -50,12 +51,14 @@ class Call:
     cases: tuple[Case, ...]
     table: Table | None = None
     foreign: tuple[Message, ...] = ()
+    source: str = "mysql"
 
     @property
     def name(self) -> str:
         """What progress and reports call it."""
         packing = () if self.deployment.compression == "none" else (self.deployment.compression,)
-        told = (self.deployment.time_zone, *packing, *filter(None, _options(self.deployment)[1:]))
+        origin = () if self.source == "mysql" else (self.source,)
+        told = (*origin, self.deployment.time_zone, *packing, *filter(None, _options(self.deployment)[1:]))
         return f"{self.format} {' '.join(told)} level {self.level}" + (f" {self.table.name}" if self.table else "")
 
 
@@ -84,23 +87,23 @@ def profiles(fmt: Format[Any], glob: str = "*") -> tuple[Profile, ...]:
 def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
     cases = [as_case(fmt, profile, scenario) for scenario in boundary_scenarios(fmt, profile)]
     compression = profile.deployment.compression
-    for fault, scenario in faults.fault_scenarios(profile.database):
+    for fault, scenario in faults.fault_scenarios(profile.database, profile.source):
         if faults.applicable(fault, fmt.container, compression):
             cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
     for fault in faults.FAULTS:
         if fault.obligation == "MUST" and faults.applicable(fault, fmt.container, compression):
-            base = _row_fault(fault.name, fault.tag)
+            base = _row_fault(fault.name, fault.tag, profile.source)
             cases.append(_faulty(as_case(fmt, profile, base), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
     if compression == "none" and fmt.container == "json":
-        for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile)):
+        for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile), profile.source):
             cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=cell: faults.cell_fault(w, f)))  # type: ignore[misc]
     return tuple(case for case in cases if case.written)
 
 
-def _row_fault(name: str, tag: str) -> Scenario:
+def _row_fault(name: str, tag: str, source: str) -> Scenario:
     """The row of the pool that an unreadable message would have carried at level two."""
     row: Row = {"a": 1, "b": "x", "c": None}
-    change = boundaries.insert(boundaries.KEYLESS, row)
+    change = boundaries.insert(boundaries.keyless(source), row)
     return boundaries.scenario(f"fault/rows/{name}", change, level=2, tags=boundaries.BOUNDARY | {f"fault:{tag}"})
 
 
@@ -122,22 +125,39 @@ def drawn_scenarios(
 ) -> tuple[tuple[Scenario, Profile], ...]:
     """Scenarios drawn by Hypothesis with the profile that writes each: about two thirds at level one, one third at level two.
 
-    A history may be all events that a writer does not publish, so there are some more than `count`.
+    Each source that the profiles read has its share, by the number of its profiles, and a scenario goes to a profile of its own.
+    A history may be all events that a writer does not publish, so there are some more than `count`, at the end.
     """
     from generators import strategies
 
     if not count:
         return ()
-    rows = count // 3
-    paired = strategies.draw(strategies.row_scenarios(pool_tables(fmt, seed)), rows, seed + 1)
-    drawn = strategies.draw(strategies.scenarios(fmt), count - rows + count // 16 + 8, seed)
+    by_source: dict[str, list[Profile]] = {}
+    for profile in selected:
+        by_source.setdefault(profile.source, []).append(profile)
+    spare, rows = count // 8 + 8, count // 3
+    parts: tuple[list[tuple[Scenario, str]], ...] = ([], [], [])
+    for source, (few, some) in zip(by_source, _shares((rows, count - rows), by_source.values()), strict=True):
+        paired = strategies.draw(strategies.row_scenarios(pool_tables(fmt, seed, source)), few, seed + 1)
+        drawn = strategies.draw(strategies.scenarios(fmt, source=source), some + spare, seed)
+        for part, chosen in zip(parts, (paired, drawn[:some], drawn[some:]), strict=True):
+            part.extend((scenario, source) for scenario in chosen)
     found = []
-    for i, scenario in enumerate([*paired, *drawn]):
-        profile = selected[i % len(selected)]
+    for i, (scenario, source) in enumerate(chain.from_iterable(parts)):
+        profile = by_source[source][i % len(by_source[source])]
         if scenario.level == 1:
             scenario = strategies.rename(scenario, profile.database, f"_{i}")
         found.append((replace(scenario, name=f"drawn/{seed}/{i}", tags=scenario.tags | {"drawn"}), profile))
     return tuple(found)
+
+
+def _shares(counts: tuple[int, int], groups: Iterable[Sequence[Profile]]) -> Iterator[tuple[int, int]]:
+    """Both counts split by the sizes of the groups, with nothing lost to rounding."""
+    sizes = [len(group) for group in groups]
+    ends = [0, *accumulate(sizes)]
+    for start, end in pairwise(ends):
+        few, some = (count * end // ends[-1] - count * start // ends[-1] for count in counts)
+        yield few, some
 
 
 def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], count: int, seed: int) -> Iterator[Case]:
@@ -155,14 +175,20 @@ def find_scenario(fmt: Format[Any], selected: Sequence[Profile], case: Case, cou
 
 
 @cache
-def pool_tables(fmt: Format[Any], seed: int) -> tuple[Table, ...]:
-    """The run's level-two tables: the three fixed ones and one drawn from the seed."""
+def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple[Table, ...]:
+    """The run's level-two tables of a source: the three fixed ones and one drawn from the seed.
+
+    Without a source they are of the one that the format's first profile reads. Raises UnknownName.
+    """
     from generators import strategies
 
-    tables = strategies.tables(database=boundaries.POOL_DATABASE, min_columns=4, max_columns=8, keyed=True, supports=fmt.supports)
+    origin = sources.source(source or fmt.profiles[0].source)
+    tables = strategies.tables(
+        database=origin.pool_database, min_columns=4, max_columns=8, keyed=True, supports=fmt.supports, source=origin.name
+    )
     # The first example is the smallest whatever the seed.
     drawn = strategies.draw(tables, 8, seed)[-1]
-    return (*boundaries.pool(fmt.supports), replace(drawn, name="drawn"))
+    return (*boundaries.pool(fmt.supports, origin.name), replace(drawn, name="drawn"))
 
 
 def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: int) -> list[Call]:
@@ -171,12 +197,12 @@ def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: 
     for case in cases:
         if case.level not in levels:
             continue
-        table = _asked(case)
-        grouped.setdefault((_order(case.deployment), case.level, table.name if table else ""), []).append(case)
+        table, source = _asked(case), fmt.profile(case.profile).source
+        grouped.setdefault((_order(case.deployment), case.level, table.name if table else "", source), []).append(case)
     found = []
     for key in sorted(grouped):
         some = grouped[key]
-        found.append(Call(fmt.name, some[0].deployment, some[0].level, tuple(some), _asked(some[0])))
+        found.append(Call(fmt.name, some[0].deployment, some[0].level, tuple(some), _asked(some[0]), source=key[-1]))
     return [replace(call, foreign=_foreign(call, found, seed)) for call in found]
 
 
@@ -201,7 +227,7 @@ def _foreign(call: Call, others: Sequence[Call], seed: int) -> tuple[Message, ..
     found = [
         case.written[0].message
         for other in others
-        if other.level == 2 and other.deployment == call.deployment and other.table != call.table
+        if other.level == 2 and (other.deployment, other.source) == (call.deployment, call.source) and other.table != call.table
         for case in other.cases
         if "fault" not in case.id
     ]

@@ -140,6 +140,7 @@ def transport(spec: str, note: Callable[[str], None]) -> Iterator[tuple[str | No
 @click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
 @click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
+@click.option("--differential", is_flag=True, help="Instead of cases: one history through every format, compared as tables.")
 @FORMAT
 def run(**options: Any) -> None:
     """The main job: draw, publish, decode, judge, report.
@@ -171,6 +172,8 @@ def run(**options: Any) -> None:
             raise UnknownName("format", name, FORMATS)
     if settings.decoder and len(settings.formats) > 1:
         raise UsageError(f"--decoder judges one format; name it: {', '.join(settings.formats)}")
+    if options["differential"]:
+        sys.exit(_differential(settings, chosen(options["style"])))
     sys.exit(_perform(settings, options["broker_spec"], options["report"], chosen(options["style"])))
 
 
@@ -179,6 +182,20 @@ def _assignment(text: str) -> tuple[str, str]:
     if not equals or not name or not expression:
         raise UsageError(f"--map {text!r}: expected NAME=EXPRESSION, such as after=row.after")
     return name, expression
+
+
+def _differential(settings: Any, style: str) -> int:
+    from conformance.differential import compare
+    from conformance.engine import ChildEngine
+    from conformance.report import console, differential
+
+    with Progress() as note, ChildEngine(timeout_s=settings.timeout_s) as engine:
+        outcomes = compare(engine, settings.formats, settings.writer_profile, settings.seed, settings.decoder, note)
+    if style == "pretty":
+        console.console().print(differential.render(outcomes))
+    else:
+        click.echo(differential.markdown(outcomes) if style == "markdown" else differential.lines(outcomes))
+    return 1 if any(one.differences for one in outcomes) else 0
 
 
 def _perform(settings: Any, broker_spec: str, report: Path | None, style: str) -> int:

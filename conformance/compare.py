@@ -99,6 +99,12 @@ def null_is_fine(cell: Cell) -> bool:
     return any(isinstance(value, ZeroDate) for value in options)
 
 
+def _real(kind: SourceType, expected: Value, actual: Typed) -> bool:
+    """Exactly; NaN is itself."""
+    held = mysql.to_float32(actual.value) if kind.logical is Logical.FLOAT else actual.value
+    return bool(held == expected or (held != held and expected != expected))
+
+
 def _number(kind: SourceType, expected: Value, actual: Typed) -> bool:
     return bool(actual.value == expected)
 
@@ -114,10 +120,6 @@ def _decimal(kind: SourceType, expected: Value, actual: Typed) -> bool:
         except InvalidOperation:
             return False
     return bool(actual.value == expected)
-
-
-def _float(kind: SourceType, expected: Value, actual: Typed) -> bool:
-    return bool(mysql.to_float32(actual.value) == expected)
 
 
 def _bit(kind: SourceType, expected: Value, actual: Typed) -> bool:
@@ -185,8 +187,8 @@ _COMPARE: Final[Mapping[Logical, Callable[[SourceType, Value, Typed], bool]]] = 
     Logical.INT: _number,
     Logical.YEAR: _number,
     Logical.DECIMAL: _decimal,
-    Logical.FLOAT: _float,
-    Logical.DOUBLE: _number,
+    Logical.FLOAT: _real,
+    Logical.DOUBLE: _real,
     Logical.BIT: _bit,
     Logical.TEXT: _number,
     Logical.BINARY: _number,

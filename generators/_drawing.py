@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from generators import _values, mysql
+from generators import _values, sources
 from generators.boundaries import AWKWARD_NAMES, START
 from generators.formats.base import Format
 from generators.model import (
@@ -40,13 +40,10 @@ T = TypeVar("T")
 
 PLAIN_NAMES: Final = ("a", "b", "id", "name", "value", "created_at", "x1", "key")
 ODD_NAMES: Final = (*AWKWARD_NAMES, " lead", "0", "a-b", "$x", "%s", "null", "a'b", "tab\there", "{k}", "é\u2028", "n" * 64)
-"""Names that MySQL accepts when quoted: up to 64 characters below U+10000, no trailing space."""
+"""Names that MySQL accepts when quoted: up to 64 characters below U+10000, no trailing space; for PostgreSQL cut to 63 bytes."""
 
 MAX_COLUMNS: Final = 1017
 """InnoDB's limit of columns in a table (MySQL 8.0 Reference Manual 15.22)."""
-
-DDL: Final = ("truncate table", "add column", "rename table", "table comment", "table charset")
-"""Actions of `mysql.DDL_ACTIONS` that drawn histories take; the model of the source below follows each."""
 
 _COLUMN_NAMES: Final = ("",) * 24 + PLAIN_NAMES + ODD_NAMES
 _TABLE_NAMES: Final = ("t",) * 12 + ("orders", *ODD_NAMES[:-1])
@@ -62,10 +59,11 @@ CHANCE: Final = st.integers(0, 0xFFFF)
 """One draw for what matters little by itself: the history's seed, and through it the clock."""
 
 
-def ddl_text(action: str, database: str, table: str, other: str = "") -> str:
-    """The SQL of an action of `mysql.DDL_ACTIONS` on a table; `other` is the old name of a renamed one."""
-    quoted = {"db": mysql.quote(database), "table": mysql.quote(table), "other": mysql.quote(other)}
-    return mysql.DDL_ACTIONS[action].sql.format(**quoted)
+def ddl_text(action: str, database: str, table: str, other: str = "", source: str = "mysql") -> str:
+    """The SQL of an action of the source's `ddl_actions` on a table; `other` is the old name of a renamed one."""
+    found = sources.source(source)
+    quoted = {"db": found.quote(database), "table": found.quote(table), "other": found.quote(other)}
+    return found.ddl_actions[action].sql.format(**quoted)
 
 
 def _kinds(fmt: Format[Any]) -> frozenset[str]:
@@ -73,10 +71,16 @@ def _kinds(fmt: Format[Any]) -> frozenset[str]:
 
 
 def draw_table(
-    draw: DrawFn, database: str, low: int, high: int, keyed: bool | None, supports: Callable[[SourceType], bool]
+    draw: DrawFn,
+    database: str,
+    low: int,
+    high: int,
+    keyed: bool | None,
+    supports: Callable[[SourceType], bool],
+    source: sources.Source = sources.MYSQL,
 ) -> Table:
     """A table in two draws, and one a column: a column's type is the high digits of its number, name and nullability the low."""
-    groups, key_groups = _values.type_groups(supports, False), _values.type_groups(supports, True)
+    groups, key_groups = _values.type_groups(supports, False, source.name), _values.type_groups(supports, True, source.name)
     shapes = _SHAPES[keyed if key_groups else False]
     table_name, key_last, shape = draw(_heads(shapes))
     count = draw(_values.between(low, high))
@@ -87,6 +91,7 @@ def draw_table(
         chosen = key_groups if i < width else groups
         number, head = divmod(draw(_values.between(0, _values.STEPS * len(chosen) * len(_COLUMN_HEADS) - 1)), len(_COLUMN_HEADS))
         name, nullable = _COLUMN_HEADS[head]
+        name = source.identifier(name)
         if not name or name.casefold() in taken:
             name = f"c{i}"
         taken.add(name.casefold())
@@ -94,7 +99,8 @@ def draw_table(
     # a composite key is declared in another order than its columns
     key = tuple(column.name for column in reversed(found[:width]))
     columns = (*found[width:], *found[:width]) if key_last else tuple(found)
-    return Table(database, table_name, columns, () if shape == "unique" else key, (key,) if shape == "unique" else ())
+    primary, unique = ((), (key,)) if shape == "unique" else (key, ())
+    return Table(database, table_name, columns, primary, unique, source.schema)
 
 
 @lru_cache(maxsize=16)
@@ -236,13 +242,14 @@ class Source:
 
     def ddl(self, draw: DrawFn, at: Instant) -> SchemaChange:
         """A statement on one of the tables, and the tables after it."""
-        action = draw(sample(DDL))
+        source = sources.of_table(self.tables[0])
+        action = draw(sample(source.drawn_ddl))
         which = draw(_values.between(0, len(self.tables) - 1))
         before = after = self.tables[which]
         if action == "add column" and any(c.name.casefold() == "added" for c in before.columns):
             action = "table comment"
         if action == "add column":
-            after = replace(before, columns=(*before.columns, Column("added", mysql.integer("int"))))
+            after = replace(before, columns=(*before.columns, Column("added", source.number)))
             self.live[which] = [{**row, "added": 1} for row in self.live[which]]
         elif action == "rename table":
             after = replace(before, name=before.name + "_r")
@@ -250,19 +257,21 @@ class Source:
             self.live[which] = []
         self.tables[which] = after
         old = before.name if action == "rename table" else None
-        sql = ddl_text(action, before.database, after.name, old or "")
+        sql = ddl_text(action, before.database, after.name, old or "", source.name)
         return SchemaChange(at, action, sql, before.database, after.name, before, after, old)
 
 
-def draw_history(draw: DrawFn, fmt: Format[Any], database: str, max_events: int) -> History:
+def draw_history(
+    draw: DrawFn, fmt: Format[Any], database: str, max_events: int, origin: sources.Source = sources.MYSQL
+) -> History:
     """A row change, then events whose kinds are drawn from a list that repeats row changes.
 
     The first event is fixed: a watermark takes fewer draws than a row, and histories would shrink towards it.
     """
-    first = draw_table(draw, database, 1, 5, None, fmt.supports)
+    first = draw_table(draw, database, 1, 5, None, fmt.supports, origin)
     found = [first]
     if draw(sample((False, False, False, True))):
-        second = draw_table(draw, database, 1, 5, None, fmt.supports)
+        second = draw_table(draw, database, 1, 5, None, fmt.supports, origin)
         clash = second.name.casefold() == first.name.casefold()
         found.append(replace(second, name=second.name[:60] + "2") if clash else second)
     kinds = _kinds(fmt)

@@ -10,7 +10,7 @@ from functools import cache
 from math import isfinite
 from typing import Any, Final
 
-from generators import mysql
+from generators import _postgresql_values, mysql, postgresql, sources
 from generators.model import Json, Logical, SourceType, Value
 from generators.pools import pools
 
@@ -32,9 +32,10 @@ def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Rand
 
 @cache
 def _boundaries(kind: SourceType) -> tuple[Value, ...]:
-    """The boundary values of a type, if it is one of `mysql.TYPES`."""
-    found = next((slug for slug, other in mysql.TYPES.items() if other == kind), None)
-    return tuple(mysql.boundary_values(found).values()) if found else ()
+    """The boundary values of a type, if it is one of its source's `TYPES`."""
+    source = sources.of(kind)
+    found = next((slug for slug, other in source.types.items() if other == kind), None)
+    return tuple(source.boundary_values(found).values()) if found else ()
 
 
 class Drawer:
@@ -48,7 +49,7 @@ class Drawer:
         return self._random.random() < rate
 
     def value(self, kind: SourceType, *, nullable: bool = False) -> Value:
-        """NULL, a boundary value, or any value that `mysql.fits` the type."""
+        """NULL, a boundary value, or any value that `sources.fits` the type."""
         if nullable and self.chance(self._null_rate):
             return None
         if self.chance(self._boundary_rate) and (found := _boundaries(kind)):
@@ -66,6 +67,10 @@ class Drawer:
             case Logical.YEAR:
                 return random_.randint(1901, 2155)
             case Logical.DECIMAL:
+                if kind.low is not None and kind.high is not None:
+                    return Decimal(self._integer(kind.low, kind.high)).scaleb(-(kind.scale or 0))
+                if _postgresql_values.unconstrained(kind):
+                    kind = postgresql.numeric(40, random_.randint(0, 20))
                 digits = random_.randint(1, kind.precision or 1)
                 sign = int(not kind.unsigned and self.chance(0.5))
                 # scaleb() would round to the context's 28 digits
@@ -85,13 +90,18 @@ class Drawer:
                 first, last = _RECENT if self.chance(0.7) else (mysql.wall("1000-01-01"), mysql.wall("9999-12-31"))
                 return random_.randrange(first, last) // step * step
             case Logical.TIMESTAMP:
-                first, last = _RECENT if self.chance(0.7) else (mysql.MICROS, mysql.TIMESTAMP_MAX)
+                whole = (mysql.MICROS, mysql.TIMESTAMP_MAX)
+                if kind.source == "postgresql":
+                    whole = (mysql.wall("1000-01-01"), postgresql.TIMESTAMPTZ_MAX)
+                first, last = _RECENT if self.chance(0.7) else whole
                 return random_.randrange(first, last) // step * step
             case Logical.TIME:
+                if kind.source == "postgresql":
+                    return random_.randint(0, mysql.DAY // step) * step
                 limit = mysql.DAY if self.chance(0.7) else mysql.TIME_LIMIT
                 return random_.randint(-limit // step, limit // step) * step
             case Logical.JSON:
-                return Json(self._document(3))
+                return Json(self._composite(kind))
 
     def _integer(self, low: int, high: int) -> int:
         """Any magnitude is as likely as another, and so is the whole range at once."""
@@ -117,6 +127,8 @@ class Drawer:
 
     def _text(self, kind: SourceType) -> str:
         random_ = self._random
+        if _postgresql_values.spelled(kind):
+            return _postgresql_values.text_at(kind, random_.getrandbits(128))
         if self.chance(0.6):
             found = pools()
             text = random_.choice(found[random_.choice(tuple(found))])
@@ -124,9 +136,25 @@ class Drawer:
             text = "".join(random_.choices(ALPHABET, k=random_.randint(1, 24)))
         if kind.name in ("char", "varchar"):
             text = text[: kind.length]
-        while not mysql.fits(kind, text):
-            text = text[:-1]
-        return text.rstrip(" ") if kind.name == "char" else text
+        source = sources.of(kind)
+        text = source.as_stored(kind, text)
+        while not source.fits(kind, text):
+            text = source.as_stored(kind, text[:-1])
+        return text
+
+    def _composite(self, kind: SourceType) -> Any:
+        """A document; for PostgreSQL's hstore and arrays one of their shape."""
+        random_ = self._random
+        texts: tuple[str | None, ...] = (None, "", "NULL", "a", 'q"\\', "汉", "a,b", "{}")
+        match kind.name:
+            case "hstore":
+                return {key: random_.choice(texts) for key in random_.sample(_KEYS, random_.randint(0, 3))}
+            case "text[]":
+                return random_.choices(texts, k=random_.randint(0, 3))
+            case "integer[]":
+                items = [self._integer(-(1 << 31), (1 << 31) - 1) for _ in range(random_.randint(0, 3))]
+                return [None if item == 0 else item for item in items]
+        return self._document(3)
 
     def _document(self, depth: int) -> Any:
         random_ = self._random

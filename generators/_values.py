@@ -1,4 +1,4 @@
-"""MySQL types and their values as Hypothesis strategies, in few draws each.
+"""Types of each source and their values as Hypothesis strategies, in few draws each.
 
 A value is drawn from a pool of its type's boundaries or from its whole range. Pools are ordered from plain to odd, since
 Hypothesis shrinks towards the first element. `generators.strategies` is the public face.
@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from generators import mysql
+from generators import _postgresql_values, mysql, sources
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
 
 AWKWARD_TEXTS: Final = (
@@ -59,8 +59,8 @@ AWKWARD_BYTES: Final = (b"\x00", b'"\\\r\n', b"\xed\xa0\x80", b"\xc3", "😀".en
 ALPHABET: Final = "abcxyz019 AZ_-\"\\/'`<>&{}[]:,\x00\t\n\r\x01\x1f\x7f\x80éÿ汉字\u2028\u2029\ufeff\ufffd😀𝄞"
 """Characters of drawn texts: a few of each kind that a wire format treats in its own way."""
 
-PLAIN_LABELS: Final = tuple(f"{letter}{digit}" for digit in ("", *range(1, 4)) for letter in "abcdefghijklmnop")
-AWKWARD_LABELS: Final = ("it's", 'say "hi"', "back\\slash", "汉字", "a b", "(x)", "<&>", "1", "null", "é", "😀", "a`b")
+_STORABLE: Final = ALPHABET.replace("\0", "")
+"""Those of them that PostgreSQL's texts can hold."""
 
 _DAY_MIN: Final = (dt.date(1000, 1, 1) - dt.date(1970, 1, 1)).days
 _DAY_MAX: Final = (dt.date(9999, 12, 31) - dt.date(1970, 1, 1)).days
@@ -123,11 +123,21 @@ def signed_decimal(units: int, scale: int) -> Decimal:
 
 
 @cache
-def _near(logical: Logical) -> tuple[Value, ...]:
-    """Boundary values of the catalogue's types of that logical type."""
-    slugs = [slug for slug, known in mysql.TYPES.items() if known.logical is logical]
-    distinct = {repr(value): value for slug in slugs for value in mysql.boundary_values(slug).values()}
+def _near_of(source: str, logical: Logical) -> tuple[Value, ...]:
+    found = sources.source(source)
+    slugs = [slug for slug, known in found.types.items() if known.logical is logical]
+    distinct = {repr(value): value for slug in slugs for value in found.boundary_values(slug).values()}
     return tuple(distinct.values())
+
+
+def _near(kind: SourceType) -> tuple[Value, ...]:
+    """Boundary values of the source's types of the same logical type."""
+    return _near_of(kind.source, kind.logical)
+
+
+def _digits(kind: SourceType) -> tuple[int, int]:
+    """Precision and scale that drawn decimals have: the type's, or everyday ones when it has none."""
+    return (40, 12) if _postgresql_values.unconstrained(kind) else (kind.precision or 1, kind.scale or 0)
 
 
 _AWKWARD_NUMBERS: Final = (2, -2, 10, 99, 100, 127, 128, 255, 256, 65_535, 65_536, 2**24, 2**31, 2**32, 2**53, 2**62, 10**15)
@@ -138,41 +148,45 @@ def _candidates(kind: SourceType) -> Iterable[Value]:
     match kind.logical:
         case Logical.INT | Logical.BIT | Logical.SET:
             yield from (0, 1, -1, low, low + 1, high, high - 1, high >> 1, (high >> 1) + 1, *_AWKWARD_NUMBERS)
-            yield from _near(kind.logical)
+            yield from _near(kind)
         case Logical.DECIMAL:
-            scale, largest = kind.scale or 0, int("9" * (kind.precision or 1))
-            tens = (10**n for n in range(kind.precision or 1))
+            precision, scale = _digits(kind)
+            largest = int("9" * precision)
+            tens = (10**n for n in range(precision))
             for units in (0, 1, 12345, 10**scale, 15 * 10**scale // 10, largest, largest // 2, (1 << 53) + 1, *tens):
                 yield signed_decimal(units, scale)
                 yield signed_decimal(-units, scale)
-            for known in _near(kind.logical):
+            for known in _near(kind):
                 assert isinstance(known, Decimal)
+                if _postgresql_values.unconstrained(kind):
+                    yield known
                 exact = Fraction(known) * 10**scale
                 if exact.denominator == 1:
                     yield signed_decimal(exact.numerator, scale)
         case Logical.FLOAT | Logical.DOUBLE:
             yield from (0.0, 0.5, -0.5, 100.0, 1e6, 1e15, 1e16, 1e21, 1e-3, 1e-7, 123456.79, 16777216.0, 9007199254740992.0)
-            yield from _near(kind.logical)
+            yield from _near(kind)
         case Logical.TEXT:
-            yield from _near(kind.logical)
+            yield from _near(kind)
+            yield from kind.members
             yield from (*AWKWARD_TEXTS, "a" * min(kind.length or 1, 255), "\\" * min(kind.length or 1, 40))
         case Logical.BINARY:
-            yield from _near(kind.logical)
+            yield from _near(kind)
             yield from (*AWKWARD_BYTES, b"\xff" * min(kind.length or 1, 40))
         case Logical.DATE:
-            yield from _near(kind.logical)
+            yield from _near(kind)
             yield from _DATES
         case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
             own = {Logical.DATETIME: _WALLS, Logical.TIMESTAMP: _EPOCH_TIMES}.get(kind.logical, (3_599_999_999, -1))
-            for value in (*_near(kind.logical), *own):
+            for value in (*_near(kind), *own):
                 yield value - value % step if type(value) is int else value
         case Logical.YEAR:
-            yield from (*_near(kind.logical), 1999, 2000)
+            yield from (*_near(kind), 1999, 2000)
         case Logical.ENUM:
             yield from (*range(1, high + 1), 0)
         case Logical.JSON:
             yield from [Json(value) for value in (*_JSON_PARTS, *_JSON_INTEGERS, *_JSON_DOUBLES)]
-            yield from _near(kind.logical)
+            yield from _near(kind)
 
 
 def _oddness(value: Value) -> tuple[Any, ...]:
@@ -197,12 +211,12 @@ def _oddness(value: Value) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=8192)
 def pool(kind: SourceType) -> tuple[Value, ...]:
-    """The type's boundary and awkward values, plain ones first; all of them fit (`mysql.fits`)."""
+    """The type's boundary and awkward values, plain ones first; all of them fit (`sources.fits`)."""
+    source = sources.of(kind)
     distinct: dict[str, Value] = {}
     for candidate in _candidates(kind):
-        # MySQL does not give CHAR's trailing spaces back
-        value = candidate.rstrip(" ") if kind.name == "char" and isinstance(candidate, str) else candidate
-        if mysql.fits(kind, value):
+        value = source.as_stored(kind, candidate) if isinstance(candidate, str) else candidate
+        if source.fits(kind, value):
             distinct.setdefault(repr(value), value)
     found = list(distinct.values())
     return tuple(found if kind.logical is Logical.ENUM else sorted(found, key=_oddness))
@@ -224,6 +238,9 @@ def _wall_clock(kind: SourceType, low: int, high: int) -> SearchStrategy[int]:
 
 
 def _duration(kind: SourceType) -> SearchStrategy[int]:
+    if kind.source == "postgresql":
+        return st.tuples(st.integers(0, 86_399), _fractions(kind.fsp)).map(lambda parts: parts[0] * mysql.MICROS + parts[1])
+
     def join(parts: tuple[int, int]) -> int:
         seconds, fraction = parts
         return seconds * mysql.MICROS + (fraction if seconds >= 0 else -fraction)
@@ -246,6 +263,19 @@ def _documents() -> SearchStrategy[Any]:
     return st.recursive(leaves, lambda c: st.lists(c, max_size=3) | st.dictionaries(keys, c, max_size=3), max_leaves=4)
 
 
+def _composite(kind: SourceType) -> SearchStrategy[Any]:
+    """Contents of PostgreSQL's hstore and arrays."""
+    texts = st.none() | st.sampled_from(_JSON_TEXTS) | st.text(_STORABLE, max_size=6)
+    match kind.name:
+        case "hstore":
+            return st.dictionaries(st.sampled_from(_JSON_KEYS), texts, max_size=3)
+        case "text[]":
+            return st.lists(texts, max_size=3)
+        case "integer[]":
+            return st.lists(st.none() | st.integers(-(1 << 31), (1 << 31) - 1), max_size=3)
+    return _documents()
+
+
 def _range(kind: SourceType) -> SearchStrategy[Value]:
     """Every value of the domain that a drawn row of reasonable size can hold."""
     low, high, length = kind.low or 0, kind.high or 0, kind.length or 1
@@ -253,16 +283,21 @@ def _range(kind: SourceType) -> SearchStrategy[Value]:
         case Logical.INT | Logical.BIT | Logical.SET:
             return st.integers(low, high)
         case Logical.DECIMAL:
-            scale, largest = kind.scale or 0, int("9" * (kind.precision or 1))
-            return st.integers(0 if kind.unsigned else -largest, largest).map(lambda units: signed_decimal(units, scale))
+            precision, scale = _digits(kind)
+            largest = int("9" * precision)
+            low, high = (0 if kind.unsigned else -largest, largest) if kind.low is None else (low, high)
+            return st.integers(low, high).map(lambda units: signed_decimal(units, scale))
         case Logical.FLOAT | Logical.DOUBLE:
             width: Literal[32, 64] = 32 if kind.logical is Logical.FLOAT else 64
             least = 0.0 if kind.unsigned else None
             # adding 0.0 makes 0.0 of -0.0
             return st.floats(min_value=least, allow_nan=False, allow_infinity=False, width=width).map(lambda x: x + 0.0)
         case Logical.TEXT:
-            drawn = st.text(ALPHABET, max_size=min(length, 12))
-            return drawn.map(lambda s: s.rstrip(" ")) if kind.name == "char" else drawn
+            if _postgresql_values.spelled(kind):
+                return st.integers(0, (1 << 128) - 1).map(lambda number: _postgresql_values.text_at(kind, number))
+            source = sources.of(kind)
+            drawn = st.text(ALPHABET if source is sources.MYSQL else _STORABLE, max_size=min(length, 12))
+            return drawn.map(lambda s: source.as_stored(kind, s)) if kind.name == "char" else drawn
         case Logical.BINARY:
             return st.binary(max_size=min(length, 16))
         case Logical.DATE:
@@ -270,6 +305,8 @@ def _range(kind: SourceType) -> SearchStrategy[Value]:
         case Logical.DATETIME:
             return _wall_clock(kind, _DAY_MIN, _DAY_MAX)
         case Logical.TIMESTAMP:
+            if kind.source == "postgresql":
+                return _wall_clock(kind, _DAY_MIN, _DAY_MAX - 2)
             return _wall_clock(kind, 1, mysql.TIMESTAMP_MAX // mysql.DAY - 1)
         case Logical.TIME:
             return _duration(kind)
@@ -278,7 +315,7 @@ def _range(kind: SourceType) -> SearchStrategy[Value]:
         case Logical.ENUM:
             return st.sampled_from((*range(1, high + 1), 0))
         case Logical.JSON:
-            return _documents().map(Json)
+            return _composite(kind).map(Json)
 
 
 @lru_cache(maxsize=8192)
@@ -312,65 +349,19 @@ def between(low: int, high: int) -> SearchStrategy[int]:
     return st.integers(low, high)
 
 
-def _member_lists(limit: int) -> Iterable[tuple[str, ...]]:
-    labels = (*PLAIN_LABELS[:16], *AWKWARD_LABELS, *PLAIN_LABELS[16:])
-    for size in (1, 2, 3, 8, 9, 16, 63, limit):
-        for start in (0, 16, 18, 20, 22, 24, 26):
-            yield tuple(labels[(start + i) % len(labels)] for i in range(size))
-
-
-def _families() -> tuple[tuple[SourceType, ...], ...]:
-    names = ("int", "bigint", "smallint", "tinyint", "mediumint")
-    lengths = (16, 255, *range(1, 256))
-    scales = [(p, s) for p in range(1, 66) for s in range(min(30, p) + 1)]
-    common = [(10, 0), (10, 2), (38, 10), (65, 30), (20, 10), (38, 38 - 8), (65, 0), (30, 30)]
-    integers = (
-        *(mysql.integer(n) for n in names),
-        *(mysql.integer(n, unsigned=True) for n in names),
-        mysql.boolean(),
-        *(mysql.integer(n, zerofill=True) for n in names),
-    )
-    return (
-        integers,
-        (*(mysql.text("varchar", n) for n in (*lengths, 256, 1024, 16_383)), *(mysql.text("char", n) for n in lengths)),
-        integers,
-        (
-            *(mysql.decimal(p, s) for p, s in common),
-            *(mysql.decimal(p, s) for p, s in scales),
-            *(mysql.decimal(p, s, unsigned=True) for p, s in scales),
-        ),
-        tuple(mysql.real(n, unsigned=u) for n in ("double", "float") for u in (False, True)),
-        tuple(mysql.temporal("datetime", fsp) for fsp in range(7)),
-        tuple(mysql.temporal("timestamp", fsp) for fsp in range(7)),
-        (mysql.temporal("date"), mysql.year(), *(mysql.temporal("time", fsp) for fsp in range(7))),
-        tuple(mysql.text(n) for n in ("text", "tinytext", "mediumtext", "longtext")),
-        (*(mysql.binary("varbinary", n) for n in (*lengths, 65_535)), *(mysql.binary("binary", n) for n in lengths)),
-        tuple(mysql.binary(n) for n in ("blob", "tinyblob", "mediumblob", "longblob")),
-        tuple(mysql.bit(n) for n in (1, 8, 64, *range(1, 65))),
-        (
-            *(mysql.enum_of(*m) for m in _member_lists(64)),
-            mysql.enum_of("a,b", "", "x"),
-        ),
-        tuple(mysql.set_of(*m) for m in _member_lists(64)),
-        (mysql.json(),),
-    )
-
-
-FAMILIES: Final = _families()
-"""Every type of MySQL's domain (lengths past 255 and label lists are samples), in groups that are drawn equally often."""
+FAMILIES: Final = sources.MYSQL.families
+"""MySQL's families of types."""
 
 
 def keyable(kind: SourceType) -> bool:
-    """Whether a column of the type can be in a key without a prefix length, and is in practice."""
-    if kind.logical in (Logical.TEXT, Logical.BINARY):
-        return kind.name in ("varchar", "char", "varbinary", "binary") and (kind.length or 0) <= 255
-    return kind.logical in (Logical.INT, Logical.DECIMAL, Logical.DATE, Logical.DATETIME, Logical.YEAR)
+    """Whether a column of the type can be in a key (`Source.keyable`)."""
+    return sources.of(kind).keyable(kind)
 
 
 @lru_cache(maxsize=64)
-def type_groups(supports: Callable[[SourceType], bool], keys: bool) -> tuple[tuple[SourceType, ...], ...]:
-    """The families cut down to types that `supports` accepts, for `keys` only key-able ones; empty ones left out."""
-    groups = (tuple(k for k in family if supports(k) and (not keys or keyable(k))) for family in FAMILIES)
+def type_groups(supports: Callable[[SourceType], bool], keys: bool, source: str = "mysql") -> tuple[tuple[SourceType, ...], ...]:
+    """The source's families cut down to types that `supports` accepts, for `keys` only key-able ones; empty ones left out."""
+    groups = (tuple(k for k in family if supports(k) and (not keys or keyable(k))) for family in sources.source(source).families)
     return tuple(group for group in groups if group)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count as endless
 from typing import Any, Final
 
-from generators import boundaries, mysql
+from generators import boundaries, sources
 from generators._random_values import Drawer, rng
 from generators.boundaries import START
 from generators.cases import LAYOUT, as_case
@@ -25,6 +25,7 @@ from generators.model import (
     History,
     Instant,
     Layout,
+    Logical,
     Op,
     Row,
     RowChange,
@@ -36,9 +37,6 @@ from generators.model import (
 )
 
 __all__ = ["BulkOptions", "cases", "load_scenario", "load_table", "messages", "rng", "scenario"]
-
-KEY_TYPES: Final = ("bigint", "int", "unsigned-bigint", "varchar", "smallint")
-"""Types of primary-key columns, by their names in `mysql.TYPES`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +71,18 @@ def scenario(
 ) -> Scenario:
     """Scenario `ordinal`: one to `options.statements` statements on one table, consistent with each other.
 
-    Level one has a table of its own, of types that the format supports; level two a table of the pool. Rows that an UPDATE or
-    DELETE touches were inserted before it, or existed before the history began. Raises UsageError.
+    Level one has a table of its own, of types of the profile's source that the format supports; level two a table of the
+    source's pool. Rows that an UPDATE or DELETE touches were inserted before it, or existed before the history began. Raises
+    UsageError.
     """
     if level not in (1, 2) or ordinal < 0:
         raise UsageError(f"bulk scenario {ordinal} of level {level}: the ordinal is at least 0, the level 1 or 2")
     random_ = rng(seed, fmt.name, profile.name, ordinal)
     draw = Drawer(random_, options.null_rate, options.boundary_rate)
     if level == 2:
-        table = random_.choice(boundaries.pool(fmt.supports))
+        table = random_.choice(boundaries.pool(fmt.supports, profile.source))
     else:
-        table = _table(random_, draw, profile.database, ordinal, fmt, options)
+        table = _table(random_, draw, profile, ordinal, fmt, options)
     history = History(tuple(_Source(random_, draw, table, ordinal, options).events()), seed=random_.getrandbits(31))
     name = f"{'bulk' if level == 1 else 'bulk-rows'}/{seed}/{ordinal}"
     return Scenario(name, history, level, frozenset({"bulk"}))
@@ -106,9 +105,10 @@ def cases(
         yield as_case(fmt, profile, scenario(fmt, profile, seed, ordinal, level=chosen, options=options), layout)
 
 
-def _table(random_: random.Random, draw: Drawer, database: str, ordinal: int, fmt: Format[Any], options: BulkOptions) -> Table:
-    kinds = [kind for kind in mysql.TYPES.values() if fmt.supports(kind)]
-    keys = [mysql.TYPES[name] for name in KEY_TYPES if fmt.supports(mysql.TYPES[name])]
+def _table(random_: random.Random, draw: Drawer, profile: Profile, ordinal: int, fmt: Format[Any], options: BulkOptions) -> Table:
+    source = sources.source(profile.source)
+    kinds = [kind for kind in source.types.values() if fmt.supports(kind)]
+    keys = [source.types[name] for name in source.bulk_keys if fmt.supports(source.types[name])]
     awkward = draw.chance(options.awkward_rate)
     names: Iterator[str] = iter(random_.sample(boundaries.AWKWARD_NAMES, len(boundaries.AWKWARD_NAMES)) if awkward else ())
     numbers = endless()
@@ -128,7 +128,7 @@ def _table(random_: random.Random, draw: Drawer, database: str, ordinal: int, fm
     random_.shuffle(ordered)
     name = f"bulk {ordinal} `{random_.choice(('x', 'é', '<', '汉'))}`" if awkward else f"bulk_{ordinal}"
     unique = (tuple(ordered),) if shape == "unique" and key else ()
-    return Table(database, name, tuple(columns), () if unique else tuple(ordered), unique)
+    return Table(profile.database, name, tuple(columns), () if unique else tuple(ordered), unique, source.schema)
 
 
 class _Source:
@@ -177,7 +177,7 @@ class _Source:
 
     def _key_value(self, kind: SourceType) -> Value:
         number = next(self._fresh)
-        return str(number) if kind.logical is mysql.TYPES["varchar"].logical else number
+        return str(number) if kind.logical is Logical.TEXT else number
 
     def _changed(self, before: Row) -> Row:
         key = self._table.handle_key

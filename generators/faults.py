@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from generators import boundaries, mysql
+from generators import boundaries, mysql, sources
 from generators.boundaries import BOUNDARY
 from generators.model import Change, Column, Kind, Op, Row, Scenario, SourceType, Table, Value, Written
 
@@ -132,16 +132,20 @@ def apply(written: Written, fault: Fault) -> Written:
     return Written(replace(written.message, value=spoiled), (change,))
 
 
-def fault_scenarios(database: str) -> Iterator[tuple[Fault, Scenario]]:
-    """Each fault with an INSERT and an UPDATE, whose messages it is to be applied to; level one, a table each."""
-    columns = (boundaries.ID, Column("a", mysql.text("varchar", 64)), Column("b", mysql.integer("int")))
+def fault_scenarios(database: str, source: str = "mysql") -> Iterator[tuple[Fault, Scenario]]:
+    """Each fault with an INSERT and an UPDATE, whose messages it is to be applied to; level one, a table of the source each.
+
+    Raises UnknownName.
+    """
+    origin = sources.source(source)
+    columns = (boundaries.id_column(source), Column("a", origin.string), Column("b", origin.number))
     before: Row = {"id": 1, "a": "before", "b": 5}
     after: Row = {**before, "a": "after"}
     for fault in FAULTS:
         tags = BOUNDARY | {f"fault:{fault.tag}"}
         for label, op, pair in (("insert", Op.INSERT, (None, after)), ("update", Op.UPDATE, (before, after))):
             name = f"fault/{fault.name}/{label}"
-            table = Table(database, boundaries.slug(name), columns, ("id",))
+            table = Table(database, boundaries.slug(name), columns, ("id",), schema=origin.schema)
             yield fault, boundaries.scenario(name, boundaries.change(table, op, pair), tags=tags)
 
 
@@ -197,10 +201,13 @@ def cell_fault(written: Written, fault: CellFault) -> Written:
 
 
 def cell_fault_scenarios(
-    supports: Callable[[SourceType], bool], found: tuple[CellFault, ...] = CELL_FAULTS
+    supports: Callable[[SourceType], bool], found: tuple[CellFault, ...] = CELL_FAULTS, source: str = "mysql"
 ) -> Iterator[tuple[CellFault, Scenario]]:
-    """Each cell fault whose column the format has, with the level-two INSERT that it is to be applied to."""
-    table = boundaries.every_type(supports)
+    """Each cell fault whose column the format has of that source, with the level-two INSERT that it is to be applied to.
+
+    Raises UnknownName.
+    """
+    table = boundaries.every_type(supports, source)
     bare: dict[str, Value] = dict.fromkeys(column.name for column in table.columns)
     bare["id"] = 1
     for fault in found:

@@ -41,8 +41,18 @@ NAMES: Final = (
     "shape/awkward-names",
     "rows/composite/update",
     "rows/keyless/multi-row-insert",
+    "numeric-65-30/max",
+    "numeric/tiny",
+    "double-precision/negative-infinity",
+    "boolean/true",
+    "bytea/digits-in-base64",
+    "date/before-epoch",
+    "timestamp-6/pre-1970-fraction",
+    "timestamptz-6/max",
+    "uuid/digits",
+    "jsonb/null-literal",
 )
-"""Generic boundary cases, by name: those in which decoders fail most."""
+"""Generic boundary cases, by name, MySQL's and PostgreSQL's: those in which decoders fail most."""
 
 OWN: Final = 7
 """How many of a format's own scenarios: evenly spread over their order."""

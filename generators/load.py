@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from itertools import count as endless
 from typing import Any, Final, cast
 
-from generators import mysql
+from generators import mysql, postgresql, sources
 from generators._random_values import rng
 from generators._templates import NotLearned, Template, compressor, fragment, learn
 from generators.boundaries import START
@@ -40,22 +40,29 @@ _CHANGED: Final = ("status", "quantity", "amount")
 
 
 @cache
-def load_table() -> Table:
-    """`shop.orders`: ten columns, a bigint key beyond 2^53, text in several languages, a decimal, a nullable note."""
-    varchar, integer = mysql.text, mysql.integer("int")
+def load_table(source: str = "mysql") -> Table:
+    """`shop.orders`: ten columns, a bigint key beyond 2^53, text in several languages, a decimal, a nullable note.
+
+    Of the types of that source. Raises UnknownName.
+    """
+    found = sources.source(source)
+    integer, varchar = found.number, postgresql.text if found is sources.POSTGRESQL else mysql.text
+    amount, created = mysql.decimal(10, 2), mysql.temporal("datetime", 3)
+    if found is sources.POSTGRESQL:
+        amount, created = postgresql.numeric(10, 2), postgresql.temporal("timestamp", 3)
     columns = (
-        Column("id", mysql.integer("bigint"), nullable=False),
+        Column("id", found.key, nullable=False),
         Column("customer_id", integer, nullable=False),
         Column("status", varchar("varchar", 16), nullable=False),
         Column("customer", varchar("varchar", 128), nullable=False),
         Column("email", varchar("varchar", 128), nullable=False),
         Column("address", varchar("varchar", 255), nullable=False),
         Column("quantity", integer, nullable=False),
-        Column("amount", mysql.decimal(10, 2), nullable=False),
-        Column("created_at", mysql.temporal("datetime", 3), nullable=False),
+        Column("amount", amount, nullable=False),
+        Column("created_at", created, nullable=False),
         Column("note", varchar("varchar", 255)),
     )
-    return Table("shop", "orders", columns, ("id",))
+    return Table("shop", "orders", columns, ("id",), schema=found.schema)
 
 
 @cache
@@ -111,28 +118,28 @@ def load_scenario(fmt: Format[Any], profile: Profile, seed: int, n: int) -> Scen
     if n < 0:
         raise UsageError(f"load unit {n}: the first is 0")
     block, place = divmod(n, BLOCK)
-    history = _unit_history(_block(seed, fmt, profile, block), place * UNIT, n)
+    history = _unit_history(_block(seed, fmt, profile, block), place * UNIT, n, profile.source)
     return Scenario(f"load/{seed}/{n}", history, tags=frozenset({"load"}))
 
 
 _NAMES: Final = tuple(column.name for column in load_table().columns)
 
 
-def _unit_history(raw: bytes, offset: int, n: int) -> History:
+def _unit_history(raw: bytes, offset: int, n: int, source: str) -> History:
     op, variant, places, before = _unit(raw, offset)
     values = _values()
     row = dict(zip(_NAMES, (values[i][p] for i, p in enumerate(places)), strict=True))
     old = {name: values[_NAMES.index(name)][p] for name, p in zip(_CHANGED, before, strict=True)}
-    return _history(op, variant, Instant(START.ms + n, n % 1000), row, old)
+    return _history(load_table(source), op, variant, Instant(START.ms + n, n % 1000), row, old)
 
 
-def _history(op: Op, variant: int, at: Instant, row: Mapping[str, Value], old: Mapping[str, Value]) -> History:
+def _history(table: Table, op: Op, variant: int, at: Instant, row: Mapping[str, Value], old: Mapping[str, Value]) -> History:
     images = {
         Op.INSERT: RowImages(None, row),
         Op.UPDATE: RowImages({**row, **old}, row),
         Op.DELETE: RowImages(row, None),
     }
-    return History((RowChange(at, load_table(), op, (images[op],)),), seed=variant)
+    return History((RowChange(at, table, op, (images[op],)),), seed=variant)
 
 
 def _block(seed: int, fmt: Format[Any], profile: Profile, block: int) -> bytes:
@@ -180,6 +187,7 @@ class _Fast:
 
     def __init__(self, write: Callable[..., list[Written]], profile: Profile, layout: Layout) -> None:
         self._write, self._profile, self._layout = write, profile, layout
+        self._table = load_table(profile.source)
         packing = profile.deployment.compression
         self._compress = None if packing == "none" else compressor(packing)
         self._plain = (
@@ -200,22 +208,22 @@ class _Fast:
         return written[0].message
 
     def _learn(self, op: Op, variant: int) -> tuple[Template, list[bytes]]:
-        sentinels = {c.name: (c.type, value) for c, value in zip(load_table().columns, _SENTINELS, strict=True)}
+        table = self._table
+        sentinels = {c.name: (c.type, value) for c, value in zip(table.columns, _SENTINELS, strict=True)}
         if op is Op.UPDATE:
-            table = load_table()
             sentinels |= {f"{n} before": (table.column(n).type, v) for n, v in zip(_CHANGED, _SENTINELS_BEFORE, strict=True)}
 
         def write(at: Instant, values: Mapping[str, Value]) -> Message:
             row = {name: values[name] for name in _NAMES}
             old = {name: values[f"{name} before"] for name in _CHANGED if f"{name} before" in values}
-            return self._one(self._plain, _history(op, variant, at, row, old))
+            return self._one(self._plain, _history(table, op, variant, at, row, old))
 
         return learn(write, sentinels)
 
     def _text(self, column: int, value: Value) -> tuple[bytes, int]:
         """The text of a column's value, and the partition of a row that has it."""
         row = dict(zip(_NAMES, _SENTINELS, strict=True)) | {_NAMES[column]: value}
-        message = self._one(self._plain, _history(Op.INSERT, 0, START, row, {}))
+        message = self._one(self._plain, _history(self._table, Op.INSERT, 0, START, row, {}))
         return fragment(self._base, self._texts, column, message, START), message.partition
 
     def _column(self, column: int) -> list[bytes]:
@@ -234,7 +242,7 @@ class _Fast:
             if unit < 3:
                 raw[unit * UNIT + 4 : unit * UNIT + 13] = bytes(longest)
         for unit, message in enumerate(self._expand(bytes(raw), 0, range(BLOCK))):
-            history = _unit_history(bytes(raw), unit * UNIT, unit)
+            history = _unit_history(bytes(raw), unit * UNIT, unit, self._profile.source)
             if message != self._one(self._profile, history):
                 raise NotLearned(f"unit {unit} is not what the writer writes")
 

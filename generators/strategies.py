@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from generators import _drawing, _values, mysql
+from generators import _drawing, _values, sources
 from generators.boundaries import START
 from generators.errors import UnknownName
 from generators.formats import base
@@ -49,29 +49,33 @@ def any_type(_kind: SourceType) -> bool:
     return True
 
 
-def types(*, supports: Callable[[SourceType], bool] = any_type) -> SearchStrategy[SourceType]:
-    """MySQL column types that `supports` accepts, over the whole domain: five widths of integers, signed, unsigned and
-    zerofill, decimal(1..65, 0..30), bit(1..64), char and varchar lengths, fractional digits 0 to 6, enum and set of up to 64
-    labels.
+def types(*, supports: Callable[[SourceType], bool] = any_type, source: str = "mysql") -> SearchStrategy[SourceType]:
+    """Column types of a source (a name of `sources.SOURCES`) that `supports` accepts, over the whole domain.
 
-    Raises InvalidArgument when `supports` is not callable or accepts no type.
+    MySQL: five widths of integers, signed, unsigned and zerofill, decimal(1..65, 0..30), bit(1..64), char and varchar lengths,
+    fractional digits 0 to 6, enum and set of up to 64 labels. PostgreSQL: three widths of integers, numeric(1..65, 0..30) and
+    without precision, money, boolean, bit and varbit(1..64), char and varchar lengths, text, bytea, fractional digits 0 to 6 with
+    and without time zone, interval, enum of up to 64 labels, uuid, inet, json, jsonb, hstore, integer[] and text[].
+
+    Raises InvalidArgument when `supports` is not callable or accepts no type, or `source` is unknown.
 
     Shrinks towards int, and within a type towards the shortest or most common parameters.
     """
-    return _types(supports)
+    return _types(supports, _source(source))
 
 
 def values(kind: SourceType, /, *, nullable: bool = False) -> SearchStrategy[Value]:
-    """Canonical values of a type (DESIGN 4), all of which fit it (`mysql.fits`); with `nullable` also None.
+    """Canonical values of a type (DESIGN 4), all of which fit it (`sources.fits`); with `nullable` also None.
 
     About half are the type's boundaries and texts, bytes and times that decoders get wrong; the rest is the whole range. There
-    are no surrogates, infinities, NaN or negative zeros.
+    are no surrogates and no NaN, infinities and negative zeros only where the source is PostgreSQL.
 
-    Raises InvalidArgument when `kind` is no SourceType or `nullable` no bool.
+    Raises InvalidArgument when `kind` is no SourceType or of an unknown source, or `nullable` no bool.
 
     Shrinks towards None, zero, the empty value or 1970-01-01; enums towards their first label.
     """
     _expect("kind", kind, SourceType, "a SourceType such as mysql.integer('int')")
+    _source(kind.source)
     _expect("nullable", nullable, bool, "True or False")
     return _values.value_strategy(kind, nullable)
 
@@ -88,14 +92,15 @@ def names() -> SearchStrategy[str]:
     return st.one_of(plain, plain, st.sampled_from(_drawing.ODD_NAMES), drawn)
 
 
-def columns(*, supports: Callable[[SourceType], bool] = any_type) -> SearchStrategy[Column]:
-    """Columns of any name, any type that `supports` accepts, nullable or not.
+def columns(*, supports: Callable[[SourceType], bool] = any_type, source: str = "mysql") -> SearchStrategy[Column]:
+    """Columns of any name, any type of the source that `supports` accepts, nullable or not.
 
     Raises InvalidArgument as `types` does.
 
     Shrinks towards a nullable int named "a".
     """
-    return st.builds(Column, names(), _types(supports), st.sampled_from((True, False)))
+    found = _source(source)
+    return st.builds(Column, names().map(found.identifier), _types(supports, found), st.sampled_from((True, False)))
 
 
 def tables(
@@ -105,15 +110,16 @@ def tables(
     max_columns: int = 6,
     keyed: bool | None = None,
     supports: Callable[[SourceType], bool] = any_type,
+    source: str = "mysql",
 ) -> SearchStrategy[Table]:
-    """Tables of `min_columns` to `max_columns` columns whose names differ ignoring case, as MySQL requires.
+    """Tables of a source of `min_columns` to `max_columns` columns whose names differ ignoring case, as MySQL requires.
 
     Keys are single, composite (in another order than the columns, too), a unique key without nullable columns, or none.
     `keyed` True gives only tables with a primary key, False only tables without any key. Key columns are of key-able types and
     not nullable.
 
     Raises InvalidArgument for an empty database name, `min_columns` below 1 or above `max_columns`, `max_columns` above 1017,
-    `keyed` other than None, True or False, and a `supports` that leaves no type.
+    `keyed` other than None, True or False, a `supports` that leaves no type, and an unknown source.
 
     Shrinks towards a table `t` of one int column `c0` that is its primary key.
     """
@@ -122,8 +128,9 @@ def tables(
     _expect_range("max_columns", max_columns, min_columns, _drawing.MAX_COLUMNS, "min_columns")
     if keyed not in (None, True, False) or not isinstance(keyed, bool | None):
         raise InvalidArgument(f"keyed={keyed!r}: expected None, True or False")
-    _groups(supports, bool(keyed))
-    return _by(lambda draw: _drawing.draw_table(draw, database, min_columns, max_columns, keyed, supports))
+    found = _source(source)
+    _groups(supports, bool(keyed), found)
+    return _by(lambda draw: _drawing.draw_table(draw, database, min_columns, max_columns, keyed, supports, found))
 
 
 def rows(table: Table, /) -> SearchStrategy[Row]:
@@ -152,20 +159,25 @@ def row_changes(table: Table, /, *, max_rows: int = 4, at: Instant = START) -> S
     return _by(lambda draw: _drawing.draw_change(draw, table, max_rows, at))
 
 
-def histories(fmt: str | Format[Any], /, *, database: str = "drawn", max_events: int = 5) -> SearchStrategy[History]:
+def histories(
+    fmt: str | Format[Any], /, *, database: str = "drawn", max_events: int = 5, source: str | None = None
+) -> SearchStrategy[History]:
     """What happens at a source that the format's writer can follow: changes of one or two tables, DDL, watermarks, heartbeats
     and bootstraps where the format has them, 1 to `max_events` events at strictly growing instants.
 
-    Rows obey a model of the source: only rows that are there are updated or deleted, keys stay unique.
+    Rows obey a model of the source: only rows that are there are updated or deleted, keys stay unique. `source` is one that a
+    profile of the format reads; None is its first profile's.
 
-    Raises InvalidArgument for an unknown format (naming the nearest), an empty database, or `max_events` not from 1 to 1000.
+    Raises InvalidArgument for an unknown format (naming the nearest), an empty database, `max_events` not from 1 to 1000, or a
+    source that no profile of the format reads.
 
     Shrinks towards one INSERT of one row into a table of one column.
     """
     found = _format(fmt)
     _expect_database(database)
     _expect_range("max_events", max_events, 1, 1000)
-    return _by(lambda draw: _drawing.draw_history(draw, found, database, max_events))
+    origin = _origin(found, source)
+    return _by(lambda draw: _drawing.draw_history(draw, found, database, max_events, origin))
 
 
 def messages(fmt: str | Format[Any], /, *, profile: str | Profile | None = None) -> SearchStrategy[Written]:
@@ -192,10 +204,11 @@ def messages(fmt: str | Format[Any], /, *, profile: str | Profile | None = None)
     return _by(lambda draw: _message(draw, found, profiles))
 
 
-def scenarios(fmt: str | Format[Any], /, *, database: str = "drawn") -> SearchStrategy[Scenario]:
+def scenarios(fmt: str | Format[Any], /, *, database: str = "drawn", source: str | None = None) -> SearchStrategy[Scenario]:
     """Level-one scenarios: mostly one change of a small table, sometimes a history of several events. All are tagged `drawn`.
 
-    Table names repeat from scenario to scenario; `rename` makes them unique.
+    `source` is one that a profile of the format reads, and only such profiles can write them; None is its first profile's. Table
+    names repeat from scenario to scenario; `rename` makes them unique.
 
     Raises InvalidArgument as `histories` does.
 
@@ -203,7 +216,8 @@ def scenarios(fmt: str | Format[Any], /, *, database: str = "drawn") -> SearchSt
     """
     found = _format(fmt)
     _expect_database(database)
-    return _by(lambda draw: _scenario(draw, found, database))
+    origin = _origin(found, source)
+    return _by(lambda draw: _scenario(draw, found, database, origin))
 
 
 def row_scenarios(pool: Sequence[Table], /) -> SearchStrategy[Scenario]:
@@ -324,17 +338,32 @@ def _format(fmt: str | Format[Any]) -> Format[Any]:
         raise InvalidArgument(f"fmt={fmt!r}: {error}") from None
 
 
-def _groups(supports: Callable[[SourceType], bool], keys: bool) -> tuple[tuple[SourceType, ...], ...]:
+def _source(name: object) -> sources.Source:
+    if not isinstance(name, str) or name not in sources.SOURCES:
+        raise InvalidArgument(f"source={name!r}: expected one of {', '.join(sources.SOURCES)}")
+    return sources.source(name)
+
+
+def _origin(fmt: Format[Any], name: str | None) -> sources.Source:
+    """The source of that name, which a profile of the format must read; None is its first profile's."""
+    legal = list(dict.fromkeys(profile.source for profile in fmt.profiles))
+    if name is not None and name not in legal:
+        raise InvalidArgument(f"source={name!r}: expected None, or one that {fmt.name} reads: {', '.join(legal)}")
+    return _source(legal[0] if name is None else name)
+
+
+def _groups(supports: Callable[[SourceType], bool], keys: bool, source: sources.Source) -> tuple[tuple[SourceType, ...], ...]:
     if not callable(supports):
         raise InvalidArgument(f"supports={supports!r}: expected a function from SourceType to bool")
-    groups = _values.type_groups(supports, keys)
+    groups = _values.type_groups(supports, keys, source.name)
     if not groups:
-        raise InvalidArgument(f"supports={supports!r}: accepts no {'key-able ' if keys else ''}type")
+        of = "" if source is sources.MYSQL else f" of {source.name}"
+        raise InvalidArgument(f"supports={supports!r}: accepts no {'key-able ' if keys else ''}type{of}")
     return groups
 
 
-def _types(supports: Callable[[SourceType], bool]) -> SearchStrategy[SourceType]:
-    groups = _groups(supports, False)
+def _types(supports: Callable[[SourceType], bool], source: sources.Source) -> SearchStrategy[SourceType]:
+    groups = _groups(supports, False, source)
     return st.integers(0, _values.STEPS * len(groups) - 1).map(lambda number: _values.type_at(groups, number))
 
 
@@ -371,11 +400,11 @@ def _row_scenario(draw: DrawFn, pool: tuple[Table, ...]) -> Scenario:
     return Scenario("drawn", History((change,), draw(_drawing.CHANCE)), 2, frozenset({"drawn"}))
 
 
-def _scenario(draw: DrawFn, fmt: Format[Any], database: str) -> Scenario:
+def _scenario(draw: DrawFn, fmt: Format[Any], database: str, source: sources.Source) -> Scenario:
     if draw(_values.between(0, 7)) == 7:
-        history = _drawing.draw_history(draw, fmt, database, 5)
+        history = _drawing.draw_history(draw, fmt, database, 5, source)
     else:
-        table = _drawing.draw_table(draw, database, 1, 6, None, fmt.supports)
+        table = _drawing.draw_table(draw, database, 1, 6, None, fmt.supports, source)
         chance = draw(_drawing.CHANCE)
         ms, _, _ = _drawing.CLOCKS[chance % len(_drawing.CLOCKS)]
         history = History((_drawing.draw_change(draw, table, 3, Instant(ms, 1)),), chance)
@@ -384,21 +413,23 @@ def _scenario(draw: DrawFn, fmt: Format[Any], database: str) -> Scenario:
 
 def _message(draw: DrawFn, fmt: Format[Any], profiles: tuple[Any, ...]) -> Written:
     profile = draw(_drawing.sample(profiles)) if len(profiles) > 1 else profiles[0]
-    history = _drawing.draw_history(draw, fmt, "drawn", 3)
+    history = _drawing.draw_history(draw, fmt, "drawn", 3, sources.source(profile.source))
     written = fmt.write(history, profile, Layout())
     assume(written)
     return written[draw(_values.between(0, len(written) - 1))]
 
 
 def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
-    other = event.old_name or ""
-    if event.action in mysql.DDL_ACTIONS and event.sql == _drawing.ddl_text(event.action, event.database, event.table, other):
-        return _drawing.ddl_text(event.action, database, event.table + suffix, other + suffix)
+    other, table = event.old_name or "", event.after or event.before
+    source = sources.of_table(table) if table else sources.MYSQL
+    drawn = event.action in source.ddl_actions
+    if drawn and event.sql == _drawing.ddl_text(event.action, event.database, event.table, other, source.name):
+        return _drawing.ddl_text(event.action, database, event.table + suffix, other + suffix, source.name)
     tables = {name: name + suffix for name in (event.table, other) if name}
-    return _swap_quoted(event.sql, {event.database: database} | tables)
+    return _swap_quoted(event.sql, {event.database: database} | tables, source)
 
 
-def _swap_quoted(sql: str, swaps: dict[str, str]) -> str:
+def _swap_quoted(sql: str, swaps: dict[str, str], source: sources.Source = sources.MYSQL) -> str:
     for old, new in swaps.items():
-        sql = sql.replace(mysql.quote(old), mysql.quote(new))
+        sql = sql.replace(source.quote(old), source.quote(new))
     return sql

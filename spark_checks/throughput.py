@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
 
 from generators import codec
 from generators.model import Deployment, Table
@@ -37,8 +38,10 @@ class Contestant:
         return self.decoder(self.level, records, self.table, self.deployment)
 
     def rows(self, records: DataFrame) -> int:
-        """How many ROW changes it finds."""
-        return self.frame(records).where("kind = 'ROW'").count()
+        """How many ROW changes it finds, by the plan that is timed: a filter would have Spark make another."""
+        seen = Observation()
+        execute(self.frame(records).observe(seen, F.count_if(F.col("kind") == "ROW").alias("rows")))
+        return int(seen.get["rows"])
 
 
 def execute(frame: DataFrame) -> float:

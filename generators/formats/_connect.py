@@ -7,6 +7,7 @@ Source: apache/kafka connect/json `JsonConverter`, `JsonSchema` @ 1eb7644349; re
 from __future__ import annotations
 
 import base64
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -90,7 +91,12 @@ def payload_text(schema: Schema, value: Any) -> str:
 
 
 def _struct(schema: Schema, value: Mapping[str, Any]) -> str:
-    return f"{{{','.join([f'{string(name)}:{payload_text(inner, value.get(name))}' for name, inner in schema.fields])}}}"
+    return f"{{{','.join([f'{_member(name)}{payload_text(inner, value.get(name))}' for name, inner in schema.fields])}}}"
+
+
+@lru_cache(maxsize=4096)
+def _member(name: str) -> str:
+    return f"{string(name)}:"
 
 
 def _array(schema: Schema, value: Any) -> str:
@@ -145,3 +151,32 @@ _ESCAPES: Final = {
 def string(text: str) -> str:
     """A JSON string as Jackson writes it: control characters escaped (upper-case hex), everything else as it is."""
     return f'"{text.translate(_ESCAPES)}"'
+
+
+def murmur2(data: bytes) -> int:
+    """Kafka's `Utils.murmur2`: a signed 32-bit hash."""
+    length = len(data)
+    h = (0x9747B28C ^ length) & 0xFFFFFFFF
+    whole = length & ~3
+    for (k,) in struct.iter_unpack("<I", data[:whole]):
+        k = k * _MIX & 0xFFFFFFFF
+        h = (h * _MIX & 0xFFFFFFFF) ^ ((k ^ k >> 24) * _MIX & 0xFFFFFFFF)
+    if length > whole:
+        h = (h ^ int.from_bytes(data[whole:], "little")) * _MIX & 0xFFFFFFFF
+    h = (h ^ h >> 13) * _MIX & 0xFFFFFFFF
+    h ^= h >> 15
+    return h - (1 << 32) if h >> 31 else h
+
+
+_MIX: Final = 0x5BD1E995
+
+
+@lru_cache(maxsize=4096)
+def partition_of(key: bytes, partitions: int) -> int:
+    """Where Kafka's default partitioner puts a record with that key."""
+    return (murmur2(key) & 0x7FFFFFFF) % partitions
+
+
+def header_text(text: str) -> str:
+    """A string within a struct as `SimpleHeaderConverter` writes it: backslashes and quotes escaped, nothing else."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

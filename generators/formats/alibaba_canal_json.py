@@ -18,7 +18,7 @@ from generators.formats._canal_cases import SWITCHES, scenarios
 from generators.formats._canal_cells import Wire, is_blob, type_text, wire
 from generators.formats._canal_profiles import PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
 from generators.formats._java_text import Escapes, has_raw_control, hash_code, json_name, json_string, remainder_of_abs
-from generators.formats.base import Format, KindRow
+from generators.formats.base import Format, KindRow, Loss
 from generators.model import (
     Cell,
     Change,
@@ -346,6 +346,13 @@ def supports(kind: SourceType) -> bool:
     return kind.source == "mysql"
 
 
+def losses(profile: CanalProfile) -> tuple[Loss, ...]:
+    """What the profile's messages do not hold of a row."""
+    if profile.image == "full":
+        return ()
+    return (Loss((), f"binlog_row_image {profile.image.upper()} logs parts of rows", "reference/canal.md 2"),)
+
+
 FORMAT: Final = Format(
     name="alibaba-canal-json",
     title="Alibaba Canal flat message (JSON)",
@@ -357,4 +364,5 @@ FORMAT: Final = Format(
     scenarios=scenarios,
     switches=SWITCHES,
     supports=supports,
+    losses=losses,
 )

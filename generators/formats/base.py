@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from generators.errors import UnknownName
 from generators.faults import CELL_FAULTS, CellFault
-from generators.model import Deployment, History, Layout, Scenario, SourceType, Written
+from generators.model import Deployment, History, Layout, Logical, Scenario, SourceType, Value, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,24 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
+class Loss:
+    """What a profile's messages no longer hold of some values, whoever decodes them.
+
+    `logicals` are the logical types concerned, `left` what is left of a value, given its type; `left` None says that rows as a
+    whole cannot be rebuilt from changes. `citation` is a document and a section.
+    """
+
+    logicals: tuple[Logical, ...]
+    statement: str
+    citation: str
+    left: Callable[[SourceType, Value], Value] | None = None
+
+    def covers(self, kind: SourceType) -> bool:
+        """Whether values of the type are concerned."""
+        return kind.logical in self.logicals
+
+
+@dataclass(frozen=True, slots=True)
 class KindRow:
     """A row of the format's table from wire message to kind and op."""
 
@@ -82,7 +100,7 @@ class Format(Generic[P]):
 
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that only this format has
     (options, control messages, DDL types), for one profile and a database name; `cell_faults` are the unfit cells that a
-    profile's messages can be given.
+    profile's messages can be given; `losses` is what a profile's messages do not hold of values that the source has.
     """
 
     name: str
@@ -97,6 +115,7 @@ class Format(Generic[P]):
     supports: Callable[[SourceType], bool] = lambda _type: True
     container: str = "json"
     cell_faults: Callable[[P], tuple[CellFault, ...]] = lambda _profile: CELL_FAULTS
+    losses: Callable[[P], tuple[Loss, ...]] = lambda _profile: ()
 
     def profile(self, name: str) -> P:
         """The profile of that name. Raises UnknownName."""
@@ -109,6 +128,14 @@ class Format(Generic[P]):
 FORMATS: tuple[str, ...] = (
     "ticdc-canal-json",
     "alibaba-canal-json",
+    "cloudcanal-json",
+    "cloudcanal-canal-json",
+    "cloudcanal-debezium",
+    "ticdc-simple-json",
+    "tencent-dts-json",
+    "huawei-cdl-json",
+    "huawei-cdl-debezium",
+    "debezium-json",
 )
 """The registry: a format is the module of the same name (`-` as `_`) here, in conformance/rules and in spark_checks/decoders."""
 

@@ -14,8 +14,6 @@ to the topic of the table's old name; the one default topic of this writer hides
 from __future__ import annotations
 
 import random
-import uuid
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -23,7 +21,8 @@ from typing import Final
 from generators.formats import _ticdc_text as text
 from generators.formats._ticdc_canal_profiles import PROFILES, TicdcProfile, profile
 from generators.formats._ticdc_canal_scenarios import SWITCHES, scenarios
-from generators.formats.base import Format, KindRow
+from generators.formats._ticdc_sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
+from generators.formats.base import Format, KindRow, Loss
 from generators.model import (
     Cell,
     Change,
@@ -46,9 +45,6 @@ from generators.model import (
     Watermark,
     Written,
 )
-
-RECORD_OVERHEAD: Final = 36
-"""Bytes that TiCDC adds to key and value before it compares with `max-message-bytes` (1.1)."""
 
 CLAIM_CHECK_STORAGE: Final = "s3://claim-check/canal-json"
 
@@ -75,7 +71,7 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
         match event:
             case RowChange():
                 partition = partition_of(event.table, layout.partitions)
-                for op, before, after in _rows(event, profile):
+                for op, before, after in split_rows(event, split_keys=profile.split_keys):
                     value, change = _row_message(profile, event.table, op, before, after, stamp, chance)
                     written.append(Written(Message(layout.topic, partition, b"", value, (), stamp.encoded, number), (change,)))
             case SchemaChange():
@@ -89,46 +85,6 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
             case _:
                 pass
     return written
-
-
-def partition_of(table: Table, partitions: int) -> int:
-    """The partition of a table's rows: CRC-32 of schema and table name (see the module's docstring)."""
-    return zlib.crc32(f"{table.database}\0{table.name}".encode()) % partitions
-
-
-_ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
-
-
-def _rows(event: RowChange, profile: TicdcProfile) -> list[tuple[Op, Row | None, Row | None]]:
-    found: list[tuple[Op, Row | None, Row | None]] = []
-    split = False
-    keys = _splitting_columns(event.table, profile)
-    for images in event.rows:
-        before, after = images.before, images.after
-        if before is None:
-            found.append((Op.INSERT, None, after))
-        elif after is None:
-            found.append((Op.DELETE, before, None))
-        elif any(_differs(event.table.column(name).type, before[name], after[name]) for name in keys):
-            split = True
-            found += [(Op.DELETE, before, None), (Op.INSERT, None, after)]
-        else:
-            found.append((Op.UPDATE, before, after))
-    return sorted(found, key=lambda row: _ORDER[row[0]]) if split else found
-
-
-def _splitting_columns(table: Table, profile: TicdcProfile) -> tuple[str, ...]:
-    if profile.split_keys:
-        solid = (key for key in table.unique if not any(table.column(name).nullable for name in key))
-        return tuple(dict.fromkeys((*table.primary_key, *(name for key in solid for name in key))))
-    key = table.primary_key
-    return key if len(key) == 1 and table.column(key[0]).type.logical is Logical.INT else ()
-
-
-def _differs(kind: SourceType, one: Value, other: Value) -> bool:
-    if one is None or other is None:
-        return one is not other
-    return text.value_text(kind, text.canonical(kind, one)) != text.value_text(kind, text.canonical(kind, other))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +101,7 @@ class _Stamp:
 
 
 def _pack(profile: TicdcProfile, body: str, terminator: bytes = b"") -> bytes:
-    value = body.encode() + terminator
-    match profile.deployment.compression:
-        case "snappy":
-            import cramjam
-
-            return bytes(cramjam.snappy.compress_raw(value))
-        case "lz4":
-            import cramjam
-
-            return bytes(cramjam.lz4.compress(value))
-    return value
+    return pack(profile.deployment.compression, body.encode() + terminator)
 
 
 def _quoted(profile: TicdcProfile, value: str) -> str:
@@ -184,8 +130,7 @@ def _row_message(
     if profile.reduce and len(value) + RECORD_OVERHEAD > profile.max_message_bytes:
         flag = ',"onlyHandleKey":true'
         if profile.reduce == "claim-check":
-            name = uuid.UUID(int=chance.getrandbits(128), version=4)
-            flag = f',"claimCheckLocation":{_quoted(profile, f"{CLAIM_CHECK_STORAGE}/{name}.json")}'
+            flag = f',"claimCheckLocation":{_quoted(profile, claim_check_location(CLAIM_CHECK_STORAGE, chance))}'
         images = _Images.of(profile, table, op, before, after, keep=table.handle_key)
         value = _pack(profile, images.body([name for name in types if name in table.handle_key], stamp, flag), profile.terminator)
     return value, images.change(stamp)
@@ -379,6 +324,29 @@ def _watermark_message(profile: TicdcProfile, stamp: _Stamp) -> tuple[bytes, Cha
 
 __all__ = ["FORMAT", "PROFILES", "TicdcProfile", "partition_of", "profile", "write"]
 
+
+def losses(profile: TicdcProfile) -> tuple[Loss, ...]:
+    """What the profile's messages do not hold of a row."""
+    found = []
+    if profile.binary_lossy:
+        reason = "a byte that is no UTF-8 is written as U+FFFD"
+        found.append(Loss((Logical.BINARY,), reason, "reference/ticdc.md 2.1, pingcap/tiflow#7058", _replaced))
+    if profile.null_text_bug:
+        reason = "the text null is written as JSON null"
+        found.append(Loss((Logical.TEXT, Logical.BINARY), reason, "pingcap/ticdc#3958", _nulled))
+    return tuple(found)
+
+
+def _replaced(_kind: SourceType, value: Value) -> Value:
+    if not isinstance(value, bytes):
+        return value
+    return "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in value.decode("utf-8", "surrogateescape")).encode()
+
+
+def _nulled(_kind: SourceType, value: Value) -> Value:
+    return None if value in ("null", b"null") else value
+
+
 FORMAT: Final[Format[TicdcProfile]] = Format(
     name="ticdc-canal-json",
     title="TiCDC Canal-JSON",
@@ -389,4 +357,5 @@ FORMAT: Final[Format[TicdcProfile]] = Format(
     position="commitTs of `_tidb`, for a watermark its watermarkTs, as decimal text; none without the extension",
     scenarios=scenarios,
     switches=SWITCHES,
+    losses=losses,
 )

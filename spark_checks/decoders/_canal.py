@@ -1,4 +1,6 @@
-"""The Canal flat message: what TiCDC and Alibaba Canal really share when they are read with native Spark expressions.
+"""The Canal flat message: what its dialects really share when they are read with native Spark expressions.
+
+They are TiCDC's, Alibaba Canal's, and both of CloudCanal's, of which one has names of its own for the same members.
 
 A message is parsed once, inside `{"m":[VALUE,{}]}`: a truncated value breaks the wrapping, a second document or trailing
 text adds an element or breaks it, white space (the CRLF of TiCDC v6.5) does neither. Spark's corrupt-record column tells of
@@ -31,7 +33,7 @@ from pyspark.sql.types import (
 )
 
 from generators.model import Column as ColumnOf
-from generators.model import Deployment, Logical, Table
+from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders._mysql import misfit, typed
 
 OPTIONS: Final = {
@@ -57,38 +59,66 @@ _LAST_MILLISECOND: Final = 253_402_300_799_999
 
 
 @dataclass(frozen=True, slots=True)
+class Names:
+    """What a dialect calls the members that all have. `schema` is "" where there is none."""
+
+    id: str = "id"
+    database: str = "database"
+    schema: str = ""
+    table: str = "table"
+    keys: str = "pkNames"
+    op: str = "type"
+    committed: str = "es"
+    sent: str = "ts"
+    codes: str = "sqlType"
+    types: str = "mysqlType"
+    data: str = "data"
+    old: str = "old"
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
-    """How the two formats differ. `kind` is the kind of a whole message, given `m`; `position` its ordering value as text;
-    `extra` are fields of the envelope beside the common ones; `binary_codes`: sqlType tells how a binary is written."""
+    """How the formats differ. `kind` is the kind of a whole message, given `m`; `position` its ordering value as text;
+    `extra` are fields of the envelope beside the common ones; `binary_codes`: sqlType tells how a binary is written;
+    `deletes_in_old`: a deleted row may stand in `old` while `data` holds none; `typed` gives the SQL of a cell's value from the
+    SQL of its text where the deployment has it differ from `_mysql.typed`, else None."""
 
     kind: Callable[[Column], Column]
     position: Callable[[Column], Column]
     extra: tuple[StructField, ...]
+    names: Names = Names()
     binary_codes: bool = False
+    deletes_in_old: bool = False
+    typed: Callable[[str, SourceType, Deployment], str | None] = lambda _text, _kind, _deployment: None
 
 
 def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
     """Level one (DESIGN 3.3)."""
     parsed = _messages(records, dialect, deployment, _TEXTS, _TEXTS, types=_TEXTS)
+    name, m, kind = dialect.names, F.col("m"), F.col("kind")
+    data = m[name.data]
+    if dialect.deletes_in_old:
+        data = F.when(_deleted_in_old(m, name), m[name.old]).otherwise(data)
     none = F.array(F.lit(None).cast(_TEXTS))
-    rows = F.when(F.col("kind") == "ROW", F.col("m.data")).otherwise(none)
-    out = parsed.select(*COORDINATES, "kind", "m", F.posexplode_outer(rows).alias("row", "image"))
-    m, kind, op = F.col("m"), F.col("kind"), _op()
+    out = parsed.select(
+        *COORDINATES, "kind", "m", F.posexplode_outer(F.when(kind == "ROW", data).otherwise(none)).alias("row", "image")
+    )
+    op = F.when(kind == "ROW", m[name.op])
     told = F.when(kind != "CORRUPT", m)
     return out.select(
         *COORDINATES,
         "row",
         "kind",
         op.alias("op"),
-        told["database"].alias("database"),
-        F.lit(None).cast("string").alias("schema"),
-        told["table"].alias("table"),
-        told["pkNames"].alias("keys"),
+        told[name.database].alias("database"),
+        (told[name.schema] if name.schema else F.lit(None).cast("string")).alias("schema"),
+        told[name.table].alias("table"),
+        told[name.keys].alias("keys"),
         F.when(kind != "CORRUPT", dialect.position(m)).alias("position"),
-        F.when(told["es"].between(0, _LAST_MILLISECOND), F.timestamp_millis(told["es"])).alias("commit_time"),
-        F.when(op == "DELETE", F.col("image")).when(op == "UPDATE", _old(m, F.col("row"))).alias("before"),
+        F.when(told[name.committed].between(0, _LAST_MILLISECOND), F.timestamp_millis(told[name.committed])).alias("commit_time"),
+        F.when(op == "DELETE", F.col("image")).when(op == "UPDATE", _old(m, name, F.col("row"))).alias("before"),
         F.when(op.isin("INSERT", "UPDATE"), F.col("image")).alias("after"),
-        told["mysqlType"].alias("types"),
+        told[name.types].alias("types"),
         F.lit(None).cast("string").alias("schema_version"),
         F.when(kind.isin("DDL", "CONTROL", "TRANSACTION") & (m["sql"] != ""), m["sql"]).alias("sql"),
         _error(kind).alias("error"),
@@ -101,17 +131,20 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
     images = StructType([StructField(c.name, StringType()) for c in table.columns])
     binaries = [c.name for c in table.columns if c.type.logical is Logical.BINARY] if dialect.binary_codes else []
     codes = StructType([StructField(name, IntegerType()) for name in binaries])
-    sql = _RowSql(table, deployment.time_zone, frozenset(binaries))
-    m, kind, op, row, n = F.col("m"), F.col("kind"), F.col("op"), F.col("row"), F.col("n")
-    mine = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
+    sql = _RowSql(table, deployment, frozenset(binaries), dialect)
+    m, kind, op, row, n, name = F.col("m"), F.col("kind"), F.col("op"), F.col("row"), F.col("n"), dialect.names
+    mine = (kind == "ROW") & (m[name.database] == table.database) & (m[name.table] == table.name)
+    data, paired = m[name.data], F.size(m[name.old]) == F.size(m[name.data])
+    if dialect.deletes_in_old:
+        data = F.when(_deleted_in_old(m, name), F.expr(sql.deleted)).otherwise(data)
     typed_rows = (
         _messages(records, dialect, deployment, images, _TEXTS, codes=codes)
         .select(
             *COORDINATES,
-            F.when(kind == "CORRUPT", "CORRUPT").when(mine, m["type"]).alias("op"),
-            F.when(mine, m["data"]).alias("data"),
-            F.when(mine & (m["type"] == "UPDATE") & (F.size(m["old"]) == F.size(m["data"])), m["old"]).alias("old"),
-            *([m["sqlType"].alias("codes")] if binaries else []),
+            F.when(kind == "CORRUPT", "CORRUPT").when(mine, m[name.op]).alias("op"),
+            F.when(mine, data).alias("data"),
+            F.when(mine & (m[name.op] == "UPDATE") & paired, m[name.old]).alias("old"),
+            *([m[name.codes].alias("codes")] if binaries else []),
         )
         .select(*COORDINATES, "op", F.size("data").alias("n"), F.expr(sql.now).alias("now"), F.expr(sql.was).alias("was"))
     )
@@ -153,8 +186,9 @@ class _RowSql:
     """
 
     table: Table
-    time_zone: str
+    deployment: Deployment
     coded: frozenset[str]
+    dialect: Dialect
 
     @property
     def now(self) -> str:
@@ -167,6 +201,12 @@ class _RowSql:
         cells = ", ".join(self._overlaid(i, c) for i, c in enumerate(self.table.columns))
         return self._judged(f"transform(old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)")
 
+    @property
+    def deleted(self) -> str:
+        """The message's `old` as `data`: structs in the place of maps."""
+        cells = ", ".join(f"o[{literal(c.name)}] AS {_name(c.name)}" for c in self.table.columns)
+        return f"transform(m.{_name(self.dialect.names.old)}, o -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)"
+
     def _judged(self, texts: str) -> str:
         values = ", ".join(f"{self._typed(c)} AS {_name(c.name)}" for c in self.table.columns)
         tests = (misfit(f"i.t.{_name(c.name)}", f"i.value.{_name(c.name)}", c.type) for c in self.table.columns)
@@ -177,17 +217,22 @@ class _RowSql:
     def _overlaid(self, i: int, c: ColumnOf) -> str:
         """The old text, else NULL if `old` names the column, else the text of `data`. A complete `old` has the columns in the
         table's order, and then none has to be searched for."""
-        name, key = _name(c.name), f"CAST(X'{c.name.encode().hex()}' AS string)"
+        name, key = _name(c.name), literal(c.name)
         found = f"coalesce(o[{key}], CASE WHEN NOT map_contains_key(o, {key}) THEN data[r].{name} END)"
         return f"CASE WHEN get(map_keys(o), {i}) = {key} THEN get(map_values(o), {i}) ELSE {found} END AS {name}"
 
     def _typed(self, c: ColumnOf) -> str:
-        code = f"codes.{_name(c.name)}" if c.name in self.coded else None
-        return typed(f"t.{_name(c.name)}", c.type, self.time_zone, code)
+        text, code = f"t.{_name(c.name)}", f"codes.{_name(c.name)}" if c.name in self.coded else None
+        return self.dialect.typed(text, c.type, self.deployment) or typed(text, c.type, self.deployment.time_zone, code)
 
 
 def _name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
+
+
+def literal(text: str) -> str:
+    """A literal that no setting reads differently."""
+    return f"CAST(X'{text.encode().hex()}' AS string)"
 
 
 def decompressed(records: DataFrame, compression: str) -> DataFrame:
@@ -241,21 +286,23 @@ def _messages(
     codes: StructType = _ANY_OBJECT,
 ) -> DataFrame:
     """Coordinates, `m` (the message, NULL when it is not one JSON object) and `kind` (of the whole message)."""
+    name = dialect.names
     envelope = StructType(
         [
-            StructField("id", LongType()),
-            StructField("database", StringType()),
-            StructField("table", StringType()),
-            StructField("pkNames", ArrayType(StringType())),
+            StructField(name.id, LongType()),
+            StructField(name.database, StringType()),
+            *([StructField(name.schema, StringType())] if name.schema else []),
+            StructField(name.table, StringType()),
+            StructField(name.keys, ArrayType(StringType())),
             StructField("isDdl", BooleanType()),
-            StructField("type", StringType()),
-            StructField("es", LongType()),
-            StructField("ts", LongType()),
+            StructField(name.op, StringType()),
+            StructField(name.committed, LongType()),
+            StructField(name.sent, LongType()),
             StructField("sql", StringType()),
-            StructField("sqlType", codes),
-            StructField("mysqlType", types),
-            StructField("data", ArrayType(image)),
-            StructField("old", ArrayType(old)),
+            StructField(name.codes, codes),
+            StructField(name.types, types),
+            StructField(name.data, ArrayType(image)),
+            StructField(name.old, ArrayType(old)),
             *dialect.extra,
         ]
     )
@@ -270,20 +317,20 @@ def _messages(
     )
 
 
-def has_rows(m: Column) -> Column:
-    """Whether `data` holds rows and nothing else."""
-    first = F.get(m["data"], F.lit(0)).isNotNull()
-    return first & ((F.size(m["data"]) == 1) | F.forall(m["data"], lambda row: row.isNotNull()))
+def has_rows(rows: Column) -> Column:
+    """Whether the array holds rows and nothing else."""
+    first = F.get(rows, F.lit(0)).isNotNull()
+    return first & ((F.size(rows) == 1) | F.forall(rows, lambda row: row.isNotNull()))
 
 
-def _op() -> Column:
-    return F.when(F.col("kind") == "ROW", F.col("m.type"))
+def _deleted_in_old(m: Column, name: Names) -> Column:
+    return (m[name.op] == "DELETE") & F.get(m[name.data], F.lit(0)).isNull()
 
 
-def _old(m: Column, row: Column) -> Column:
+def _old(m: Column, name: Names, row: Column) -> Column:
     """The row's own element of `old`; up to Canal 1.1.6 `old` may be shorter than `data`, and then nothing tells whose is
     whose (reference/canal.md 1.6)."""
-    return F.when(F.size(m["old"]) == F.size(m["data"]), F.get(m["old"], row))
+    return F.when(F.size(m[name.old]) == F.size(m[name.data]), F.get(m[name.old], row))
 
 
 def _error(kind: Column) -> Column:

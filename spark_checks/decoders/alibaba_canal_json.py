@@ -25,7 +25,7 @@ def _kind(m: Column) -> Column:
     return (
         F.when(m["type"].isin(*_canal.DDL_TYPES) & (~is_query | told_ddl | (m["database"] != "")), "DDL")
         .when(is_query, "CONTROL")
-        .when(is_row & _canal.has_rows(m), "ROW")
+        .when(is_row & _canal.has_rows(m["data"]), "ROW")
         .when(is_row & m["data"].isNull() & (m["sql"] != ""), "CONTROL")
         .when(m["type"].isin("XACOMMIT", "XAROLLBACK"), "TRANSACTION")
     )

@@ -25,7 +25,7 @@ def _kind(m: Column) -> Column:
     dml = ~m["isDdl"]
     return (
         F.when(ddl, "DDL")
-        .when(dml & m["type"].isin(*_canal.ROW_TYPES) & _canal.has_rows(m), "ROW")
+        .when(dml & m["type"].isin(*_canal.ROW_TYPES) & _canal.has_rows(m["data"]), "ROW")
         .when(dml & (m["type"] == "TIDB_WATERMARK"), "WATERMARK")
     )
 

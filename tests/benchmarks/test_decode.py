@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.bench import BASELINE, REFERENCE, generate, plain_profile
+from conformance.bench import REFERENCE, baseline, generate, plain_profile
 from conformance.engine import DECODERS, write_records
 from generators import bulk
 from generators.formats.base import FORMATS, get, module_name
@@ -12,7 +12,7 @@ LEVELS = {1: "changes", 2: "rows"}
 
 @pytest.fixture(scope="module", params=FORMATS)
 def records(request, spark, count, tmp_path_factory):
-    """A format's profile, and its load as cached records."""
+    """A format's profile and baseline, and its load as cached records."""
     from spark_checks.throughput import cached
 
     fmt = get(request.param)
@@ -21,7 +21,7 @@ def records(request, spark, count, tmp_path_factory):
     path = tmp_path_factory.mktemp("records") / "load.parquet"
     write_records(path, messages, range(len(messages)))
     frame = cached(spark, str(path))
-    yield fmt.name, profile, frame
+    yield fmt.name, profile, baseline(fmt.name, messages[0]), frame
     frame.unpersist()
 
 
@@ -30,17 +30,17 @@ def test_decode(records, level, count, against, benchmark):
     from spark_checks.engine import load
     from spark_checks.throughput import WARM_UP, Contestant, execute
 
-    name, profile, frame = records
-    reference, baseline = (
+    name, profile, yardstick_of, frame = records
+    reference, yardstick = (
         Contestant(who, load(spec), level, bulk.load_table(), profile.deployment)
-        for who, spec in ((REFERENCE, f"{DECODERS}.{module_name(name)}"), ("baseline", BASELINE))
+        for who, spec in ((REFERENCE, f"{DECODERS}.{module_name(name)}"), ("baseline", yardstick_of))
     )
-    assert reference.rows(frame) == baseline.rows(frame) == count
+    assert reference.rows(frame) == yardstick.rows(frame) == count
 
     def timed(who):
         built = who.frame(frame)
         return lambda: execute(built)
 
     benchmark.group = f"decode {name} {LEVELS[level]}"
-    ratios = against(lambda: timed(reference), lambda: timed(baseline), count, WARM_UP)
+    ratios = against(lambda: timed(reference), lambda: timed(yardstick), count, WARM_UP)
     assert len(ratios) == len(benchmark.stats.stats.data)

@@ -44,6 +44,21 @@ def test_one_aspect_changes_and_nothing_else(aspect, name, side, changed) -> Non
     assert {f: getattr(row, f) for f in ROW.__dataclass_fields__ if getattr(row, f) != getattr(ROW, f)} == changed
 
 
+@pytest.mark.parametrize("name", ["keys", "types", "commit_time", "sql"])
+def test_an_envelope_null_becomes_a_value_of_its_kind(name: str) -> None:
+    row = OutputRow(0, "DDL", None, dict.fromkeys(("keys", "types", "commit_time", "sql")))
+    (changed,) = altered(Aspect.FIELD, name, row=row)
+    expected = {"keys": list, "types": dict, "commit_time": int, "sql": str}[name]
+    assert isinstance(changed.fields[name], expected)
+
+
+def test_nan_becomes_a_number() -> None:
+    row = OutputRow(0, "ROW", "INSERT", after={"a": Typed("double", float("nan"))})
+    (changed,) = altered(Aspect.VALUE, "a", "after", row, level=2)
+    assert changed.after is not None
+    assert changed.after["a"].value == 1.0
+
+
 @pytest.mark.parametrize(
     "value", [Typed("int", 1), Typed("decimal", Decimal("1.50")), Typed("double", 0.0), Typed("binary", b"")]
 )

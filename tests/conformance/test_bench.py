@@ -66,7 +66,11 @@ def test_a_decoder_that_finds_other_rows_is_not_compared_silently(one):
 @pytest.mark.slow
 def test_a_small_bench_measures_reference_and_user_at_the_levels_that_they_have(tmp_path):
     mine = tmp_path / "mine.py"
-    mine.write_text("from spark_checks.decoders.baseline import decode_rows\n", encoding="utf-8")
+    mine.write_text(
+        "from spark_checks.decoders.baseline import TICDC_CANAL_JSON\n"
+        "def decode_rows(records, table):\n    return TICDC_CANAL_JSON.decode_rows(records, table)\n",
+        encoding="utf-8",
+    )
     spec = f"{mine}:decode_rows"
     notes = []
     with ChildEngine() as engine:

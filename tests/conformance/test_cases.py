@@ -4,17 +4,33 @@ from collections import Counter
 
 import pytest
 
-from conformance.cases import BUDGETS, FOREIGN, budget, calls, drawn_cases, matches, named_cases, pool_tables, profiles
+from conformance.cases import (
+    BUDGETS,
+    FOREIGN,
+    budget,
+    calls,
+    drawn_cases,
+    find_scenario,
+    matches,
+    named_cases,
+    pool_tables,
+    profiles,
+)
+from generators.cases import as_case
 from generators.errors import NothingSelected, UnknownName
-from generators.formats.base import FORMATS, get
-from generators.model import Kind
+from generators.formats.base import FORMATS, Format, KindRow, Profile, get
+from generators.model import Change, Kind, Message, Written
+from generators.sources import of_table
 
 PROFILES = {"ticdc-canal-json": ("v5.4.3", "v7.1.6"), "alibaba-canal-json": ("1.1.5", "1.1.8")}
 
 
 def some(name):
+    """A format and two of its profiles, of two sources where it reads two."""
     fmt = get(name)
-    return fmt, tuple(fmt.profile(p) for p in PROFILES[name])
+    by_source = {profile.source: profile for profile in fmt.profiles}
+    two = [fmt.profile(p) for p in PROFILES.get(name, ())] or [fmt.profiles[0], by_source[list(by_source)[-1]]]
+    return fmt, tuple(dict.fromkeys(two))
 
 
 @pytest.fixture(scope="module", params=FORMATS)
@@ -55,26 +71,29 @@ def test_every_profile_has_boundaries_at_both_levels_and_faults(named):
 
 def test_a_case_name_stays(named):
     fmt, cases = named
-    kept = {"ticdc-canal-json": "v7.1.6", "alibaba-canal-json": "1.1.8"}[fmt.name]
+    kept = fmt.profile({"ticdc-canal-json": "v7.1.6", "alibaba-canal-json": "1.1.8"}.get(fmt.name, fmt.profiles[0].name))
     ids = {case.id for case in cases}
     for scenario in (
-        "unsigned-bigint/one-over-signed-max",
+        "unsigned-bigint/one-over-signed-max" if kept.source == "mysql" else "numeric-20-0/max",
         "shape/update-one-column",
         "fault/truncated/insert",
         "rows/keyless/multi-row-insert",
     ):
-        assert f"{fmt.name}/{kept}/{scenario}" in ids
+        assert f"{fmt.name}/{kept.name}/{scenario}" in ids
 
 
 def test_level_two_has_one_table_each_and_no_statements(named):
     _, cases = named
-    tables = set()
+    tables = {}
     for case in cases:
         if case.level == 2:
             (table,) = case.tables
-            tables.add(table)
-            assert {change.kind for w in case.written for change in w.changes} <= {Kind.ROW, Kind.CORRUPT}
-    assert 1 <= len(tables) <= 3
+            tables.setdefault(of_table(table).name, set()).add(table)
+            kinds = {change.kind for w in case.written for change in w.changes}
+            assert kinds & {Kind.ROW, Kind.CORRUPT}, case.id
+            # what a writer adds to rows (transactions, schemas, tombstones) stays beside them
+            assert Kind.DDL not in kinds, case.id
+    assert all(1 <= len(some) <= 3 for some in tables.values())
 
 
 def test_level_one_cases_of_one_call_never_share_a_table(grouped):
@@ -83,7 +102,7 @@ def test_level_one_cases_of_one_call_never_share_a_table(grouped):
         if call.level == 1:
             owners = Counter()
             for case in call.cases:
-                owners.update({(c.database, c.table) for w in case.written for c in w.changes if c.kind is Kind.ROW})
+                owners.update({(table.database, table.name) for table in case.tables})
             assert [place for place, n in owners.items() if n > 1] == []
 
 
@@ -99,8 +118,8 @@ def test_a_call_has_one_deployment_level_and_table(grouped):
 
 def test_level_two_asks_for_four_tables_at_most(grouped):
     _, found = grouped
-    for deployment in {call.deployment for call in found}:
-        assert 1 <= len({call.table for call in found if call.level == 2 and call.deployment == deployment}) <= 4
+    for place in {(call.deployment, call.source) for call in found}:
+        assert 1 <= len({call.table for call in found if call.level == 2 and (call.deployment, call.source) == place}) <= 4
 
 
 def test_messages_of_other_tables_are_mixed_into_level_two(grouped):
@@ -140,7 +159,81 @@ def test_as_many_are_drawn_as_were_asked_for(name, count):
     assert all(case.id.split("/")[2:4] == ["drawn", "5"] and "drawn" in case.tags for case in cases)
     if count == 45:
         assert Counter(case.level for case in cases) == {1: 30, 2: 15}
-        assert {case.profile for case in cases} == set(PROFILES[name])
+        assert {case.profile for case in cases} == {profile.name for profile in selected}
+
+
+def _write(history, profile, layout):
+    """A message for each change of rows; each must be of a table of the profile's source."""
+    found = []
+    for number, event in enumerate(history.events):
+        assert of_table(event.table).name == profile.source
+        change = Change(0, Kind.ROW, event.op, event.table.database, event.table.schema, event.table.name)
+        value = repr((profile.name, event.table, event.rows)).encode()
+        found.append(
+            Written(Message(layout.topic, 0, None, b'{"a":"b","c":1234567891,"d":' + value + b"}", event=number), (change,))
+        )
+    return found
+
+
+MIXED = Format(
+    name="mixed",
+    title="Two profiles of MySQL, one of PostgreSQL",
+    source="any",
+    profiles=(Profile("my"), Profile("our"), Profile("pg", source="postgresql")),
+    write=_write,
+    kinds=(KindRow("row", "ROW"),),
+    position="none",
+    scenarios=lambda _profile, _database: (),
+    cell_faults=lambda _profile: (),
+)
+
+
+def test_a_profile_gets_cases_of_its_source():
+    """The writer refuses any other."""
+    cases = [*named_cases(MIXED, MIXED.profiles), *drawn_cases(MIXED, MIXED.profiles, 90, 4)]
+    found = calls(MIXED, cases, (1, 2), 4)
+    assert sum(len(call.cases) for call in found) == len(cases)
+    for call in found:
+        profiles = {MIXED.profile(case.profile) for case in call.cases}
+        assert {profile.source for profile in profiles} == {call.source}
+        assert {of_table(table).name for case in call.cases for table in case.tables} == {call.source}
+        assert (call.source == "postgresql") is ("postgresql" in call.name)
+        written = {id(w.message): case for case in cases for w in case.written}
+        assert {MIXED.profile(written[id(m)].profile).source for m in call.foreign} <= {call.source}
+    assert len({call.name for call in found}) == len(found) == 10
+    assert {call.table.name for call in found if call.table} == {"every_type", "composite `key`", "keyless", "drawn"}
+    assert "mixed/pg/fault/rows/truncated" in {case.id for case in cases}
+
+
+@pytest.mark.parametrize("count", [1, 2, 45, 100])
+def test_sources_share_what_is_drawn(count):
+    cases = list(drawn_cases(MIXED, MIXED.profiles, count, 5))
+    assert len({case.id for case in cases}) == len(cases) == count
+    assert Counter(case.level for case in cases)[2] == count // 3
+    if count >= 45:
+        shares = Counter(case.profile for case in cases)
+        assert max(shares.values()) - min(shares.values()) <= 3
+    alone = list(drawn_cases(MIXED, MIXED.profiles[2:], count, 5))
+    assert len(alone) == count
+    assert {case.profile for case in alone} == {"pg"}
+
+
+def test_a_drawn_case_is_found_again():
+    for case in drawn_cases(MIXED, MIXED.profiles, 45, 5):
+        scenario = find_scenario(MIXED, MIXED.profiles, case, 45, 5)
+        assert as_case(MIXED, MIXED.profile(case.profile), scenario) == case
+    named = next(case for case in named_cases(MIXED, MIXED.profiles[2:]) if case.id == "mixed/pg/uuid/nil")
+    assert as_case(MIXED, MIXED.profiles[2], find_scenario(MIXED, MIXED.profiles, named, 45, 5)) == named
+
+
+def test_the_pool_of_each_source():
+    mine, theirs = pool_tables(MIXED, 1), pool_tables(MIXED, 1, "postgresql")
+    assert mine == pool_tables(MIXED, 1, "mysql")
+    assert [table.name for table in mine] == [table.name for table in theirs]
+    assert {table.database for table in mine} == {"pool"}
+    assert {(table.database, table.schema) for table in theirs} == {("pool_pg", "public")}
+    with pytest.raises(UnknownName):
+        pool_tables(MIXED, 1, "oracle")
 
 
 def test_the_drawn_table_of_the_pool_depends_on_the_seed():

@@ -1,12 +1,13 @@
 """Literal tables of DESIGN 4: what equals what, and which Spark types a logical type may be returned in."""
 
 import datetime as dt
+import math
 from decimal import Decimal
 
 import pytest
 
 from conformance.compare import ACCEPTED, Typed, exact_json, null_is_fine, same_json, same_text, same_value
-from generators import mysql
+from generators import mysql, postgresql
 from generators.model import Cell, Json, Logical, State, ZeroDate
 
 TYPES = mysql.TYPES
@@ -144,6 +145,39 @@ FOREIGN_FAMILIES = [
 ]
 
 
+POSTGRESQL = [
+    ("boolean", 1, Typed("boolean", True), True),
+    ("boolean", 0, Typed("boolean", True), False),
+    ("varbit-63", 5, Typed("int", 5), True),
+    ("bit-64", 1 << 63, Typed("decimal", 1 << 63), True),
+    ("numeric", Decimal("10.00"), Typed("string", "10"), True),
+    ("numeric", Decimal(10), Typed("string", "1E+1"), True),
+    ("numeric", Decimal(10), Typed("string", "10.01"), False),
+    ("numeric", Decimal(10), Typed("decimal", 10), True),
+    ("money", Decimal("-12.34"), Typed("decimal", Decimal("-12.34")), True),
+    ("money", Decimal("-12.34"), Typed("string", "-$12.34"), False),
+    ("real", math.nan, Typed("float", math.nan), True),
+    ("double-precision", math.nan, Typed("double", math.nan), True),
+    ("double-precision", math.nan, Typed("double", 0.0), False),
+    ("double-precision", 0.0, Typed("double", math.nan), False),
+    ("double-precision", math.inf, Typed("double", math.inf), True),
+    ("real", math.inf, Typed("float", -math.inf), False),
+    ("char", "a".ljust(16), Typed("string", "a".ljust(16)), True),
+    ("char", "a".ljust(16), Typed("string", "a"), False),
+    ("uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", Typed("string", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"), True),
+    ("interval", "1 mon", Typed("string", "30 days"), False),
+    ("time-6", mysql.DAY, Typed("string", "24:00:00"), True),
+    ("date", dt.date(1, 1, 1), Typed("date", dt.date(1, 1, 1)), True),
+    ("timestamp-6", postgresql.TIMESTAMP_MIN, Typed("timestamp_ntz", postgresql.TIMESTAMP_MIN), True),
+    ("timestamp-6", postgresql.TIMESTAMP_MIN, Typed("string", "0001-01-01 00:00:00.000000"), True),
+    ("timestamptz-6", -1, Typed("timestamp", -1), True),
+    ("jsonb", Json({"a": [1]}), Typed("string", '{"a" : [ 1 ]}'), True),
+    ("integer-array", Json([1, None]), Typed("string", "[1,null]"), True),
+    ("integer-array", Json([1, None]), Typed("array", [1, None]), False),
+    ("hstore", Json({"a": None}), Typed("string", '{"a":"null"}'), False),
+]
+
+
 def cell(slug, value):
     return Cell(State.VALUE, TYPES[slug], value)
 
@@ -170,15 +204,21 @@ def test_a_spark_type_off_the_list_is_a_mismatch_whatever_it_holds(slug, value, 
     assert not same_value(cell(slug, value), typed)
 
 
+@pytest.mark.parametrize(("slug", "value", "typed", "same"), POSTGRESQL)
+def test_values_of_postgresql(slug, value, typed, same):
+    kind = postgresql.TYPES[slug]
+    assert postgresql.fits(kind, value)
+    assert same_value(Cell(State.VALUE, kind, value), typed) is same
+
+
 def test_every_logical_type_has_accepted_families_and_is_in_the_tables():
     assert set(ACCEPTED) == set(Logical)
     for rows in (EQUAL, UNEQUAL):
         assert {TYPES[slug].logical for slug, _, _ in rows} == set(Logical)
 
 
-@pytest.mark.parametrize("slug", mysql.TYPES)
-def test_the_default_spark_type_is_accepted(slug):
-    kind = TYPES[slug]
+@pytest.mark.parametrize("kind", [*mysql.TYPES.values(), *postgresql.TYPES.values()], ids=lambda kind: kind.key)
+def test_the_default_spark_type_is_accepted(kind):
     family = kind.spark.partition("(")[0]
     family = "int" if family in ("tinyint", "smallint", "bigint") else family
     assert family in ACCEPTED[kind.logical]

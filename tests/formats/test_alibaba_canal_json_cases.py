@@ -234,5 +234,5 @@ def test_a_flipped_fact_changes_bytes_and_convicts_its_rule_or_none(switch: Any)
 
 
 def test_every_fact_of_a_profile_has_a_switch() -> None:
-    facts = {f.name for f in dataclasses.fields(CanalProfile)} - {"release", "options", "assumed"}
+    facts = {f.name for f in dataclasses.fields(CanalProfile)} - {"release", "options", "assumed", "source"}
     assert {s.field for s in FORMAT.switches} == facts

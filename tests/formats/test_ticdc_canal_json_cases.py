@@ -181,5 +181,5 @@ def test_a_lie_changes_bytes_and_only_a_telling_one_the_expectation(switch):
 
 
 def test_every_field_of_a_profile_has_a_switch():
-    own = {f.name for f in dataclasses.fields(TicdcProfile)} - {"release", "options", "assumed"}
+    own = {f.name for f in dataclasses.fields(TicdcProfile)} - {"release", "options", "assumed", "source"}
     assert own == {switch.field for switch in FORMAT.switches}

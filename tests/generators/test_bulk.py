@@ -12,7 +12,7 @@ from typing import Any
 import faker
 import pytest
 
-from generators import bulk, load, mysql, pools
+from generators import bulk, load, mysql, pools, postgresql, sources
 from generators.errors import UsageError
 from generators.formats.base import Format, Profile, get
 from generators.model import Deployment, History, Layout, Message, Op, RowChange, Value, Written
@@ -42,6 +42,51 @@ def test_values_fit_their_types_and_nullability() -> None:
                     assert value is not None or column.nullable
                     kinds[column.type.name] += 1
     assert set(kinds) == {kind.name for kind in mysql.TYPES.values()}
+
+
+def _write_texts(history: History, profile: Profile, layout: Layout) -> list[Written]:
+    found = []
+    for number, event in enumerate(history.events):
+        assert isinstance(event, RowChange)
+        assert {column.type.source for column in event.table.columns} == {profile.source}
+        for images in event.rows:
+            value = repr((event.table.name, images)).encode()
+            found.append(Written(Message(layout.topic, 0, None, value, event=number), ()))
+    return found
+
+
+PG = Profile("1", source="postgresql")
+PG_TOY = Format("toy", "Toy", "postgresql", (PG,), _write_texts, (), "none", lambda _profile, _database: ())
+
+
+def test_postgresql_values_fit_their_types() -> None:
+    kinds: Counter[str] = Counter()
+    for level in (1, 2):
+        for event in events(PG_TOY, PG, 300, level=level):
+            assert event.table.schema == "public"
+            assert (event.table.database == sources.POSTGRESQL.pool_database) is (level == 2)
+            for images in event.rows:
+                for image in (images.before, images.after):
+                    for name, value in (image or {}).items():
+                        column = event.table.column(name)
+                        assert postgresql.fits(column.type, value), (column, value)
+                        assert value is not None or column.nullable
+                        kinds[column.type.name] += 1
+    assert set(kinds) == {kind.name for kind in postgresql.TYPES.values()}
+
+
+def test_postgresql_is_loaded_as_its_writer_writes() -> None:
+    scenario = bulk.load_scenario(PG_TOY, PG, 1, 5)
+    (event,) = scenario.history.events
+    assert isinstance(event, RowChange)
+    assert event.table == load.load_table("postgresql") != load.load_table()
+    for images in event.rows:
+        for row in filter(None, (images.before, images.after)):
+            assert all(postgresql.fits(column.type, row[column.name]) for column in event.table.columns)
+    messages = list(bulk.messages(PG_TOY, PG, 1, 0, 20))
+    assert messages == [
+        w.message for n in range(20) for w in PG_TOY.write(bulk.load_scenario(PG_TOY, PG, 1, n).history, PG, Layout())
+    ]
 
 
 def test_histories_are_consistent() -> None:

@@ -128,6 +128,19 @@ def test_scenarios_have_a_table_each() -> None:
     assert len({event.table.name for event in events if isinstance(event, RowChange)}) == len(found)
 
 
+def test_scenarios_of_postgresql() -> None:
+    found = list(faults.fault_scenarios("db", "postgresql"))
+    assert [scenario.name for _, scenario in found] == [scenario.name for _, scenario in faults.fault_scenarios("db")]
+    tables = [event.table for _, scenario in found for event in scenario.history.events if isinstance(event, RowChange)]
+    assert {(table.schema, column.type.source) for table in tables for column in table.columns} == {("public", "postgresql")}
+    fault = CellFault("cell-integer", "c_integer", 1234567891, "1234567891", '"12x4"')
+    ((_, scenario),) = faults.cell_fault_scenarios(_every, (fault, CELL_FAULTS[0]), "postgresql")
+    (event,) = scenario.history.events
+    assert isinstance(event, RowChange)
+    assert event.table == boundaries.every_type(_every, "postgresql")
+    assert event.rows[0].after == dict.fromkeys(c.name for c in event.table.columns) | {"id": 1, "c_integer": 1234567891}
+
+
 def test_cell_fault_replaces_the_one_string() -> None:
     fault = CellFault("cell-int", "c_int", 1234567891, '"1234567891"', '"12x4"')
     spoiled = faults.cell_fault(written(b'{"es":1234567891,"data":[{"c":"1234567891"}]}\r\n'), fault)

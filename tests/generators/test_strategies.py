@@ -10,7 +10,7 @@ from hypothesis import Phase, assume, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
-from generators import _values, boundaries, mysql
+from generators import _values, boundaries, mysql, postgresql, sources
 from generators import strategies as s
 from generators._drawing import ddl_text
 from generators.formats.base import Format, KindRow, Profile
@@ -60,6 +60,7 @@ TOY = Format(
     position="none",
     scenarios=lambda _profile, _database: (),
 )
+MIXED = dataclasses.replace(TOY, profiles=(Profile("my"), Profile("pg", source="postgresql")))
 ROWS_ONLY = dataclasses.replace(TOY, kinds=(KindRow("row", "ROW"),))
 
 
@@ -96,6 +97,14 @@ ROWS_ONLY = dataclasses.replace(TOY, kinds=(KindRow("row", "ROW"),))
         (lambda: s.scenarios(TOY, database=""), "database=''"),
         (lambda: s.row_scenarios(()), r"pool=\(\): expected at least one Table"),
         (lambda: s.row_scenarios((5,)), "table=5"),
+        (lambda: s.types(source="oracle"), "source='oracle': expected one of mysql, postgresql"),
+        (lambda: s.types(source=None), "source=None"),
+        (lambda: s.columns(source="pg"), "source='pg'"),
+        (lambda: s.tables(source="pg"), "source='pg'"),
+        (lambda: s.tables(source="postgresql", supports=lambda k: k.source == "mysql"), "accepts no type of postgresql"),
+        (lambda: s.values(SourceType("int", Logical.INT, source="oracle")), "source='oracle'"),
+        (lambda: s.histories(TOY, source="postgresql"), "source='postgresql': expected None, or one that toy reads: mysql"),
+        (lambda: s.scenarios(MIXED, source="oracle"), "one that toy reads: mysql, postgresql"),
         (lambda: s.draw(5, 1, 1), "strategy=5: expected a Hypothesis strategy"),
         (lambda: s.draw(st.none(), -1, 1), "count=-1: expected an integer from 0"),
     ],
@@ -117,17 +126,27 @@ def test_drawn_values_fit(data: st.DataObject, kind: SourceType) -> None:
     assert data.draw(s.values(kind)) is not None
 
 
+@settings(max_examples=400, deadline=None)
+@given(st.data(), s.types(source="postgresql"))
+def test_drawn_values_fit_postgresql(data: st.DataObject, kind: SourceType) -> None:
+    value = data.draw(s.values(kind, nullable=True))
+    assert kind.source == "postgresql"
+    assert postgresql.fits(kind, value)
+    assert not isinstance(value, float) or not math.isnan(value)
+    assert data.draw(s.values(kind)) is not None
+
+
 @pytest.mark.parametrize("slug", ["float", "double", "unsigned-double"])
 def test_no_negative_zero(slug: str) -> None:
     assert "-0.0" not in map(repr, s.draw(s.values(mysql.TYPES[slug]), 1000, 1))
 
 
 def test_pools_fit_and_start_plain() -> None:
-    for family in _values.FAMILIES:
+    for family in (*_values.FAMILIES, *sources.POSTGRESQL.families):
         for kind in family[::7]:
             pool = _values.pool(kind)
             assert pool
-            assert all(mysql.fits(kind, value) and value is not None for value in pool)
+            assert all(sources.fits(kind, value) and value is not None for value in pool)
             assert len({repr(value) for value in pool}) == len(pool)
 
 
@@ -135,6 +154,19 @@ def test_pools_fit_and_start_plain() -> None:
 def test_every_boundary_is_drawn(slug: str) -> None:
     drawn = {repr(value) for value in s.draw(s.values(mysql.TYPES[slug]), 2_000, 4)}
     assert [label for label, value in mysql.boundary_values(slug).items() if repr(value) not in drawn] == []
+
+
+@pytest.mark.parametrize("slug", ["numeric", "double-precision", "char", "text", "interval", "inet", "hstore", "text-array"])
+def test_every_boundary_of_postgresql_is_drawn(slug: str) -> None:
+    drawn = {repr(value) for value in s.draw(s.values(postgresql.TYPES[slug]), 2_000, 4)}
+    assert [label for label, value in postgresql.boundary_values(slug).items() if repr(value) not in drawn] == []
+
+
+def test_every_type_of_postgresql_is_drawn() -> None:
+    drawn = s.draw(s.types(source="postgresql"), 4_000, 1)
+    assert {kind.name for kind in drawn} == {kind.name for kind in postgresql.TYPES.values()}
+    assert postgresql.numeric() in drawn
+    assert {kind.fsp for kind in drawn if kind.name == "timestamp"} == set(range(7))
 
 
 def test_every_logical_type_is_drawn() -> None:
@@ -162,8 +194,8 @@ def test_the_domain_of_types_is_whole() -> None:
 
 
 def test_each_type_of_a_group_has_a_number() -> None:
+    assert max(len(family) for found in sources.SOURCES.values() for family in found.families) <= _values.STEPS
     groups = _values.type_groups(s.any_type, False)
-    assert max(map(len, groups)) <= _values.STEPS
     assert {_values.type_at(groups, n) for n in range(_values.STEPS * len(groups))} == {k for group in groups for k in group}
 
 
@@ -183,6 +215,17 @@ def test_tables(table: Table) -> None:
         column = table.column(name)
         assert not column.nullable
         assert _values.keyable(column.type)
+
+
+@settings(max_examples=200, deadline=None)
+@given(s.tables(min_columns=2, max_columns=5, source="postgresql"), s.columns(source="postgresql"))
+def test_tables_of_postgresql(table: Table, column: Column) -> None:
+    assert table.schema == "public"
+    for one in (*table.columns, column):
+        assert one.type.source == "postgresql"
+        assert len(one.name.encode()) <= 63
+    assert len({one.name.casefold() for one in table.columns}) == len(table.columns)
+    assert all(_values.keyable(table.column(name).type) for name in table.handle_key)
 
 
 @settings(deadline=None)
@@ -206,7 +249,7 @@ def check_rows(change: RowChange) -> None:
             if row is not None:
                 assert list(row) == [column.name for column in change.table.columns]
                 for column in change.table.columns:
-                    assert mysql.fits(column.type, row[column.name])
+                    assert sources.fits(column.type, row[column.name])
                     assert column.nullable or row[column.name] is not None
 
 
@@ -258,6 +301,36 @@ def replay(history: History) -> None:
 def test_histories_are_consistent(history: History) -> None:
     assert 1 <= len(history.events) <= 8
     replay(history)
+
+
+@settings(max_examples=150, deadline=None)
+@given(s.histories(MIXED, max_events=8, source="postgresql"))
+def test_histories_of_postgresql_are_consistent(history: History) -> None:
+    replay(history)
+    for event in history.events:
+        if isinstance(event, SchemaChange):
+            assert "`" not in event.sql.replace("`tick", "")
+            assert event.action != "table charset"
+        if isinstance(event, RowChange):
+            assert {column.type.source for column in event.table.columns} == {"postgresql"}
+
+
+@pytest.mark.parametrize("source", [None, "mysql", "postgresql"])
+def test_scenarios_are_of_the_source_asked_for(source: str | None) -> None:
+    drawn = s.draw(s.scenarios(MIXED, source=source), 100, 1)
+    tables = [e.table for d in drawn for e in d.history.events if isinstance(e, RowChange)]
+    assert {sources.of_table(table).name for table in tables} == {source or "mysql"}
+
+
+def test_a_profile_writes_histories_of_its_source() -> None:
+    def write_source(history: History, profile: Profile, layout: Layout) -> list[Written]:
+        found = {sources.of_table(event.table).name for event in history.events if isinstance(event, RowChange | Bootstrap)}
+        assert found == {profile.source}
+        return write(history, profile, layout)
+
+    fmt = dataclasses.replace(MIXED, write=write_source)
+    drawn = s.draw(s.messages(fmt), 100, 1)
+    assert {(one.message.value or b"").split()[0] for one in drawn} == {b"my", b"pg"}
 
 
 def ten_values(kind: SourceType) -> bool:
@@ -363,16 +436,35 @@ def test_rename() -> None:
     )
 
 
-def test_renamed_scenarios_share_no_table() -> None:
+@pytest.mark.parametrize("action", sources.POSTGRESQL.drawn_ddl)
+def test_rename_of_postgresql(action: str) -> None:
+    def named(name: str, database: str) -> Table:
+        return Table(database, name, (Column("t", postgresql.integer()),), schema="public")
+
+    sql = ddl_text(action, "old", 't"', "was", "postgresql")
+    event = SchemaChange(Instant(1), action, sql, "old", 't"', named("was", "old"), named('t"', "old"), "was")
+    (found,) = s.rename(Scenario("n", History((event,))), "new", "_7").history.events
+    assert isinstance(found, SchemaChange)
+    assert found.sql == sql.replace('"t"""', '"t""_7"').replace('"was"', '"was_7"')
+    assert found.after == named('t"_7', "new")
+    odd = dataclasses.replace(event, action="odd", sql='GRANT ALL ON "public"."t""" TO "x"')
+    (found,) = s.rename(Scenario("n", History((odd,))), "new", "_7").history.events
+    assert isinstance(found, SchemaChange)
+    assert found.sql == 'GRANT ALL ON "public"."t""_7" TO "x"'
+
+
+@pytest.mark.parametrize("source", ["mysql", "postgresql"])
+def test_renamed_scenarios_share_no_table(source: str) -> None:
     seen: set[tuple[str, str]] = set()
-    for number, scenario in enumerate(s.draw(s.scenarios(TOY), 100, 5)):
+    quote = sources.source(source).quote
+    for number, scenario in enumerate(s.draw(s.scenarios(MIXED, source=source), 100, 5)):
         names = set()
         for event in s.rename(scenario, "db", f"_{number}").history.events:
             if isinstance(event, RowChange):
                 names.add((event.table.database, event.table.name.casefold()))
             elif isinstance(event, SchemaChange):
                 names |= {("db", event.table.casefold()), ("db", (event.old_name or event.table).casefold())}
-                assert f"{event.table.replace('`', '``')}`" in event.sql
+                assert quote(event.table)[1:] in event.sql
         assert not names & seen
         seen |= names
 
@@ -396,6 +488,28 @@ def test_values_shrink_to_null_zero_or_empty(slug: str) -> None:
         "1970-01-01",
         "Json(value=0)",
     )
+
+
+@pytest.mark.parametrize(
+    ("slug", "plain"),
+    [
+        ("integer", 0),
+        ("numeric", 0),
+        ("money", 0),
+        ("double-precision", 0.0),
+        ("boolean", 0),
+        ("char", "a" * 16),
+        ("text", ""),
+        ("bytea", b""),
+        ("timestamptz-6", 0),
+        ("enum", "ok"),
+        ("uuid", "00000000-0000-0000-0000-000000000000"),
+    ],
+)
+def test_values_of_postgresql_shrink(slug: str, plain: object) -> None:
+    kind = postgresql.TYPES[slug]
+    assert smallest(s.values(kind, nullable=True)) is None
+    assert smallest(s.values(kind)) == plain
 
 
 def test_everything_shrinks_to_the_plain() -> None:

@@ -1,0 +1,139 @@
+"""One history for every format: what happened to one table, told in each source's types, and the table that it leaves behind.
+
+The values are those that MySQL and PostgreSQL both hold, so that every format's decoder must come to the same rows.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from generators import mysql, postgresql
+from generators.formats.base import Format, Profile
+from generators.model import Column, History, Instant, Json, Op, Row, RowChange, RowImages, SourceType, Table, Value
+from generators.pools import pools
+
+NAME: Final = "one_history"
+KEY: Final = "id"
+START_MS: Final = 1_700_000_000_000
+
+_TYPES: Final[Mapping[str, tuple[SourceType, SourceType]]] = {
+    "id": (mysql.integer("bigint"), postgresql.integer("bigint")),
+    "small": (mysql.integer("smallint"), postgresql.integer("smallint")),
+    "number": (mysql.integer("int"), postgresql.integer("integer")),
+    "big": (mysql.integer("bigint"), postgresql.integer("bigint")),
+    "price": (mysql.decimal(10, 2), postgresql.numeric(10, 2)),
+    "exact": (mysql.decimal(38, 10), postgresql.numeric(38, 10)),
+    "ratio": (mysql.real("double"), postgresql.real("double precision")),
+    "name": (mysql.text("varchar", 64), postgresql.text("varchar", 64)),
+    "note": (mysql.text("text"), postgresql.text("text")),
+    "day": (mysql.temporal("date"), postgresql.temporal("date")),
+    "wall": (mysql.temporal("datetime", 6), postgresql.temporal("timestamp", 6)),
+    "moment": (mysql.temporal("timestamp", 6), postgresql.temporal("timestamptz", 6)),
+    "raw": (mysql.binary("varbinary", 64), postgresql.bytea()),
+    "document": (mysql.json(), postgresql.json("jsonb")),
+}
+"""Each column's type in MySQL and in PostgreSQL."""
+
+COLUMNS: Final = tuple(_TYPES)
+
+_SOURCES: Final = {"mysql": 0, "postgresql": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A history as one format's source tells it, and the rows by key that are there at its end."""
+
+    table: Table
+    history: History
+    rows: Mapping[Value, Row]
+
+
+def supported(fmt: Format[Any], profile: Profile) -> tuple[str, ...]:
+    """The columns that the format can carry, in order."""
+    at = _SOURCES[profile.source]
+    return tuple(name for name, kinds in _TYPES.items() if fmt.supports(kinds[at]))
+
+
+def told(fmt: Format[Any], profile: Profile, seed: int, changes: int = 200) -> Told:
+    """The history of that seed for a format: `changes` row changes, one an event, of columns that it supports."""
+    at = _SOURCES[profile.source]
+    names = supported(fmt, profile)
+    columns = tuple(Column(name, _TYPES[name][at], nullable=name != KEY) for name in names)
+    schema = postgresql.SCHEMA if profile.source == "postgresql" else None
+    table = Table("differential", NAME, columns, (KEY,), schema=schema)
+    rows: dict[Value, Row] = {}
+    events = []
+    for number, (op, before, after) in enumerate(_changes(seed, changes)):
+        was, now = (None if row is None else {name: row[name] for name in names} for row in (before, after))
+        events.append(RowChange(Instant(START_MS + 1000 * number, 1), table, op, (RowImages(was, now),)))
+        if was is not None:
+            del rows[was[KEY]]
+        if now is not None:
+            rows[now[KEY]] = now
+    return Told(table, History(tuple(events), seed), rows)
+
+
+def _changes(seed: int, count: int) -> Iterator[tuple[Op, Row | None, Row | None]]:
+    """Changes of a model table: inserts, updates of a few columns, of the key and of nothing, deletes, keys that come back."""
+    chance = random.Random(f"{seed}/differential")
+    rows: dict[Value, Row] = {}
+    for number in range(count):
+        way = chance.random()
+        if not rows or way < 0.4:
+            key: Value = number if chance.random() < 0.8 else (1 << 53) + number
+            row: Row = {name: key if name == KEY else _value(name, chance) for name in _TYPES}
+            rows[key] = row
+            yield Op.INSERT, None, row
+            continue
+        key = chance.choice(list(rows))
+        before = rows.pop(key)
+        if way < 0.55:
+            yield Op.DELETE, before, None
+            continue
+        named = chance.sample([name for name in _TYPES if name != KEY], chance.randint(0, 4))
+        moved: Row = {KEY: -1 - number} if way > 0.9 else {}
+        after: Row = {**before, **{name: _value(name, chance) for name in named}, **moved}
+        rows[after[KEY]] = after
+        yield Op.UPDATE, before, after
+
+
+def _value(name: str, chance: random.Random) -> Value:
+    if chance.random() < 0.15:
+        return None
+    return _DRAW[name](chance)
+
+
+def _words(chance: random.Random) -> str:
+    found = pools()
+    return str(chance.choice(found[chance.choice(sorted(found))]))
+
+
+def _document(chance: random.Random) -> Json:
+    return Json({"a": chance.randrange(1 << 60), "b": [None, True, _words(chance)], "c": {"d": chance.randrange(999) / 8}})
+
+
+_DRAW: Final[Mapping[str, Callable[[random.Random], Value]]] = {
+    "small": lambda chance: chance.randint(-(1 << 15), (1 << 15) - 1),
+    "number": lambda chance: chance.randint(-(1 << 31), (1 << 31) - 1),
+    "big": lambda chance: chance.randint(-(1 << 63), (1 << 63) - 1),
+    "price": lambda chance: _decimal(chance.randint(-(10**10) + 1, 10**10 - 1), 2),
+    "exact": lambda chance: _decimal(chance.randint(-(10**38) + 1, 10**38 - 1), 10),
+    "ratio": lambda chance: chance.choice((chance.uniform(-1e6, 1e6), chance.uniform(-1, 1) * 1e-5, 1e21, 0.1, -2.5)),
+    "name": lambda chance: chance.choice((_words(chance)[:64], "", "null", 'it\'s "x" \\ <&>', "汉字😀", "é\t\n")),
+    "note": lambda chance: _words(chance) * chance.randint(1, 20),
+    "day": lambda chance: dt.date(1000, 1, 1) + dt.timedelta(days=chance.randrange(3_000_000)),
+    "wall": lambda chance: chance.randrange(mysql.wall("1000-01-01"), mysql.wall("9999-12-31")),
+    "moment": lambda chance: chance.randrange(mysql.TIMESTAMP_MIN, mysql.wall("2037-01-01")),
+    "raw": lambda chance: chance.randbytes(chance.randint(0, 40)),
+    "document": _document,
+}
+
+
+def _decimal(units: int, scale: int) -> Decimal:
+    """`units` of the last of `scale` fraction digits, exact whatever the decimal context."""
+    return Decimal((int(units < 0), tuple(map(int, str(abs(units)))), -scale))

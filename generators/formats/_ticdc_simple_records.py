@@ -1,0 +1,147 @@
+"""The Simple protocol's messages as data, before any encoding: what JSON and Avro print alike.
+
+Source: reference/ticdc.md 3.1, 3.3, 3.4; the records of 4.1. Times named `build_ts` are milliseconds, `commit_ts` and versions
+TSOs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from generators.model import Op, SourceType, Table, Value
+
+SchemaKey: TypeAlias = tuple[str, str, int]
+"""(database, table, version): what a schema cache is keyed by (3.1, 5)."""
+
+RowImage: TypeAlias = Mapping[str, tuple[SourceType, Value]]
+"""A row image that the message carries: type and value as stored, by column."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """A column's type; `length`, `decimal`, `elements`, `unsigned` and `zerofill` are left out of JSON when zero or empty."""
+
+    mysql_type: str
+    charset: str
+    collate: str
+    length: int = 0
+    decimal: int = 0
+    elements: tuple[str, ...] = ()
+    unsigned: bool = False
+    zerofill: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSchema:
+    """A column. `default` is None, the text that TiDB stores, or the number of a BIT column's default."""
+
+    name: str
+    data_type: DataType
+    nullable: bool = True
+    default: str | int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSchema:
+    """An index; `nullable` when any of its columns is."""
+
+    name: str
+    unique: bool
+    primary: bool
+    nullable: bool
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """A table at one version; `table_id` is the logical table's id."""
+
+    database: str
+    table: str
+    table_id: int
+    version: int
+    columns: tuple[ColumnSchema, ...]
+    indexes: tuple[IndexSchema, ...] = ()
+
+    @property
+    def key(self) -> SchemaKey:
+        """What rows find this schema by."""
+        return self.database, self.table, self.version
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        """MysqlType by column."""
+        return {column.name: column.data_type.mysql_type for column in self.columns}
+
+    @property
+    def primary_key(self) -> tuple[str, ...]:
+        """The columns of the primary index, () without one."""
+        return next((index.columns for index in self.indexes if index.primary), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Checksum:
+    """A row's checksums after and before the change; 0 is "not available" (3.3)."""
+
+    version: int
+    corrupted: bool
+    current: int
+    previous: int
+
+
+@dataclass(frozen=True, slots=True)
+class DmlRecord:
+    """A row change. `table_id` is the physical table's id, that of the partition. An image that is empty is not sent.
+
+    `source` is the table with all its columns, those that the images lack too.
+    """
+
+    source: Table
+    table_id: int
+    op: Op
+    commit_ts: int
+    build_ts: int
+    schema_version: int
+    data: RowImage | None
+    old: RowImage | None
+    checksum: Checksum | None = None
+    claim_check_location: str = ""
+    handle_key_only: bool = False
+
+    @property
+    def schema_key(self) -> SchemaKey:
+        """The schema that describes the row."""
+        return self.source.database, self.source.name, self.schema_version
+
+
+@dataclass(frozen=True, slots=True)
+class DdlRecord:
+    """A DDL statement with the table's schema after and before it, where the message has them."""
+
+    type: str
+    sql: str
+    commit_ts: int
+    build_ts: int
+    table_schema: TableSchema | None
+    pre_table_schema: TableSchema | None
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapRecord:
+    """A table's schema; its commitTs is 0."""
+
+    build_ts: int
+    table_schema: TableSchema
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkRecord:
+    """Everything committed before `commit_ts` has been sent."""
+
+    commit_ts: int
+    build_ts: int
+
+
+Record: TypeAlias = DmlRecord | DdlRecord | BootstrapRecord | WatermarkRecord

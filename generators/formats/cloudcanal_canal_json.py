@@ -1,0 +1,129 @@
+"""CloudCanal's Canal Json: Canal's flat message as CloudCanal writes it for readers of Canal, with deviations of its own.
+
+Source: document 001, "Canal Json"; reference/canal.md 5 and cloud_vendors.md 4.2. Against Canal: `tableChanges` on DDL, no
+`gtid`, `old` holds whole rows, and a DDL has `[]` for data, old and pkNames, and whole type maps, where Canal has null. Values
+are assumed to be Canal's (index of ENUM, mask of SET, ISO-8859-1 binaries), since the format is offered for compatibility with
+it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from generators.errors import UnknownName, UsageError
+from generators.formats._canal_profiles import DDL_TYPES
+from generators.formats._cloudcanal import (
+    ASSUMED,
+    RELEASE,
+    CloudCanalProfile,
+    Draft,
+    Shape,
+    jdbc_map,
+    listed,
+    object_text,
+    quoted,
+    rows_text,
+    supports,
+    table_changes,
+    type_map,
+)
+from generators.formats._cloudcanal import write as write_drafts
+from generators.formats._cloudcanal_cases import canal_scenarios, canal_switches
+from generators.formats.base import Format, KindRow
+from generators.model import Change, Deployment, History, Layout, Written
+
+__all__ = ["FORMAT", "PROFILES", "CanalJsonProfile", "profile", "write"]
+
+NAME: Final = "cloudcanal-canal-json"
+
+
+@dataclass(frozen=True, slots=True)
+class CanalJsonProfile(CloudCanalProfile):
+    """`no_old` is what INSERT and DELETE have for `old`: "[]", "null", or "" for no such key (canal.md 5: not stated)."""
+
+    labels: bool = False
+    no_old: str = "[]"
+
+
+_NEW_YORK: Final = Deployment(time_zone="America/New_York")
+_SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
+
+OPTIONS: Final = ("null-old", "without-old", "numbered")
+"""In the order of a profile's name: `old` of INSERT and DELETE is null, or left out; `id` is a sequence number, as the field
+table says, instead of the examples' 0 (CC-12)."""
+
+
+def profile(*options: str) -> CanalJsonProfile:
+    """The profile with options, in any order. Raises UnknownName, or UsageError for options that exclude each other."""
+    for option in options:
+        if option not in OPTIONS:
+            raise UnknownName("option", option, OPTIONS, of=NAME)
+    if len(set(options)) < len(options):
+        raise UsageError(f"options {', '.join(options)}: each may be given once")
+    if {"null-old", "without-old"} <= set(options):
+        raise UsageError("options null-old and without-old exclude each other: old of an INSERT has one form")
+    return CanalJsonProfile(
+        RELEASE,
+        tuple(option for option in OPTIONS if option in options),
+        _SHANGHAI if "null-old" in options else _NEW_YORK,
+        ASSUMED,
+        numbered="numbered" in options,
+        no_old="null" if "null-old" in options else "" if "without-old" in options else "[]",
+    )
+
+
+PROFILES: Final = (profile(), profile("null-old"), profile("without-old", "numbered"))
+
+DDL_ACTIONS: Final = {action: word for action, word in DDL_TYPES.items() if word != "QUERY" and action != "exchange partition"}
+"""`type` of each DDL action, Canal's words: only ALTER is documented for CloudCanal."""
+
+_SHAPE: Final = Shape(DDL_ACTIONS, transaction_end=False)
+
+
+def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[Written]:
+    """The messages of a history in order: row changes, one message a statement, and DDL of tables."""
+    return write_drafts(history, profile, layout, _SHAPE, lambda draft: _finish(draft, profile))
+
+
+def _finish(draft: Draft, profile: CanalJsonProfile) -> tuple[str, list[Change]]:
+    library = profile.escapes
+    old = rows_text(draft.old, library) if draft.old or draft.is_ddl else profile.no_old
+    members = [
+        ("data", rows_text(draft.rows, library)),
+        ("database", quoted(draft.database, library)),
+        ("es", str(draft.exec_ms)),
+        ("id", str(draft.number)),
+        ("isDdl", "true" if draft.is_ddl else "false"),
+        ("mysqlType", type_map(draft.columns, library)),
+        *([("old", old)] if old else []),
+        ("pkNames", listed(draft.keys, library)),
+        ("sql", quoted(draft.sql, library)),
+        ("sqlType", jdbc_map(draft.columns, library)),
+        ("table", quoted(draft.table, library)),
+        *([("tableChanges", table_changes(draft, library))] if draft.described is not None else []),
+        ("ts", str(draft.send_ms)),
+        ("type", quoted(draft.action, library)),
+    ]
+    return object_text(members), [replace(change, keys=draft.keys) for change in draft.changes]
+
+
+KINDS: Final = (
+    KindRow("type INSERT, isDdl false", "ROW", "INSERT", "a change for each element of data; old is [], null or absent"),
+    KindRow("type UPDATE, isDdl false", "ROW", "UPDATE", "old[i] is the whole old row of data[i]"),
+    KindRow("type DELETE, isDdl false", "ROW", "DELETE", "the row stands in data"),
+    KindRow("isDdl true", "DDL", note="data, old and pkNames are [], not null"),
+)
+
+FORMAT: Final = Format(
+    name=NAME,
+    title="CloudCanal's Canal Json",
+    source="mysql",
+    profiles=PROFILES,
+    write=write,
+    kinds=KINDS,
+    position="`id`, described as the operation's sequence number; 0 in every example, so no order",
+    scenarios=canal_scenarios,
+    switches=canal_switches(),
+    supports=supports,
+)

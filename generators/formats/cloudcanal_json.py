@@ -1,0 +1,176 @@
+"""CloudCanal Json: the default message format of CloudCanal (ClouGence), as document 001 describes it.
+
+Source: document 001, "CloudCanal Json", and an older edition of the same page; reference/cloud_vendors.md 4.1 and 4.4. The
+documents hold one DML and one DDL example, neither of them JSON (comments, a merged action: CC-10). One message is one
+statement's rows of one table, all with one action; `before[i]` goes with `data[i]` (CC-14). The older edition prints `ddl` where
+this one prints `isDdl`: with `ddl` the keys of both examples are in alphabetical order, with `isDdl` they are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from generators.errors import UnknownName, UsageError
+from generators.faults import CELL_FAULTS, CellFault
+from generators.formats._cloudcanal import (
+    ASSUMED,
+    RELEASE,
+    CloudCanalProfile,
+    Draft,
+    Shape,
+    jdbc_map,
+    listed,
+    object_text,
+    quoted,
+    rows_text,
+    supports,
+    table_changes,
+    type_map,
+)
+from generators.formats._cloudcanal import write as write_drafts
+from generators.formats._cloudcanal_cases import json_scenarios, json_switches
+from generators.formats._mysql_texts import BASE64, HEX
+from generators.formats.base import Format, KindRow
+from generators.model import Change, Deployment, History, Layout, Op, Written
+
+__all__ = ["FORMAT", "PROFILES", "JsonProfile", "profile", "write"]
+
+NAME: Final = "cloudcanal-json"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonProfile(CloudCanalProfile):
+    """`ddl_key` names the flag `ddl` (CC-9). `keyed` fills `pks`, which the examples leave empty (CC-7). `deleted_in_before` puts
+    a deleted row into `before` (cloud_vendors.md 4.1)."""
+
+    ddl_key: bool = False
+    keyed: bool = False
+    deleted_in_before: bool = False
+
+
+_NEW_YORK: Final = Deployment(time_zone="America/New_York", binary=HEX)
+_SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai", binary=BASE64)
+
+OPTIONS: Final = ("ddl-key", "described", "deleted-in-before")
+"""In the order of a profile's name: the older edition's key; `pks` and `bid` as the field table describes them instead of as the
+examples show them; the other reading of where a deleted row stands."""
+
+
+def profile(*options: str) -> JsonProfile:
+    """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
+    for option in options:
+        if option not in OPTIONS:
+            raise UnknownName("option", option, OPTIONS, of=NAME)
+    if len(set(options)) < len(options):
+        raise UsageError(f"options {', '.join(options)}: each may be given once")
+    described = "described" in options
+    return JsonProfile(
+        RELEASE,
+        tuple(option for option in OPTIONS if option in options),
+        _SHANGHAI if "ddl-key" in options else _NEW_YORK,
+        ASSUMED,
+        ddl_key="ddl-key" in options,
+        keyed=described,
+        numbered=described,
+        deleted_in_before="deleted-in-before" in options,
+    )
+
+
+PROFILES: Final = (profile(), profile("ddl-key"), profile("described", "deleted-in-before"))
+
+DDL_ACTIONS: Final = {
+    "create table": "CREATE",
+    "drop table": "DROP",
+    "truncate table": "TRUNCATE",
+    "rename table": "RENAME",
+    **dict.fromkeys(
+        (
+            "add column",
+            "drop column",
+            "modify column",
+            "set default",
+            "rename index",
+            "table comment",
+            "add partition",
+            "table charset",
+            "create index",
+            "drop index",
+            "add primary key",
+            "drop primary key",
+        ),
+        "ALTER",
+    ),
+}
+"""`action` of each DDL action: only ALTER is documented. Statements without a table of their own are not sent (assumed)."""
+
+_SHAPE: Final = Shape(DDL_ACTIONS, transaction_end=True)
+
+
+def write(history: History, profile: JsonProfile, layout: Layout) -> list[Written]:
+    """The messages of a history in order: row changes, DDL of tables, and a TRANSACTIONEND for every COMMIT mark."""
+    return write_drafts(history, profile, layout, _SHAPE, lambda draft: _finish(draft, profile))
+
+
+def _finish(draft: Draft, profile: JsonProfile) -> tuple[str, list[Change]]:
+    keys = draft.keys if profile.keyed else ()
+    changes = [replace(change, schema=draft.database, keys=keys) for change in draft.changes]
+    data, before = draft.rows, draft.old
+    if profile.deleted_in_before and draft.action == Op.DELETE:
+        data, before = (), draft.rows
+    library = profile.escapes
+    members = [
+        ("action", quoted(draft.action, library)),
+        ("before", rows_text(before, library)),
+        ("bid", str(draft.number)),
+        ("data", rows_text(data, library)),
+        ("db", quoted(draft.database, library)),
+        ("dbValType", type_map(draft.columns, library)),
+        ("ddl" if profile.ddl_key else "isDdl", "true" if draft.is_ddl else "false"),
+        ("entryType", quoted(draft.entry, library)),
+        ("execTs", str(draft.exec_ms)),
+        ("jdbcType", jdbc_map(draft.columns, library)),
+        ("pks", listed(keys, library)),
+        ("schema", quoted(draft.database, library)),
+        ("sendTs", str(draft.send_ms)),
+        ("sql", quoted(draft.sql, library)),
+        ("table", quoted(draft.table, library)),
+    ]
+    if draft.described is not None:
+        members.append(("tableChanges", table_changes(draft, library)))
+    return object_text(members), changes
+
+
+_BINARY_FAULTS: Final = {
+    HEX: CellFault("cell-binary", "c_varbinary", b"\xab\xcd\xef\x01", '"abcdef01"', '"abcdef0g"'),
+    BASE64: CellFault("cell-binary", "c_varbinary", b"\xab\xcd\xef\x01", '"q83vAQ=="', '"q83v*Q=="'),
+}
+
+
+def cell_faults(profile: JsonProfile) -> tuple[CellFault, ...]:
+    """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and a binary in the form that the deployment
+    tells."""
+    return (*(fault for fault in CELL_FAULTS if fault.column != "c_set_64"), _BINARY_FAULTS[profile.deployment.binary])
+
+
+KINDS: Final = (
+    KindRow("action INSERT, isDdl false", "ROW", "INSERT", "a change for each element of data"),
+    KindRow("action UPDATE, isDdl false", "ROW", "UPDATE", "before[i] is the old row of data[i]"),
+    KindRow("action DELETE, isDdl false", "ROW", "DELETE", "the row stands in data, or in before when data is empty"),
+    KindRow("isDdl (or ddl) true", "DDL", note="whatever the action; entryType is ROWDATA here too"),
+    KindRow("entryType TRANSACTIONEND", "TRANSACTION or CONTROL", note="no example is documented"),
+)
+
+FORMAT: Final = Format(
+    name=NAME,
+    title="CloudCanal Json",
+    source="mysql",
+    profiles=PROFILES,
+    write=write,
+    kinds=KINDS,
+    position="`bid`, the number of the producer's batch; 0 in every example, so no order",
+    scenarios=json_scenarios,
+    switches=json_switches(),
+    supports=supports,
+    cell_faults=cell_faults,
+)

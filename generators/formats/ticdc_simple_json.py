@@ -1,0 +1,316 @@
+"""TiCDC Simple protocol, JSON encoding: what PingCAP TiCDC writes to Kafka with `protocol=simple`, `encoding-format=json`.
+
+Releases: v7.5.7 and v8.5.7 of the classic architecture (pingcap/tiflow), v8.5.4 and v8.5.6 of the new one (pingcap/ticdc).
+Source of truth: document 002, corrected by reference/ticdc.md 00, 0, 1.1, 1.4, 1.6, 3, 5, 6, which was read in the source.
+
+A message is one JSON object without headers; keys that do not apply are left out, never null. Rows go to one partition a table
+(chosen as for ticdc-canal-json) under a zero-length key, DDL and WATERMARK to every partition under a null key, BOOTSTRAP, in
+the rows' channel, to every partition or the first. Rows name the version of their table's schema and carry no types: `types` is
+the mysqlType (without "unsigned", which is a flag of its own) of the tableSchema or preTableSchema of the same database, table
+and version, if a message of the case has it, before the row or after it. `keys` of a row is empty, since no row's message tells
+them, and of a DDL or BOOTSTRAP the primary index of its tableSchema. A DDL's database and table are those of its tableSchema; a
+statement on a database has none.
+
+Not written: the column sort in place of 00-7, which only a lying profile has.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from generators import mysql
+from generators.faults import CELL_FAULTS, CellFault
+from generators.formats import _ticdc_text as text
+from generators.formats._ticdc_simple_plan import cut, host_zone, plan, schemas_sent
+from generators.formats._ticdc_simple_profiles import PROFILES, SimpleProfile, profile
+from generators.formats._ticdc_simple_records import (
+    BootstrapRecord,
+    Checksum,
+    ColumnSchema,
+    DdlRecord,
+    DmlRecord,
+    IndexSchema,
+    Record,
+    RowImage,
+    SchemaKey,
+    TableSchema,
+    WatermarkRecord,
+)
+from generators.formats._ticdc_simple_scenarios import SWITCHES, scenarios
+from generators.formats._ticdc_sink import RECORD_OVERHEAD, claim_check_location, pack
+from generators.formats.base import Format, KindRow
+from generators.model import (
+    Cell,
+    Change,
+    History,
+    Image,
+    Kind,
+    Layout,
+    Logical,
+    Message,
+    Op,
+    SourceType,
+    State,
+    Value,
+    Written,
+)
+
+CLAIM_CHECK_STORAGE: Final = "s3://claim-check/simple"
+
+KINDS: Final = (
+    KindRow("type INSERT", "ROW", "INSERT", "the row is in data; there is no old"),
+    KindRow("type UPDATE", "ROW", "UPDATE", "after in data, before in old, both complete"),
+    KindRow("type DELETE", "ROW", "DELETE", "the deleted row is in old; there is no data"),
+    KindRow("type WATERMARK", "WATERMARK"),
+    KindRow("type BOOTSTRAP", "BOOTSTRAP", note="commitTs is 0, and so is the position; there is no commit time"),
+    KindRow("type CREATE, RENAME, CINDEX, DINDEX, ERASE, TRUNCATE, ALTER, QUERY", "DDL", note="no type says DDL"),
+)
+
+Known = Mapping[SchemaKey, Mapping[str, str]]
+
+
+def write(history: History, profile: SimpleProfile, layout: Layout) -> list[Written]:
+    """Every message of the history with its expectation, in the order of publication.
+
+    Statements, heartbeats and transaction marks have no message here.
+    """
+    chance = random.Random(history.seed)
+    planned = list(plan(history, profile, layout.partitions, chance))
+    known = schemas_sent(planned)
+    written: list[Written] = []
+    for one in planned:
+        value, change = _encoded(profile, one.record, known, chance)
+        key = b"" if isinstance(one.record, DmlRecord | BootstrapRecord) else None
+        for partition in one.partitions:
+            message = Message(layout.topic, partition, key, value, (), one.record.build_ts, one.event)
+            written.append(Written(message, (change,)))
+    return written
+
+
+def _encoded(profile: SimpleProfile, record: Record, known: Known, chance: random.Random) -> tuple[bytes, Change]:
+    printer = Printer(profile)
+    compression = profile.deployment.compression
+    value = pack(compression, printer.message(record).encode())
+    if isinstance(record, DmlRecord):
+        if profile.reduce and len(value) + RECORD_OVERHEAD > profile.max_message_bytes:
+            location = claim_check_location(CLAIM_CHECK_STORAGE, chance) if profile.reduce == "claim-check" else ""
+            record = cut(record, location)
+            value = pack(compression, printer.message(record).encode())
+        return value, printer.row_change(record, known)
+    return value, _change(record)
+
+
+@dataclass(frozen=True, slots=True)
+class Printer:
+    """Prints logical messages as Go's encoding/json prints TiCDC's structs (reference/ticdc.md 3)."""
+
+    profile: SimpleProfile
+
+    def message(self, record: Record) -> str:
+        """The JSON document of a message, without white space."""
+        match record:
+            case DmlRecord():
+                return self._row(record)
+            case DdlRecord():
+                schemas = (("tableSchema", record.table_schema), ("preTableSchema", record.pre_table_schema))
+                tail = "".join(f',"{name}":{self.schema(schema)}' for name, schema in schemas if schema)
+                head = f'{{"version":1,"type":"{record.type}","sql":{self._text(record.sql)},'
+                return f'{head}"commitTs":{record.commit_ts},"buildTs":{record.build_ts}{tail}}}'
+            case BootstrapRecord():
+                head = f'{{"version":1,"type":"BOOTSTRAP","commitTs":0,"buildTs":{record.build_ts},'
+                return f'{head}"tableSchema":{self.schema(record.table_schema)}}}'
+            case WatermarkRecord():
+                return f'{{"version":1,"type":"WATERMARK","commitTs":{record.commit_ts},"buildTs":{record.build_ts}}}'
+
+    def schema(self, schema: TableSchema) -> str:
+        """A tableSchema (3.4)."""
+        columns = ",".join(map(self._column, schema.columns))
+        indexes = ",".join(map(self._index, schema.indexes))
+        return (
+            f'{{"schema":{self._text(schema.database)},"table":{self._text(schema.table)},"tableID":{schema.table_id},'
+            f'"version":{schema.version},"columns":[{columns}],"indexes":[{indexes}]}}'
+        )
+
+    def _column(self, column: ColumnSchema) -> str:
+        kind = column.data_type
+        found = [f'"mysqlType":"{kind.mysql_type}","charset":"{kind.charset}","collate":"{kind.collate}"']
+        found += [f'"{name}":{number}' for name, number in (("length", kind.length), ("decimal", kind.decimal)) if number]
+        if kind.elements:
+            found.append(f'"elements":[{",".join(map(self._text, kind.elements))}]')
+        found += [f'"{name}":true' for name, flag in (("unsigned", kind.unsigned), ("zerofill", kind.zerofill)) if flag]
+        default = self._text(column.default) if isinstance(column.default, str) else json.dumps(column.default)
+        return (
+            f'{{"name":{self._text(column.name)},"dataType":{{{",".join(found)}}},"nullable":{json.dumps(column.nullable)},'
+            f'"default":{default}}}'
+        )
+
+    def _index(self, index: IndexSchema) -> str:
+        flags = (("unique", index.unique), ("primary", index.primary), ("nullable", index.nullable))
+        shown = ",".join(f'"{name}":{json.dumps(flag)}' for name, flag in flags)
+        return f'{{"name":{self._text(index.name)},{shown},"columns":[{",".join(map(self._text, index.columns))}]}}'
+
+    def _row(self, record: DmlRecord) -> str:
+        found = [
+            f'"version":1,"database":{self._text(record.source.database)},"table":{self._text(record.source.name)}',
+            f'"tableID":{record.table_id},"type":"{record.op}","commitTs":{record.commit_ts},"buildTs":{record.build_ts}',
+            f'"schemaVersion":{record.schema_version}',
+        ]
+        if record.claim_check_location:
+            found.append(f'"claimCheckLocation":{self._text(record.claim_check_location)}')
+        if record.handle_key_only:
+            found.append('"handleKeyOnly":true')
+        if record.checksum:
+            found.append(f'"checksum":{_checksum(record.checksum)}')
+        for name, image in (("data", record.data), ("old", record.old)):
+            if image:
+                found.append(f'"{name}":{self._image(image)}')
+        return "{" + ",".join(found) + "}"
+
+    def _image(self, image: RowImage) -> str:
+        names = sorted(image, key=lambda name: name.encode(errors="surrogatepass"))
+        return "{" + ",".join(f"{self._text(name)}:{self.cell(*image[name])[0]}" for name in names) + "}"
+
+    def _text(self, value: str) -> str:
+        escape = text.escape if len(value) > 100 else text.escape_name
+        return escape(value, html=self.profile.escape_html)
+
+    def cell(self, kind: SourceType, value: Value) -> tuple[str, Cell]:
+        """A stored value as JSON, and what a perfect decoder recovers of it (3.2)."""
+        if value is None:
+            return "null", Cell(State.NULL, kind)
+        cls = text.value_class(kind, value)
+        if kind.logical is Logical.TIMESTAMP:
+            return self._timestamp(kind, value, cls)
+        shown = self._shown(kind, value)
+        return self._text(shown), Cell(State.VALUE, kind, value, shown, cls)
+
+    def _timestamp(self, kind: SourceType, value: Value, cls: str) -> tuple[str, Cell]:
+        zone = host_zone(self.profile)
+        location = self._text(self.profile.location or zone)
+        if not isinstance(value, int):
+            shown = f'{{"location":{location},"value":"{text.value_text(kind, value)}"}}'
+            return shown, Cell(State.VALUE, kind, value, shown, cls, json=True)
+        wall, instants = text.timestamp_text(value, kind.fsp, zone)
+        shown = f'{{"location":{location},"value":"{wall}"}}'
+        if len(instants) > 1:
+            why = f"{wall} occurs twice in {zone}"
+            return shown, Cell(State.ONE_OF, kind, value, shown, cls, json=True, options=instants, reason=why)
+        return shown, Cell(State.VALUE, kind, value, shown, cls, json=True)
+
+    def _shown(self, kind: SourceType, value: Value) -> str:
+        match value:
+            case bytes():
+                return base64.b64encode(value).decode()
+            case float() if self.profile.float_verb == "g":
+                return go_shortest(value, single=kind.logical is Logical.FLOAT)
+            case _:
+                return text.value_text(kind, value)
+
+    def row_change(self, record: DmlRecord, known: Known) -> Change:
+        """What a perfect decoder makes of a row's message, given the schemas that were sent."""
+        data, old = self._expected(record, record.data), self._expected(record, record.old)
+        bare = not record.data and not record.old
+        return Change(
+            0,
+            Kind.ROW,
+            record.op,
+            database=record.source.database,
+            table=record.source.name,
+            position=str(record.commit_ts),
+            commit_time_us=_micros(record.commit_ts),
+            before=None if record.op is Op.INSERT else old,
+            after=None if record.op is Op.DELETE else data,
+            types=known.get(record.schema_key),
+            schema_version=str(record.schema_version),
+            accept=((Kind.CORRUPT, None),) if bare else (),
+        )
+
+    def _expected(self, record: DmlRecord, image: RowImage | None) -> Image | None:
+        if not image:
+            return None
+        found = {name: self.cell(*cell)[1] for name, cell in image.items()}
+        return {c.name: found.get(c.name) or Cell(State.ABSENT, c.type) for c in record.source.columns}
+
+
+def _checksum(found: Checksum) -> str:
+    corrupted = json.dumps(found.corrupted)
+    return f'{{"version":{found.version},"corrupted":{corrupted},"current":{found.current},"previous":{found.previous}}}'
+
+
+def go_shortest(value: float, *, single: bool) -> str:
+    """A float by Go's `%v`: the shortest digits, with an exponent of at least two digits below 1e-4 and from 1e6 on (3.2).
+
+    `single` takes the shortest digits that read back as the same binary32.
+    """
+    number = Decimal(text.fixed32(value) if single else repr(value))
+    if number == 0:
+        return "0"
+    exponent = number.adjusted()
+    if -4 <= exponent < 6:
+        return text.fixed32(value) if single else text.fixed(value)
+    digits = "".join(map(str, number.as_tuple().digits)).strip("0")
+    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{'-' if value < 0 else ''}{digits[0]}{fraction}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+
+
+def _micros(commit_ts: int) -> int:
+    return (commit_ts >> 18) * 1000
+
+
+def _change(record: DdlRecord | BootstrapRecord | WatermarkRecord) -> Change:
+    if isinstance(record, WatermarkRecord):
+        return Change(0, Kind.WATERMARK, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts))
+    schema = record.table_schema
+    told = Change(
+        0,
+        Kind.BOOTSTRAP,
+        position="0",
+        database=schema.database if schema else None,
+        table=schema.table if schema else None,
+        keys=schema.primary_key if schema else None,
+        types=schema.types if schema else None,
+        schema_version=str(schema.version) if schema else None,
+    )
+    if isinstance(record, BootstrapRecord):
+        return told
+    return replace(told, kind=Kind.DDL, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts), sql=record.sql)
+
+
+def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:
+    """The common faults, and those of what only Simple has: base64 and TIMESTAMP objects."""
+    printer = Printer(profile)
+
+    def fault(name: str, column: str, kind: SourceType, value: Value, bad: str) -> CellFault:
+        return CellFault(name, column, value, printer.cell(kind, value)[0], bad)
+
+    stamp = mysql.wall("2021-07-19 11:12:13")
+    zone = printer.profile.location or host_zone(profile)
+    kind = mysql.TYPES["timestamp-0"]
+    return (
+        *CELL_FAULTS,
+        fault("cell-base64", "c_varbinary", mysql.TYPES["varbinary"], b"\xff\xfe\xfd\x00base64", '"//79AGJh*2U2NA=="'),
+        fault("cell-timestamp-value", "c_timestamp_0", kind, stamp, f'{{"location":"{zone}","value":"2021-07-19 25:61:61"}}'),
+        fault("cell-timestamp-zone", "c_timestamp_0", kind, stamp, '{"location":"Mars/Olympus","value":"2021-07-19 11:12:13"}'),
+    )
+
+
+__all__ = ["FORMAT", "PROFILES", "Printer", "SimpleProfile", "cell_faults", "go_shortest", "profile", "write"]
+
+FORMAT: Final[Format[SimpleProfile]] = Format(
+    name="ticdc-simple-json",
+    title="TiCDC Simple, JSON",
+    source="TiDB, document 002",
+    profiles=PROFILES,
+    write=write,
+    kinds=KINDS,
+    position="commitTs as decimal text; 0 for a BOOTSTRAP, where document 002 calls it meaningless",
+    scenarios=scenarios,
+    switches=SWITCHES,
+    cell_faults=cell_faults,
+)

@@ -1,0 +1,47 @@
+"""What both versions of Huawei CDL's messages share beyond the Connect family (document 004; reference/cloud_vendors.md 3).
+
+`unique` has the primary key's columns, null for a table without one. `HEARTBEAT_IDENTIFIER` stands in ordinary rows (CDL-5) and
+`message_type` in all of them (CDL-2): neither tells anything, and neither is read.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql.types import MapType, StringType, StructField
+
+from generators.model import Logical, SourceType
+
+UNIQUE: Final = StructField("unique", MapType(StringType(), StringType()))
+"""The member of both payloads that has the primary key."""
+
+
+def keys(payload: Column) -> Column:
+    """Names of the primary key's columns, in the message's order; NULL without a key."""
+    return F.map_keys(payload["unique"])
+
+
+def form(kind: SourceType, *, stamp: str, time: str) -> str:
+    """The form (`_connect_values`) of a column's cells where no schema tells it: `stamp` of timestamps, `time` of times.
+
+    Decimals are text in both versions; nothing depends on the deployment.
+    """
+    match kind.logical:
+        case Logical.INT:
+            return "number"
+        case Logical.FLOAT | Logical.DOUBLE:
+            return "double"
+        case Logical.BIT:
+            return "boolean" if kind.length == 1 else "bits"
+        case Logical.BINARY:
+            return "base64"
+        case Logical.DATE:
+            return "days"
+        case Logical.DATETIME | Logical.TIMESTAMP:
+            return stamp
+        case Logical.TIME:
+            return time
+        case _:
+            return "text"

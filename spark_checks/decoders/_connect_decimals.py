@@ -1,0 +1,135 @@
+"""DECIMAL and numeric cells of Connect JSON as SQL text (reference/debezium.md 2.2).
+
+Spark has no function from two's complement to a number, so the bytes go through hex digits: `conv` reads 64 bits at a time. Up to
+16 bytes the number is made by decimal arithmetic, beyond them (MySQL has 65 digits, PostgreSQL any number) and for what is no
+decimal(38,0) by long multiplication over limbs of 18 digits. Base64 is never taken for a number, although texts like `1234` and
+`1e10` are both.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from generators.model import Logical, SourceType
+
+_CHUNK: Final = 14
+"""Hex digits of a chunk: a limb times 16^14, and what is carried, stay below 10^38."""
+_LIMB: Final = 18
+
+_FLIPPED: Final = "CASE WHEN h >= '8' THEN translate(h, '0123456789ABCDEF', 'FEDCBA9876543210') ELSE h END"
+"""The hex digits of a number that is not negative, else of its complement: its magnitude less one."""
+_HIGH: Final = "CAST(conv(left(lpad(u, 32, '0'), 16), 16, 10) AS decimal(20,0))"
+_LOW: Final = "CAST(conv(right(u, 16), 16, 10) AS decimal(20,0))"
+_WIDE: Final = f"try_add(try_multiply({_HIGH}, {1 << 64}BD), {_LOW})"
+"""The number of `u`, 17 to 32 hex digits, NULL from 10^38 on."""
+
+
+def let(value: str, name: str, body: str) -> str:
+    """SQL for `body` with `name` standing for a value that is computed once."""
+    return f"get(transform(array({value}), {name} -> {body}), 0)"
+
+
+def base64_bytes(t: str) -> str:
+    """The bytes of a text in standard base64 with its padding, NULL for any other: Spark skips spaces and needs no padding."""
+    return f"CASE WHEN length({t}) % 4 = 0 AND {t} RLIKE '^[A-Za-z0-9+/]*+={{0,2}}$' THEN try_to_binary({t}, 'base64') END"
+
+
+def in_digits(kind: SourceType) -> bool:
+    """Whether cells of the type may be numbers in base64, to go through `DIGITS`."""
+    return kind.logical is Logical.DECIMAL or (kind.logical is Logical.INT and kind.spark.startswith("decimal"))
+
+
+def from_text(t: str, precision: int, own_scale: int) -> str:
+    """The same of digits, plain or with Java's exponent (`0E-10`, `1E-7`); special values (`NAN`) are none."""
+    if precision <= 38:
+        return _exact(t, precision, own_scale)
+    java = rf"{t} RLIKE r'^-?\d(\.\d{{1,{max(1, own_scale)}}})?E-\d{{1,4}}$'"
+    plain = rf"{t} RLIKE r'^-?0*\d{{1,{precision - own_scale}}}(\.\d{{0,{own_scale}}}0*)?$'"
+    if precision > 1000:
+        plain = rf"{t} RLIKE r'^-?\d+(\.\d+)?$'"
+    return f"CASE WHEN {plain} OR {java} THEN {t} END"
+
+
+def from_double(t: str, precision: int, own_scale: int) -> str:
+    """The same of a double's digits. The type's largest value may have been rounded up, out of the type: nothing but it
+    can have been."""
+    largest = "9" * (precision - own_scale) + "." + "9" * own_scale
+    number = f"CASE WHEN right({t}, 1) <= '9' THEN try_cast({t} AS double) END"
+    if precision > 38:
+        limit = f"CAST('{largest}' AS double)" if precision <= 1000 else "CAST('1.7976931348623157E308' AS double)"
+        return f"CASE WHEN abs({number}) <= {limit} THEN {t} END"
+    kind = f"decimal({precision},{own_scale})"
+    edges = " ".join(f"WHEN CAST('{sign}{largest}' AS double) THEN CAST('{sign}{largest}' AS {kind})" for sign in ("", "-"))
+    return f"CASE {number} {edges} ELSE {_exact(t, precision, own_scale)} END"
+
+
+def from_numeric(t: str, precision: int, own_scale: int) -> str:
+    """The same of a JSON number, exact up to 38 digits (the column is parsed as decimal then). Above, Spark's parser passes
+    fractions through a double, so that only what a double holds is taken."""
+    if precision <= 38:
+        return _exact(t, precision, own_scale)
+    digits = f"length(regexp_replace({t}, '[^0-9]|[eE].*', ''))"
+    return f"CASE WHEN {digits} <= 15 OR {t} RLIKE r'^-?\\d+$' THEN {from_text(t, precision, own_scale)} END"
+
+
+def _sign(h: str = "h") -> str:
+    """The hex digit that extends a number to the left."""
+    return f"CASE WHEN {h} >= '8' THEN 'F' ELSE '0' END"
+
+
+def _unscaled() -> str:
+    """The integer's digits, of `h`, its hex digits; NULL for none."""
+    short = f"WHEN length(h) <= 16 THEN conv(lpad(h, 16, {_sign()}), 16, -10)"
+    wide = let(_FLIPPED, "u", f"CASE WHEN h >= '8' THEN try_subtract(-1BD, {_WIDE}) ELSE {_WIDE} END")
+    wide = f"CASE WHEN length(h) <= 32 THEN CAST({wide} AS string) END"
+    return f"CASE WHEN h > '' THEN CASE {short} ELSE coalesce({wide}, {_long()}) END END"
+
+
+def _long() -> str:
+    """Digits of any number of bytes: those of the magnitude by Horner's scheme, then the sign.
+
+    A negative number's magnitude is that of its complement and one."""
+    count = f"CAST(ceil(length(u) / {_CHUNK}) AS int)"
+    padded = f"lpad(u, {count} * {_CHUNK}, '0')"
+    chunk = f"CAST(conv(substring(w, i * {_CHUNK} + 1, {_CHUNK}), 16, 10) AS bigint)"
+    one = f"CASE WHEN h >= '8' AND (i + 1) * {_CHUNK} >= length(w) THEN 1L ELSE 0L END"
+    chunks = f"transform(sequence(0, CAST(length(w) / {_CHUNK} AS int) - 1), i -> {chunk} + {one})"
+    product = f"CAST(l AS decimal(19,0)) * {1 << 4 * _CHUNK}BD + CAST(s.carry AS decimal(20,0))"
+    unit = f"{10**_LIMB}BD"
+    step = let(product, "x", f"struct(x DIV {unit} AS carry, concat(s.done, array(CAST(x % {unit} AS bigint))) AS done)")
+    start = "struct(c AS carry, CAST(array() AS array<bigint>) AS done)"
+    horner = f"aggregate(limbs, {start}, (s, l) -> {step}, s -> concat(s.done, array(s.carry)))"
+    limbs = f"aggregate({chunks}, CAST(array() AS array<bigint>), (limbs, c) -> {horner})"
+    digits = f"concat_ws('', transform(reverse({limbs}), l -> lpad(CAST(l AS string), {_LIMB}, '0')))"
+    magnitude = f"trim(LEADING '0' FROM {digits})"
+    signed = "concat(CASE WHEN h >= '8' THEN '-' ELSE '' END, CASE WHEN m = '' THEN '0' ELSE m END)"
+    return let(_FLIPPED, "u", let(padded, "w", let(magnitude, "m", signed)))
+
+
+def _exact(t: str, precision: int, scale: int) -> str:
+    """decimal(precision, scale) when the digits fit without rounding, which try_cast would do silently."""
+    value = f"try_cast({t} AS decimal({precision},{scale}))"
+    short = f"(instr({t}, '.') = 0 OR length({t}) - instr({t}, '.') <= {scale})"
+    plain = f"NOT contains({t}, 'E') AND NOT contains({t}, 'e')"
+    zeros = rf"{t} RLIKE r'^[+-]?\d*\.?\d{{0,{scale}}}0*$'"
+    wide = f"try_cast({t} AS decimal(38,{38 - precision + scale})) = {value}"
+    return f"CASE WHEN {short} AND {plain} OR {zeros} OR {wide} THEN {value} END"
+
+
+def _plain() -> str:
+    """`cell.t`, base64 in either form, as plain digits; NULL for what is none."""
+    text = "CASE cell.form WHEN 'decimal' THEN cell.t ELSE get_json_object(cell.t, '$.value') END"
+    scale = "CASE cell.form WHEN 'decimal' THEN cell.scale ELSE try_cast(get_json_object(cell.t, '$.scale') AS int) END"
+    sign = "CASE WHEN startswith(n, '-') THEN '-' ELSE '' END"
+    number = f"concat({sign}, left(d, length(d) - p), '.', right(d, p))"
+    padded = let("trim(LEADING '-' FROM n)", "m", let("lpad(m, greatest(length(m), p + 1), '0')", "d", number))
+    placed = let(scale, "p", f"CASE WHEN p = 0 THEN n WHEN p > 0 THEN {padded} END")
+    return let(let(let(text, "x", f"hex({base64_bytes('x')})"), "h", _unscaled()), "n", placed)
+
+
+DIGITS: Final = (
+    f"CASE WHEN cell.t IS NOT NULL AND cell.form IN ('decimal', 'variable') "
+    f"THEN struct(coalesce({_plain()}, '') AS t, 'digits' AS form, cell.scale AS scale) ELSE cell END"
+)
+"""SQL over `cell`, a struct of a cell's text `t`, its `form` and the `scale` that goes with it: the cell with a number in base64
+as plain digits, of form `digits`, and an empty text for what is no number in base64."""

@@ -1,0 +1,74 @@
+"""CloudCanal's Debezium Envelope as native Spark expressions (document 001, "Debezium Envelope"; reference/debezium.md 5.1).
+
+One message is one row change or one statement, in the same stream (CC-6), told apart by what they have, not by the order of their
+members. `op` c, u, d are documented; r and t are Debezium's, and taken as such. A payload with `ddl` is a statement, be its `op`
+a, as the page's table says, or missing, as in its example (CC-2). `after` is the row after the change: the table describes the
+two images the wrong way round, the example has them right (CC-1). An INSERT has only `after` and a DELETE only `before`, whether
+the other is null or `{}` (CC-3): it is no image, whereas the `{}` that an UPDATE may have is one of no columns. `tableChanges`,
+one object (CC-5), is not looked at, nor is `source.connector` (CC-4). `commit_time` is `source.ts_ms`, which on a statement may
+be far from the payload's (CC-13, CC-16); `position` is `file:pos` of the binlog. The page says of values only that VARCHAR is
+text, so the rest is read as Debezium writes it (`_connect_values`), by the message's schema where it has one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from generators.model import Deployment, Table
+from spark_checks.decoders import _connect
+
+_STRING: Final = StringType()
+_LONG: Final = LongType()
+
+_SOURCE: Final = StructType(
+    [
+        StructField("ts_ms", _LONG),
+        StructField("db", _STRING),
+        StructField("table", _STRING),
+        StructField("file", _STRING),
+        StructField("pos", _LONG),
+    ]
+)
+MEMBERS: Final = (
+    StructField("source", _SOURCE),
+    StructField("ts_ms", _LONG),
+    StructField("databaseName", _STRING),
+    StructField("ddl", _STRING),
+)
+"""The members of both kinds of payload, beside the images and `op`."""
+
+
+def _kind(p: Column) -> Column:
+    statement = p["ddl"].isNotNull() & (p["op"].isNull() | (F.lower(p["op"]) == "a"))
+    return F.when(statement, "DDL").when(p["source"].isNotNull() & DIALECT.has_row(p), "ROW")
+
+
+def _position(p: Column) -> Column:
+    source = p["source"]
+    return F.when(source["file"].isNotNull(), F.concat_ws(":", source["file"], source["pos"]))
+
+
+DIALECT: Final = _connect.Dialect(
+    kind=_kind,
+    members=MEMBERS,
+    ops={"c": "INSERT", "u": "UPDATE", "d": "DELETE", "r": "READ", "t": "TRUNCATE"},
+    database=lambda p: F.coalesce(p["source"]["db"], p["databaseName"]),
+    table=lambda p: p["source"]["table"],
+    position=_position,
+    commit_ms=lambda p: p["source"]["ts_ms"],
+    sql=lambda p: p["ddl"],
+)
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of CloudCanal's Debezium messages (DESIGN 3.3)."""
+    return _connect.decode(records, DIALECT, deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table` (DESIGN 3.4); `before` is the wire's."""
+    return _connect.decode_rows(records, table, DIALECT, deployment)

@@ -1,0 +1,68 @@
+"""CloudCanal Json as native Spark expressions (document 001, "CloudCanal Json"; reference/cloud_vendors.md 4.1, 4.4).
+
+A message holds any number of rows of one action; `before[i]` belongs to `data[i]` of an UPDATE (CC-14), complete or not: what it
+lacks is as in `data`. A DELETE's rows are in `data`, as in Canal, or in `before` when `data` holds none: the page does not say.
+An INSERT's `before` is not looked at. `entryType` TRANSACTIONEND, and its sibling TRANSACTIONBEGIN, bear no rows. A DDL is what
+`isDdl`, or `ddl` as an older edition has it (CC-9), says to be one: its entryType is ROWDATA too (CC-11), its actions are not
+listed, and any but a row operation is taken. A message with neither key is a row change by its action. `keys` are `pks`, empty
+in the examples (CC-7); `position` is `bid`, the batch, shared by all of it and 0 in the examples (CC-12); `commit_time` is
+`execTs`, `types` are `dbValType`, which on a DDL is as after the change (CC-8). Values: `_cloudcanal`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import BooleanType, StringType, StructField
+
+from generators.model import Deployment, Table
+from spark_checks.decoders import _canal, _cloudcanal
+
+NAMES: Final = _canal.Names(
+    id="bid",
+    database="db",
+    schema="schema",
+    keys="pks",
+    op="action",
+    committed="execTs",
+    sent="sendTs",
+    codes="jdbcType",
+    types="dbValType",
+    old="before",
+)
+
+
+def _kind(m: Column) -> Column:
+    is_row, is_ddl = m["action"].isin(*_canal.ROW_TYPES), F.coalesce(m["isDdl"], m["ddl"], F.lit(False))
+    deleted = (m["action"] == "DELETE") & F.get(m["data"], F.lit(0)).isNull() & _canal.has_rows(m["before"])
+    return (
+        F.when(m["entryType"].isin("TRANSACTIONEND", "TRANSACTIONBEGIN"), "TRANSACTION")
+        .when(is_ddl & ~is_row, "DDL")
+        .when(~is_ddl & is_row & (_canal.has_rows(m["data"]) | deleted), "ROW")
+    )
+
+
+def _position(m: Column) -> Column:
+    return m["bid"].cast("string")
+
+
+DIALECT: Final = _canal.Dialect(
+    kind=_kind,
+    position=_position,
+    extra=(StructField("ddl", BooleanType()), StructField("entryType", StringType())),
+    names=NAMES,
+    deletes_in_old=True,
+    typed=_cloudcanal.typed,
+)
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of CloudCanal messages (DESIGN 3.3)."""
+    return _canal.decode(records, DIALECT, deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table` (DESIGN 3.4); a partial `before` is completed from `data`."""
+    return _canal.decode_rows(records, table, DIALECT, deployment)

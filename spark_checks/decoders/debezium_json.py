@@ -1,0 +1,106 @@
+"""Debezium's envelope in Kafka Connect JSON as native Spark expressions (reference/debezium.md 0 to 3), 1.4 to 3.5.
+
+One message is one row change (`op` c, u, d, r, t), a logical decoding message (m), or has no `op`: a heartbeat, the mark of a
+transaction, a schema change. Whatever follows a DELETE as its tombstone has no value. `d` has its row in `before`, with key
+columns and fallbacks only where the replica identity is DEFAULT. `position` is `file:pos:row` of MySQL's binlog, or PostgreSQL's
+LSN. Debezium's own readers take `op` in either case.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+
+from generators.model import Deployment, Table
+from spark_checks.decoders import _connect
+
+_STRING: Final = StringType()
+_LONG: Final = LongType()
+
+MEMBERS: Final = (
+    StructField(
+        "source",
+        StructType(
+            [
+                StructField("ts_ms", _LONG),
+                StructField("db", _STRING),
+                StructField("schema", _STRING),
+                StructField("table", _STRING),
+                StructField("file", _STRING),
+                StructField("pos", _LONG),
+                StructField("row", _LONG),
+                StructField("lsn", _LONG),
+            ]
+        ),
+    ),
+    StructField("ts_ms", _LONG),
+    StructField("message", StructType([StructField("prefix", _STRING)])),
+    StructField("status", _STRING),
+    StructField("id", _STRING),
+    StructField("databaseName", _STRING),
+    StructField("schemaName", _STRING),
+    StructField("ddl", _STRING),
+    StructField("tableChanges", ArrayType(StructType([StructField("id", _STRING)]))),
+)
+"""The members of every kind of payload (reference/debezium.md 1.2, 1.7 to 1.11), beside the images and `op`."""
+
+
+def _kind(p: Column) -> Column:
+    """By `op`, else by what the payload has: nothing tells these apart but their members (reference/debezium.md 1.8 to 1.11)."""
+    sourced = p["source"].isNotNull()
+    quiet = p["source"].isNull() & p["status"].isNull() & p["before"].isNull() & p["after"].isNull()
+    return (
+        F.when(p["op"].isNotNull() & sourced & DIALECT.has_row(p), "ROW")
+        .when((p["op"] == "m") & sourced & p["message"].isNotNull(), "CONTROL")
+        .when(p["op"].isNotNull(), None)
+        .when(p["status"].isin("BEGIN", "END") & p["id"].isNotNull(), "TRANSACTION")
+        .when(sourced & (p["ddl"].isNotNull() | p["tableChanges"].isNotNull()), "DDL")
+        .when(quiet & p["ts_ms"].isNotNull(), "HEARTBEAT")
+    )
+
+
+def _database(p: Column) -> Column:
+    return F.coalesce(p["source"]["db"], p["databaseName"])
+
+
+def _schema(p: Column) -> Column:
+    return F.coalesce(p["source"]["schema"], p["schemaName"])
+
+
+def _table(p: Column) -> Column:
+    """The source block's, or of a schema change the last part of the first change's quoted identifier."""
+    changed = F.get(p["tableChanges"], F.lit(0))["id"]
+    last = F.replace(F.regexp_extract(changed, '"((?:[^"]|"")*)"$', 1), F.lit('""'), F.lit('"'))
+    return F.coalesce(F.nullif(p["source"]["table"], F.lit("")), last)
+
+
+def _position(p: Column) -> Column:
+    source = p["source"]
+    binlog = F.concat_ws(":", source["file"], source["pos"], source["row"])
+    return F.when(source["file"].isNotNull(), binlog).otherwise(source["lsn"].cast("string"))
+
+
+DIALECT: Final = _connect.Dialect(
+    kind=_kind,
+    members=MEMBERS,
+    ops={"c": "INSERT", "u": "UPDATE", "d": "DELETE", "r": "READ", "t": "TRUNCATE"},
+    database=_database,
+    schema=_schema,
+    table=_table,
+    position=_position,
+    commit_ms=lambda p: p["source"]["ts_ms"],
+    sql=lambda p: p["ddl"],
+)
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of Debezium messages (DESIGN 3.3)."""
+    return _connect.decode(records, DIALECT, deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table` (DESIGN 3.4); `before` is the wire's."""
+    return _connect.decode_rows(records, table, DIALECT, deployment)

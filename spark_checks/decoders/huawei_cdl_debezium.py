@@ -1,0 +1,62 @@
+"""Huawei CDL's "open-source Debezium JSON", message_version 2.0, as native Spark expressions (document 004).
+
+Debezium 1.4's envelope of PostgreSQL with deviations (reference/cloud_vendors.md 3.2; reference/debezium.md 5.2): the envelope's
+schema is called `schema.table` (CDL-10) and that of `after` `data` (CDL-6), so that nothing is looked for by the schema's name;
+`unique` has the key, and the record's own key is not needed. `op` is c, u, d; r is Debezium's, and taken as such. `position` is
+`source.lsn`, `commit_time` is `source.ts_ms`, not the payload's.
+
+Level two reads a cell by its logical type in the message's schema, known by its last part, since the vendor's package is blacked
+out: decimals are text, timestamps text in SQL's or ISO's form (the document has only nulls), times microseconds, dates days.
+Without a schema the same is assumed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from generators.model import Deployment, Table
+from spark_checks.decoders import _cdl, _connect
+
+_SOURCE: Final = StructType(
+    [
+        StructField("ts_ms", LongType()),
+        StructField("db", StringType()),
+        StructField("schema", StringType()),
+        StructField("table", StringType()),
+        StructField("lsn", LongType()),
+    ]
+)
+MEMBERS: Final = (StructField("source", _SOURCE), _cdl.UNIQUE)
+"""The payload's members that are read, beside the images and `op`."""
+
+
+def _kind(p: Column) -> Column:
+    return F.when(p["source"]["table"].isNotNull() & DIALECT.has_row(p), "ROW")
+
+
+DIALECT: Final = _connect.Dialect(
+    kind=_kind,
+    members=MEMBERS,
+    ops={"c": "INSERT", "u": "UPDATE", "d": "DELETE", "r": "READ"},
+    database=lambda p: p["source"]["db"],
+    schema=lambda p: p["source"]["schema"],
+    table=lambda p: p["source"]["table"],
+    position=lambda p: p["source"]["lsn"].cast("string"),
+    commit_ms=lambda p: p["source"]["ts_ms"],
+    keys=_cdl.keys,
+    form=lambda kind, _deployment: _cdl.form(kind, stamp="text", time="us"),
+)
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of CDL's Debezium messages (DESIGN 3.3)."""
+    return _connect.decode(records, DIALECT, deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table` (DESIGN 3.4); `before` is the wire's."""
+    return _connect.decode_rows(records, table, DIALECT, deployment)

@@ -1,0 +1,65 @@
+"""Huawei CDL's own JSON, message_version 1.0, as native Spark expressions (document 004; reference/cloud_vendors.md 3.1).
+
+One message is one row change of PostgreSQL: `OPERATION` INSERT, UPDATE, DELETE. The row after is `data`, the row before `before`,
+where a DELETE has its row (CDL-9: the document shows none). No member names the database; `SEG_OWNER` is the schema.
+`position` is the property called `lsn` of `transaction.properties`, an array of names and values in whatever order (CDL-3),
+`commit_time` is `TIMESTAMP`, in milliseconds. A row of `cdc_cdl.cdc_heartbeat` is a row like any other (3.3).
+
+Level two reads a cell by its logical type in the message's schema, known by its last part, since the vendor's package is blacked
+out: a decimal is text, timestamps and times are milliseconds, dates are days. Without a schema the same is assumed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+
+from generators.model import Deployment, Table
+from spark_checks.decoders import _cdl, _connect
+
+_PROPERTY: Final = StructType([StructField("name", StringType()), StructField("value", LongType())])
+MEMBERS: Final = (
+    StructField("SEG_OWNER", StringType()),
+    StructField("TABLE_NAME", StringType()),
+    StructField("TIMESTAMP", LongType()),
+    StructField("transaction", StructType([StructField("properties", ArrayType(_PROPERTY))])),
+    _cdl.UNIQUE,
+)
+"""The payload's members that are read, beside the images and `OPERATION`."""
+
+
+def _kind(p: Column) -> Column:
+    return F.when(p["TABLE_NAME"].isNotNull() & DIALECT.has_row(p), "ROW")
+
+
+def _position(p: Column) -> Column:
+    found = F.filter(p["transaction"]["properties"], lambda entry: entry["name"] == "lsn")
+    return F.get(found, F.lit(0))["value"].cast("string")
+
+
+DIALECT: Final = _connect.Dialect(
+    kind=_kind,
+    members=MEMBERS,
+    ops={"insert": "INSERT", "update": "UPDATE", "delete": "DELETE"},
+    schema=lambda p: p["SEG_OWNER"],
+    table=lambda p: p["TABLE_NAME"],
+    position=_position,
+    commit_ms=lambda p: p["TIMESTAMP"],
+    keys=_cdl.keys,
+    op="OPERATION",
+    after="data",
+    form=lambda kind, _deployment: _cdl.form(kind, stamp="ms", time="ms"),
+)
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of CDL JSON messages (DESIGN 3.3)."""
+    return _connect.decode(records, DIALECT, deployment)
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table`, told by its schema and name (DESIGN 3.4); `before` is the wire's."""
+    return _connect.decode_rows(records, table, DIALECT, deployment)

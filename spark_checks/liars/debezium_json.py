@@ -1,0 +1,82 @@
+"""Decoders of Debezium's JSON that are wrong on purpose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from pyspark.sql import DataFrame
+
+from generators.model import Deployment
+from spark_checks.decoders import _connect
+from spark_checks.decoders import debezium_json as reference
+from spark_checks.liars._connect import common
+from spark_checks.liars.base import Liar, on_columns
+
+_FORMAT: Final = "debezium-json"
+
+_CONVICTS: Final = {
+    "decimal-left-base64": "value/decimal-base64",
+    "digits-as-number": "value/decimal-base64-digits",
+    "scale-ignored": "value/decimal-base64",
+    "unsigned-long-negative": "value/unsigned-long",
+    "days-as-millis": "value/date-days",
+    "millis-as-micros": "value/datetime-millis",
+    "micros-as-millis": "value/datetime-micros",
+    "unit-by-magnitude": "value/datetime-millis",
+    "time-wraps": "value/time-over-24h",
+    "bits-big-endian": "value/bits",
+    "binary-left-base64": "value/binary-base64",
+    "label-left-escaped": "value/enum-escaped",
+    "read-dropped": "op/read",
+    "truncate-dropped": "op/truncate",
+    "before-lost": "image/sides",
+    "delete-without-row": "after/delete-null",
+    "delete-by-after": "after/delete-null",
+    "before-required": "rows/every-row",
+    "tombstone-as-delete": "tombstone/kind",
+    "tombstone-dropped": "tombstone/kind",
+    "legacy-null-refused": "tombstone/legacy-null",
+    "schemaless-refused": "rows/schemaless",
+    "heartbeat-as-row": "control/heartbeat",
+    "heartbeat-refused": "control/heartbeat",
+    "transaction-refused": "control/transaction",
+    "logical-message-refused": "control/logical-message",
+    "ddl-without-op-refused": "ddl/kind",
+    "row-number-dropped": "envelope/position",
+    "placeholder-as-null": "toast/placeholder",
+    "text-null-as-null": "value/text-null",
+    "corrupt-dropped": "fault/must-reject",
+    "truncated-as-nulls": "fault/must-reject",
+    "second-document-dropped": "fault/must-reject",
+    "empty-as-tombstone": "fault/must-reject",
+    "batch-dependent": "law/batch-independence",
+    "session-zone": "law/environment-independence",
+}
+
+_OF_THE_CONNECTOR: Final = replace(reference.DIALECT, commit_ms=lambda p: p["ts_ms"])
+
+
+def _commit_time_of_the_connector(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    return _connect.decode(records, _OF_THE_CONNECTOR, deployment)
+
+
+LIARS: Final[tuple[Liar, ...]] = (
+    *common(_FORMAT, reference, _CONVICTS),
+    Liar(
+        "commit-time-of-the-connector",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/envelope/commit-time",
+        "Of the two ts_ms the outer one is taken, when the connector saw the change (reference/debezium.md 1.7).",
+        _commit_time_of_the_connector,
+    ),
+    Liar(
+        "keys-of-the-envelope",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/key/columns",
+        "The record key is taken for the key's columns, with its schema or not.",
+        on_columns(reference.decode, keys="CASE WHEN size(keys) > 0 THEN array('schema', 'payload') END"),
+    ),
+)

@@ -1,0 +1,101 @@
+"""The differential check: the history, the losses, and that a wrong decoder and a wrong table show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from click.testing import CliRunner
+
+from conformance import differential
+from conformance.cli import cli
+from conformance.engine import ChildEngine
+from conformance.report import differential as report
+from generators import differential as histories
+from generators import sources
+from generators.formats.base import FORMATS, get
+from generators.model import Op, RowChange
+
+JSON_FORMATS = tuple(name for name in FORMATS if get(name).container == "json")
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[ChildEngine]:
+    with ChildEngine() as started:
+        yield started
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_history_holds_every_kind_of_change_and_fits_the_source(name: str) -> None:
+    fmt = get(name)
+    one = histories.told(fmt, fmt.profiles[0], 3)
+    events = [event for event in one.history.events if isinstance(event, RowChange)]
+    assert {event.op for event in events} == {Op.INSERT, Op.UPDATE, Op.DELETE}
+    pairs = [(row.before, row.after) for event in events for row in event.rows]
+    assert any(b and a and b["id"] != a["id"] for b, a in pairs)
+    assert any(b and b == a for b, a in pairs)
+    assert len(one.rows) > 20
+    fits = sources.source(fmt.profiles[0].source).fits
+    for row in (row for pair in pairs for row in pair if row):
+        assert all(fits(column.type, row[column.name]) for column in one.table.columns)
+
+
+def test_every_format_is_told_the_same_rows() -> None:
+    tables = {}
+    for name in FORMATS:
+        fmt = get(name)
+        one = histories.told(fmt, fmt.profiles[0], 5)
+        tables[name] = (one.rows, {column.name for column in one.table.columns})
+    shared = set.intersection(*(columns for _, columns in tables.values()))
+    assert len(shared) >= 9
+    first, *others = ({key: {n: row[n] for n in shared} for key, row in rows.items()} for rows, _ in tables.values())
+    assert all(other == first for other in others)
+
+
+@pytest.mark.parametrize("name", JSON_FORMATS)
+def test_every_profile_leaves_the_sources_table(engine: ChildEngine, name: str) -> None:
+    fmt = get(name)
+    for profile in fmt.profiles:
+        outcome = differential.check(engine, fmt, profile, 7)
+        assert outcome.differences == 0, (profile.name, outcome.wrong)
+        assert outcome.cells > 400 or any(loss.left is None for loss in fmt.losses(profile))
+
+
+def test_a_wrong_decoder_is_seen(engine: ChildEngine) -> None:
+    fmt = get("alibaba-canal-json")
+    spec = "liar:alibaba-canal-json/decimal-through-double"
+    outcome = differential.check(engine, fmt, fmt.profile("1.1.8"), 7, spec)
+    assert outcome.differences > 10
+    assert all(", exact:" in what for what in outcome.wrong)
+
+
+def test_a_loss_that_is_not_declared_is_a_difference(engine: ChildEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    fmt = get("ticdc-canal-json")
+    monkeypatch.setattr(type(fmt), "losses", lambda _self, _profile: (), raising=False)
+    outcome = differential.check(engine, fmt, fmt.profile("v5.3.4"), 7)
+    assert outcome.differences and all(", raw:" in what for what in outcome.wrong)
+
+
+def test_a_decoder_that_raises_is_a_difference(engine: ChildEngine) -> None:
+    fmt = get("alibaba-canal-json")
+    outcome = differential.check(engine, fmt, fmt.profile("1.1.8"), 7, "conformance.differential:check")
+    assert outcome.differences == 1
+
+
+def test_the_command_prints_a_line_a_profile() -> None:
+    arguments = ["run", "alibaba-canal-json", "--writer-profile", "1.1.8*", "--differential", "--format", "json"]
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 0, result.output
+    found = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+    assert [one["profile"] for one in found] == ["1.1.8", "1.1.8+noblob", "1.1.8+minimal", "1.1.8+pk-hash"]
+    assert found[0]["differences"] == 0 and not found[0]["lost"]
+    assert found[1]["lost"] == {"binlog_row_image NOBLOB logs parts of rows": found[1]["rows"]}
+
+
+def test_differences_are_shown() -> None:
+    outcome = differential.Outcome("f", "p", 3, 2, 28)
+    outcome.differ("row 1, name: 'a|b' became 'c'")
+    text = report.markdown([outcome])
+    assert text.splitlines()[2] == "| f | p | 2 | 28 | 1 |  |"
+    assert json.loads(report.lines([outcome]))["shown"] == ["row 1, name: 'a|b' became 'c'"]
