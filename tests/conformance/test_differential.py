@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -70,17 +72,18 @@ def test_a_wrong_decoder_is_seen(engine: ChildEngine) -> None:
     assert all(", exact:" in what for what in outcome.wrong)
 
 
-def test_a_loss_that_is_not_declared_is_a_difference(engine: ChildEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    fmt = get("ticdc-canal-json")
-    monkeypatch.setattr(type(fmt), "losses", lambda _self, _profile: (), raising=False)
+def test_a_loss_that_is_not_declared_is_a_difference(engine: ChildEngine) -> None:
+    fmt = replace(get("ticdc-canal-json"), losses=lambda _profile: ())
     outcome = differential.check(engine, fmt, fmt.profile("v5.3.4"), 7)
     assert outcome.differences and all(", raw:" in what for what in outcome.wrong)
 
 
-def test_a_decoder_that_raises_is_a_difference(engine: ChildEngine) -> None:
-    fmt = get("alibaba-canal-json")
-    outcome = differential.check(engine, fmt, fmt.profile("1.1.8"), 7, "conformance.differential:check")
+def test_a_decoder_that_raises_is_a_difference(engine: ChildEngine, tmp_path: Path) -> None:
+    fmt, mine = get("alibaba-canal-json"), tmp_path / "mine.py"
+    mine.write_text("def decode_rows(records, table):\n    raise RuntimeError('not today')\n", "utf-8")
+    outcome = differential.check(engine, fmt, fmt.profile("1.1.8"), 7, f"{mine}:decode_rows")
     assert outcome.differences == 1
+    assert "not today" in outcome.wrong[0]
 
 
 def test_the_command_prints_a_line_a_profile() -> None:
