@@ -200,7 +200,7 @@ def _differential(settings: Any, style: str) -> int:
 
 def _perform(settings: Any, broker_spec: str, report: Path | None, style: str) -> int:
     from conformance import replay
-    from conformance.engine import ChildEngine
+    from conformance.engine import OURS, QUICK, ChildEngine
     from conformance.report import console, markdown, records
     from conformance.run import run as perform
 
@@ -208,7 +208,8 @@ def _perform(settings: Any, broker_spec: str, report: Path | None, style: str) -
         records.prepare(report)
     # Cases are millions of small objects that live until the end; collecting among them is a fifth of the run.
     gc.set_threshold(200_000, 50, 100)
-    with Progress() as note, ChildEngine(packages=broker_spec != "none", timeout_s=settings.timeout_s) as engine:
+    conf, packages = QUICK if settings.decoder else OURS, broker_spec != "none"
+    with Progress() as note, ChildEngine(packages=packages, timeout_s=settings.timeout_s, conf=conf) as engine:
         note("starting Spark and Kafka")
         with transport(broker_spec, note) as (bootstrap, described, topic):
             settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)

@@ -17,6 +17,7 @@ from conformance.cases import profiles
 from conformance.compare import Typed, same_value
 from conformance.engine import DECODERS, ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Request, Source, write_records
 from conformance.output import OutputRow, read
+from conformance.run import to_ranges
 from generators import differential, mysql
 from generators.differential import KEY, Told
 from generators.formats.base import Format, Loss, Profile, get, module_name
@@ -83,7 +84,7 @@ def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, de
     write_records(path, messages, offsets)
     engine.open(handle, Source((), parquet=str(path))).result()
     spec = decoder or f"{DECODERS}.{module_name(fmt.name)}"
-    ranges = tuple((p, 0, len(messages)) for p in sorted({m.partition for m in messages}))
+    ranges = to_ranges((m.topic, m.partition, offset) for m, offset in zip(messages, offsets, strict=True))
     try:
         asked = Request(handle, ranges, spec, 2, profile.deployment, one.table)
         found = read(engine.decode(asked).result(), 2)

@@ -8,9 +8,10 @@ what was open. This is the one module of `conformance` that knows `spark_checks`
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
+import math
 import os
-import queue
 import select
 import shutil
 import signal
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -36,9 +38,11 @@ from generators.model import Deployment, Message, Table
 WORKER = "spark_checks.worker"
 DECODERS = "spark_checks.decoders"
 LIAR = "liar:"
+LANES = 2
+"""How many decode calls the child has under way at most. A small job leaves a core idle while it is planned and scheduled."""
 
-Ranges = tuple[tuple[int, int, int], ...]
-"""(partition, first offset, last offset), both inclusive."""
+Ranges = tuple[tuple[str, int, int, int], ...]
+"""(topic, partition, first offset, last offset), both inclusive."""
 
 
 class DecodeRaised(Exception):
@@ -127,14 +131,22 @@ def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int
     pq.write_table(pa.table(columns), path)
 
 
-QUICK: Mapping[str, str] = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
-"""For runs of seconds: the JVM's optimising compiler would cost more than it saves. Throughput is measured without it."""
+QUICK: Mapping[str, str] = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC -Xms1g -Xmn512m -XX:ReservedCodeCacheSize=256m",
+}
+"""For runs of seconds: the JVM's optimising compiler and its concurrent collector would cost more than they save. Throughput is
+measured without it."""
+
+OURS: Mapping[str, str] = {**QUICK, "spark.python.sql.dataFrameDebugging.enabled": "false"}
+"""For our own decoders: PySpark need not remember for each expression which line of the decoder made it."""
 
 
 class ChildEngine:
     """The Engine whose Spark session lives in a child process.
 
-    `packages` loads the Kafka source; `timeout_s` bounds each decode call, `start_s` the session's start and each read.
+    `packages` loads the Kafka source; `timeout_s` bounds each decode call, `start_s` the session's start and each read. Requests
+    are answered in order, and up to `LANES` calls of our own decoders are under way at once. Whose fault a death or an expired
+    time limit is, nobody can tell while others are under way, so all of them are asked again, each by itself.
     """
 
     def __init__(
@@ -149,15 +161,17 @@ class ChildEngine:
         self._start = {"op": "start", "packages": packages, "cores": cores, "conf": dict(conf)}
         self._timeout_s, self._start_s = timeout_s, start_s
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
-        self._queue: queue.Queue[tuple[dict[str, Any], Future[Any]] | None] = queue.Queue()
+        self._waiting: deque[_Asked] = deque()
+        self._under_way: dict[int, _Asked] = {}
         self._replay: list[dict[str, Any]] = []
         self._unopened: dict[str, BaseException] = {}
         self._child: subprocess.Popen[bytes] | None = None
         self._replies = -1
         self._buffer = b""
-        self._sequence = 0
+        self._numbers = itertools.count(1)
         self._closed = False
-        self._spawning = threading.Lock()
+        self._woken, self._wake = os.pipe()
+        self._closing = threading.Lock()
         self._thread = threading.Thread(target=self._loop, name="cdc-engine", daemon=True)
         self._thread.start()
         self.started: Future[Any] = self._put(self._start)
@@ -184,8 +198,7 @@ class ChildEngine:
 
     def decode(self, request: Request) -> Future[pa.Table]:
         """See Engine."""
-        self._sequence += 1
-        out = self.directory / f"out-{self._sequence}.arrow"
+        out = self.directory / f"out-{next(self._numbers)}.arrow"
         asked = {
             "op": "decode",
             "handle": request.handle,
@@ -219,18 +232,14 @@ class ChildEngine:
 
     def close(self) -> None:
         """Stops the child and everything below it; removes the directory."""
-        with self._spawning:
+        with self._closing:
             if self._closed:
                 return
             self._closed = True
-        with contextlib.suppress(queue.Empty):
-            while True:
-                item = self._queue.get_nowait()
-                if item is not None:
-                    item[1].cancel()
-        self._queue.put(None)
-        self._kill(grace_s=3)
+            os.write(self._wake, b"x")
         self._thread.join(timeout=10)
+        self._kill()
+        os.close(self._wake)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def __enter__(self) -> ChildEngine:
@@ -240,49 +249,67 @@ class ChildEngine:
         self.close()
 
     def _put(self, request: dict[str, Any]) -> Future[Any]:
-        future: Future[Any] = Future()
-        self._queue.put((request, future))
-        return future
+        asked = _Asked(request)
+        with self._closing:
+            if self._closed:
+                asked.future.set_exception(HarnessError("the engine is closed"))
+            else:
+                self._waiting.append(asked)
+                os.write(self._wake, b"x")
+        return asked.future
 
     def _loop(self) -> None:
-        while (item := self._queue.get()) is not None:
-            request, future = item
-            if not future.set_running_or_notify_cancel():
-                continue
-            op, handle = request["op"], request.get("handle", "")
-            try:
-                if op in ("open", "release"):
-                    self._replay = [r for r in self._replay if r.get("handle") != handle]
-                # What could not be started or opened fails again, with its reason, in every request that needs it.
-                if failed := self._unopened.get("") or (self._unopened.get(handle) if op == "decode" else None):
-                    raise failed
-                self._ensure()
-                reply = self._ask(request)
-                if op in ("start", "open"):
-                    self._unopened.pop(handle, None)
-                    self._replay.append(request)
-                future.set_result(reply)
-            except BaseException as error:
-                if op in ("start", "open"):
-                    self._unopened[handle] = error
-                future.set_exception(error)
-
-    def _ensure(self) -> None:
-        if self._child is not None and self._child.poll() is None:
-            return
-        self._kill()
-        with self._spawning:
-            # A child that is started after the closing would be nobody's.
-            if self._closed:
-                raise HarnessError("the engine is closed")
-            self._spawn()
         try:
-            for request in self._replay:
-                self._ask(request)
-        except BaseException:
-            # Half of what was open is not good enough for the next request.
-            self._kill()
-            raise
+            while not self._closed:
+                while (asked := self._next()) is not None:
+                    self._begin(asked)
+                self._listen()
+        finally:
+            with self._closing:
+                self._closed = True
+            for asked in (*self._under_way.values(), *self._waiting):
+                if not asked.future.cancel():
+                    asked.future.set_exception(HarnessError("the engine is closed"))
+            self._kill(grace_s=3)
+            os.close(self._woken)
+
+    def _next(self) -> _Asked | None:
+        """The next request if it may start now: at once, or beside those under way."""
+        if self._closed or not self._waiting:
+            return None
+        asked, others = self._waiting[0], self._under_way.values()
+        if others and (len(others) == LANES or not all(_together(asked, other) for other in others)):
+            return None
+        return self._waiting.popleft()
+
+    def _begin(self, asked: _Asked) -> None:
+        op, handle = asked.request["op"], asked.request.get("handle", "")
+        if not asked.future.running() and not asked.future.set_running_or_notify_cancel():
+            return
+        try:
+            if op in ("open", "release"):
+                self._replay = [r for r in self._replay if r.get("handle") != handle]
+            # What could not be started or opened fails again, with its reason, in every request that needs it.
+            if failed := self._unopened.get("") or (self._unopened.get(handle) if op == "decode" else None):
+                raise failed
+            if not self._under_way and self._ensure() and self._replay:
+                again, self._replay = self._replay, []
+                self._waiting.extendleft((asked, *(_Asked(r) for r in reversed(again))))
+                return
+            self._send(asked)
+        except BaseException as error:
+            self._fail(asked, error)
+
+    def _ensure(self) -> bool:
+        """Starts a child if there is none that lives; whether it did."""
+        if self._child is not None and self._child.poll() is None:
+            return False
+        self._kill()
+        # A child that is started after the closing would be nobody's.
+        if self._closed:
+            raise HarnessError("the engine is closed")
+        self._spawn()
+        return True
 
     def _spawn(self) -> None:
         read_end, write_end = os.pipe()
@@ -301,36 +328,77 @@ class ChildEngine:
         os.close(write_end)
         self._replies, self._buffer = read_end, b""
 
-    def _ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        child, op = self._child, request["op"]
+    def _send(self, asked: _Asked) -> None:
+        child = self._child
         assert child is not None and child.stdin is not None
-        try:
-            child.stdin.write(json.dumps(request).encode() + b"\n")
+        number, taken = next(self._numbers), {other.lane for other in self._under_way.values()}
+        asked.lane = min(set(range(LANES)) - taken)
+        limits = {"decode": self._timeout_s, "load": self._timeout_s, "bench": 3600.0}
+        asked.limit_s = limits.get(asked.request["op"], self._start_s)
+        asked.deadline = time.monotonic() + asked.limit_s
+        self._under_way[number] = asked
+        if taken:
+            for one in self._under_way.values():
+                one.shared = True
+        # A child that is gone shows when its replies end.
+        with contextlib.suppress(OSError):
+            child.stdin.write(json.dumps({**asked.request, "id": number, "lane": asked.lane}).encode() + b"\n")
             child.stdin.flush()
-        except OSError:
-            raise self._ended(request, "the Spark process ended") from None
-        limit = {"decode": self._timeout_s, "load": self._timeout_s, "bench": 3600.0}.get(op, self._start_s)
-        line = self._line(time.monotonic() + limit)
-        if line is None:
-            self._kill()
-            what = f"did not end within {limit:g} s"
-            if op == "decode":
-                raise DecodeTimeout(f"{request['decoder']} {what}")
-            raise self._ended(request, what)
-        if not line:
-            raise self._ended(request, f"the Spark process ended with exit code {child.wait()}")
-        reply: dict[str, Any] = json.loads(line)
+
+    def _listen(self) -> None:
+        """Waits for a reply, the child's end, an expired time limit or a new request, and acts on it."""
+        left = min((asked.deadline for asked in self._under_way.values()), default=math.inf) - time.monotonic()
+        watched = [self._woken, self._replies] if self._under_way else [self._woken]
+        ready, _, _ = select.select(watched, [], [], None if left == math.inf else max(0.0, left))
+        if self._woken in ready:
+            os.read(self._woken, 1 << 16)
+        if self._replies in ready:
+            chunk = os.read(self._replies, 1 << 16)
+            *lines, self._buffer = (self._buffer + chunk).split(b"\n")
+            for line in lines:
+                self._answer(json.loads(line))
+            if not chunk:
+                assert self._child is not None
+                self._lose(f"the Spark process ended with exit code {self._child.wait()}")
+        overdue = [asked for asked in self._under_way.values() if asked.deadline <= time.monotonic()]
+        if overdue:
+            self._lose(f"did not end within {overdue[0].limit_s:g} s", late=True)
+
+    def _answer(self, reply: dict[str, Any]) -> None:
+        asked = self._under_way.pop(reply["id"])
+        request, op = asked.request, asked.request["op"]
         match reply.get("error"):
             case None:
-                return reply
+                if op in ("start", "open"):
+                    self._unopened.pop(request.get("handle", ""), None)
+                    self._replay.append(request)
+                asked.future.set_result(reply)
             case "raised":
-                raise DecodeRaised(reply["message"])
+                self._fail(asked, DecodeRaised(reply["message"]))
             case "usage":
-                raise UsageError(reply["message"])
+                self._fail(asked, UsageError(reply["message"]))
             case _ if op == "start":
-                raise self._ended(request, reply["message"])
+                self._fail(asked, self._ended(request, reply["message"]))
             case _:
-                raise HarnessError(f"Spark: {reply['message']}")
+                self._fail(asked, HarnessError(f"Spark: {reply['message']}"))
+
+    def _lose(self, what: str, late: bool = False) -> None:
+        """Gives the child up. A request that was by itself failed; of several, each is asked again."""
+        self._kill()
+        lost, self._under_way = list(self._under_way.values()), {}
+        for asked in reversed(lost):
+            if asked.shared:
+                asked.shared, asked.alone = False, True
+                self._waiting.appendleft(asked)
+            elif late and asked.request["op"] == "decode":
+                self._fail(asked, DecodeTimeout(f"{asked.request['decoder']} {what}"))
+            else:
+                self._fail(asked, self._ended(asked.request, what))
+
+    def _fail(self, asked: _Asked, error: BaseException) -> None:
+        if asked.request["op"] in ("start", "open"):
+            self._unopened[asked.request.get("handle", "")] = error
+        asked.future.set_exception(error)
 
     def _ended(self, request: Mapping[str, Any], what: str) -> Exception:
         """What a request comes to whose child is gone or does not answer: only a decode call has a verdict of its own."""
@@ -344,20 +412,6 @@ class ChildEngine:
                 return ChildDied(f"{what}:\n{tail}")
             case op:
                 return HarnessError(f"Spark, {op}: {what}:\n{tail}")
-
-    def _line(self, deadline: float) -> bytes | None:
-        while b"\n" not in self._buffer:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return None
-            ready, _, _ = select.select([self._replies], [], [], min(left, 0.5))
-            if ready:
-                chunk = os.read(self._replies, 1 << 16)
-                if not chunk:
-                    return b""
-                self._buffer += chunk
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line
 
     def _log_tail(self) -> str:
         with contextlib.suppress(OSError):
@@ -381,6 +435,35 @@ class ChildEngine:
         if self._replies >= 0:
             os.close(self._replies)
             self._replies = -1
+
+
+@dataclass(slots=True, eq=False)
+class _Asked:
+    """A request, and how it fares: `shared` once another was under way at the same time, `alone` if none may be."""
+
+    request: dict[str, Any]
+    future: Future[Any] = field(default_factory=Future)
+    lane: int = 0
+    limit_s: float = 0.0
+    deadline: float = math.inf
+    shared: bool = False
+    alone: bool = False
+
+
+def _together(one: _Asked, other: _Asked) -> bool:
+    """Whether two requests may be under way at once: calls of our own decoders, which keep no state, under the same session
+    settings; and the reading of other records beside them."""
+    mine, its = one.request, other.request
+    if one.alone or other.alone or not (_stateless(mine) and _stateless(its)):
+        return False
+    reading = "open" in (mine["op"], its["op"])
+    alike = bool(mine.get("conf", {}) == its.get("conf", {}))
+    return alike and not (reading and mine["handle"] == its["handle"])
+
+
+def _stateless(request: Mapping[str, Any]) -> bool:
+    op, decoder = request["op"], str(request.get("decoder", ""))
+    return op == "open" or (op == "decode" and decoder.startswith((f"{DECODERS}.", LIAR)))
 
 
 def _then(future: Future[Any], convert: Any) -> Future[Any]:

@@ -7,10 +7,10 @@ call over the same sample.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
@@ -19,7 +19,7 @@ from conformance.engine import ChildDied, ChildEngine, DecodeRaised, DecodeTimeo
 from conformance.judge import Finding, Judge
 from conformance.output import OutputRow, Place, read
 from conformance.rules.base import Aspect
-from generators.model import Case, Message
+from generators.model import Case
 
 if TYPE_CHECKING:
     from conformance.run import Prepared, Settings
@@ -48,68 +48,69 @@ ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
 _UNSTABLE = ("types", "schema_version")
 
 
+Rows = Mapping[Place, Sequence[OutputRow]]
+Owners = Mapping[Place, tuple[Case, int]]
+"""Which case and which of its messages a place belongs to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A sample decoded under one circumstance, to be compared with the plain call `baseline`."""
+    """Some messages decoded under other circumstances; `laws` are those that it puts to the test."""
 
-    law: str
+    laws: tuple[str, ...]
     circumstance: str
-    level: int
-    places: frozenset[Place]
-    baseline: Future[pa.Table]
+    places: tuple[Place, ...]
     futures: tuple[Future[pa.Table], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
-    """Trials under way, and which case and message each place belongs to."""
+class Sample:
+    """Messages of one call, the plain request for them, and the trials under way; `places` are in a drawn order."""
 
-    trials: tuple[Trial, ...]
-    owners: Mapping[Place, tuple[Case, int]] = field(default_factory=dict)
+    call: str
+    plain: Request
+    owners: Owners
+    places: tuple[Place, ...]
+    trials: list[Trial]
 
 
-def submit(engine: ChildEngine, one: Prepared, settings: Settings) -> Pending:
-    """Submits the law calls of a format: batches and environments for one deployment at level one, environments for the
-    widest table at level two."""
+def submit(engine: ChildEngine, one: Prepared, settings: Settings) -> list[Sample]:
+    """Submits the law calls of a format, for one deployment at level one and for the widest table at level two.
+
+    Each changes as much at once as it can: a message that decodes in another environment, batch and partitioning as it did in
+    the call that is judged obeys both laws. Only where something differs are the circumstances tried one by one (`again`).
+    """
     from conformance.run import request, sample, to_ranges
 
-    trials: list[Trial] = []
-    owners: dict[Place, tuple[Case, int]] = {}
+    samples: list[Sample] = []
     by_level = {level: [c for c in one.calls if c.level == level] for level in (1, 2)}
     chosen = _plainest(by_level[1]) + _widest(by_level[2])
     for call in chosen:
         mine = [(case, n, w.message) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
         share = max(10, settings.budget.sampled // max(1, len(chosen)))
-        picked = sample(settings.seed, f"law/{call.name}", mine, share)
-        if not picked:
-            continue
-        owners |= {one.place(message): (case, n) for case, n, message in picked}
-        messages = [message for _, _, message in picked]
-        plain = replace(request(settings, one, call, ()), ranges=to_ranges(one.place(m) for m in messages))
-        baseline = engine.decode(plain)
+        owners = {one.place(m): (case, n) for case, n, m in sample(settings.seed, f"law/{call.name}", mine, share)}
+        if owners:
+            mixed = random.Random(f"{settings.seed}/halves").sample(list(owners), len(owners))
+            plain = replace(request(settings, one, call, ()), ranges=to_ranges(owners))
+            samples.append(Sample(call.name, plain, owners, tuple(mixed), []))
 
-        def trial(
-            law: str,
-            circumstance: str,
-            requests: Sequence[Request],
-            some: Sequence[Message],
-            call: Call = call,
-            baseline: Future[pa.Table] = baseline,
-        ) -> Trial:
-            futures = tuple(engine.decode(r) for r in requests)
-            return Trial(law, circumstance, call.level, frozenset(one.place(m) for m in some), baseline, futures)
+    def attempt(one: Sample, laws: tuple[str, ...], text: str, parts: Sequence[Sequence[Place]], **changed: Any) -> None:
+        futures = [engine.decode(replace(one.plain, ranges=to_ranges(part), **changed)) for part in parts if part]
+        one.trials.append(Trial(laws, text, tuple(place for part in parts for place in part), tuple(futures)))
 
-        for name, conf in ENVIRONMENTS.items():
-            trials.append(trial("environment", name, [replace(plain, conf=conf)], messages))
-        if call is not chosen[0]:
-            continue
-        mixed = random.Random(f"{settings.seed}/halves").sample(messages, len(messages))
-        half = len(mixed) // 2
-        for name, parts in (("alone", [[m] for m in mixed[:ALONE]]), ("in other batches", [mixed[:half], mixed[half:]])):
-            requests = [replace(plain, ranges=to_ranges(one.place(m) for m in part)) for part in parts if part]
-            trials.append(trial("batch", name, requests, [m for part in parts for m in part]))
-        trials.append(trial("batch", f"in {PARTITIONS} partitions", [replace(plain, repartition=PARTITIONS)], messages))
-    return Pending(tuple(trials), owners)
+    # Calls under equal settings can be under way together, so those of both levels stand side by side.
+    (west, west_conf), (east, east_conf) = ENVIRONMENTS.items()
+    for each in samples:
+        text = f"{west}, in {PARTITIONS} partitions"
+        attempt(each, ("environment", "batch"), text, [each.places], conf=west_conf, repartition=PARTITIONS)
+    for each in samples:
+        half = len(each.places) // 2 if each.plain.level == 1 else 0
+        text = f"{east}, in other batches"
+        attempt(each, ("environment", "batch"), text, [each.places[:half], each.places[half:]], conf=east_conf)
+    for each in samples:
+        if each.plain.level == 1:
+            attempt(each, ("batch",), "alone", [[place] for place in each.places[:ALONE]])
+    return samples
 
 
 def _plainest(found: Sequence[Call]) -> list[Call]:
@@ -126,38 +127,92 @@ def _widest(found: Sequence[Call]) -> list[Call]:
     return [max(found, key=rank)] if found else []
 
 
-def collect(pending: Pending, judge: Judge, note: Callable[[str], None]) -> list[Finding]:
-    """Waits for the trials and compares; counts each message as a comparison of its law."""
-    ids = {rule.law: rule.id for rule in judge.rules if rule.law}
+def collect(engine: ChildEngine, samples: Sequence[Sample], outputs: Mapping[str, Rows], judge: Judge) -> list[Finding]:
+    """Waits for the trials and compares them with the outputs of the judged calls, by name; counts each message as a comparison
+    of the laws that are put to the test. A call without an output, since it failed, is tried circumstance by circumstance.
+    """
     findings: list[Finding] = []
-    for trial in pending.trials:
-        rule = ids[trial.law]
-        try:
-            plain = read(trial.baseline.result(), trial.level)
-        except (DecodeRaised, DecodeTimeout, ChildDied, CancelledError):
-            # A decoder that fails on the plain call is errored there; there is nothing to compare with.
-            continue
-        try:
-            other: dict[Place, list[OutputRow]] = {}
-            for future in trial.futures:
-                other |= read(future.result(), trial.level)
-        except (DecodeRaised, DecodeTimeout, ChildDied, CancelledError) as error:
-            place = min(trial.places)
-            case, number = pending.owners[place]
-            judge.compared[rule] += 1
-            judge.broken[rule] += 1
-            text = f"{trial.circumstance}: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
-            findings.append(Finding(case.id, rule, number, 0, Aspect.VALUE, "message", "the same rows", text))
-            continue
-        for place in sorted(trial.places):
-            judge.compared[rule] += 1
-            before, after = _stable(plain.get(place, [])), _stable(other.get(place, []))
-            if before != after:
-                judge.broken[rule] += 1
-                case, number = pending.owners[place]
-                want, got = _difference(before, after)
-                text = f"{trial.circumstance}: {got}"
-                findings.append(Finding(case.id, rule, number, 0, Aspect.VALUE, "message", want, text))
+    for one in samples:
+        judged, level = outputs.get(one.call), one.plain.level
+        tried = [] if judged is None else [_compare(judge, trial, judged, level, one.owners) for trial in one.trials]
+        told: list[Finding] = []
+        if judged is None or any(tried):
+            told = again(engine, one.plain, one.owners, judge, [[place] for place in one.places[:ALONE]])
+        if not told:
+            # What shows only in combination is a finding, too.
+            for trial, found in zip(one.trials, tried, strict=False):
+                _count(judge, trial, found)
+                told += found
+        findings += told
+    return findings
+
+
+def again(
+    engine: ChildEngine,
+    plain: Request,
+    owners: Owners,
+    judge: Judge,
+    alone: Sequence[Sequence[Place]] | None = None,
+) -> list[Finding]:
+    """The laws, one circumstance at a time, over a few messages against one plain call over them: every other environment, each
+    message alone or only those given, halves, several partitions."""
+    from conformance.run import to_ranges
+
+    places = tuple(sorted(owners))
+    half = len(places) // 2
+
+    def attempt(law: str, text: str, parts: Sequence[Sequence[Place]], **changed: Any) -> Trial:
+        futures = [engine.decode(replace(plain, ranges=to_ranges(part), **changed)) for part in parts if part]
+        return Trial((law,), text, tuple(place for part in parts for place in part), tuple(futures))
+
+    baseline = engine.decode(plain)
+    trials = [attempt("environment", text, [places], conf=conf) for text, conf in ENVIRONMENTS.items()]
+    trials.append(attempt("batch", "alone", [[place] for place in places] if alone is None else alone))
+    trials.append(attempt("batch", "in other batches", [places[:half], places[half:]] if half else []))
+    trials.append(attempt("batch", f"in {PARTITIONS} partitions", [places], repartition=PARTITIONS))
+    try:
+        expected: Rows = read(baseline.result(), plain.level)
+    except (DecodeRaised, DecodeTimeout, ChildDied, CancelledError):
+        # A decoder that fails on the plain call is errored there; there is nothing to compare with.
+        return []
+    findings: list[Finding] = []
+    for trial in trials:
+        found = _compare(judge, trial, expected, plain.level, owners)
+        _count(judge, trial, found)
+        findings += found
+    return findings
+
+
+def _count(judge: Judge, trial: Trial, found: Sequence[Finding]) -> None:
+    """Each message is a comparison of each law that the trial puts to the test."""
+    for law in trial.laws:
+        judge.compared[_rule(judge, law)] += len(trial.places)
+    for finding in found:
+        judge.broken[finding.rule] += 1
+
+
+def _rule(judge: Judge, law: str) -> str:
+    return next(rule.id for rule in judge.rules if rule.law == law)
+
+
+def _compare(judge: Judge, trial: Trial, expected: Rows, level: int, owners: Owners) -> list[Finding]:
+    """A finding for each message of the trial that came out otherwise, or one for all of them if the decoder failed."""
+    rule = _rule(judge, trial.laws[0])
+    other: dict[Place, list[OutputRow]] = {}
+    try:
+        for future in trial.futures:
+            other |= read(future.result(), level)
+    except (DecodeRaised, DecodeTimeout, ChildDied, CancelledError) as error:
+        case, number = owners[min(trial.places)]
+        text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        return [Finding(case.id, rule, number, 0, Aspect.VALUE, "message", "the same rows", f"{trial.circumstance}: {text}")]
+    findings = []
+    for place in sorted(trial.places):
+        before, after = _stable(expected.get(place, ())), _stable(other.get(place, ()))
+        if before != after:
+            case, number = owners[place]
+            want, got = _difference(before, after)
+            findings.append(Finding(case.id, rule, number, 0, Aspect.VALUE, "message", want, f"{trial.circumstance}: {got}"))
     return findings
 
 
@@ -178,17 +233,3 @@ def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tupl
                 return f"{name}[{key!r}] = {one.get(key)!r}"[:300], f"{name}[{key!r}] = {two.get(key)!r}"[:300]
             return f"{name} = {one!r}"[:300], f"{name} = {two!r}"[:300]
     return "the same rows", "other rows"
-
-
-def again(engine: ChildEngine, plain: Request, owners: Mapping[Place, tuple[Case, int]], judge: Judge) -> list[Finding]:
-    """The laws over a few messages: each alone, in several partitions, and in every other environment, against one plain call."""
-    baseline = engine.decode(plain)
-    places = frozenset(owners)
-
-    def trial(law: str, name: str, requests: Sequence[Request]) -> Trial:
-        return Trial(law, name, plain.level, places, baseline, tuple(engine.decode(r) for r in requests))
-
-    trials = [trial("environment", name, [replace(plain, conf=conf)]) for name, conf in ENVIRONMENTS.items()]
-    trials.append(trial("batch", "alone", [replace(plain, ranges=((p, o, o),)) for _, p, o in sorted(places)]))
-    trials.append(trial("batch", f"in {PARTITIONS} partitions", [replace(plain, repartition=PARTITIONS)]))
-    return collect(Pending(tuple(trials), owners), judge, lambda _text: None)

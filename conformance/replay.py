@@ -21,6 +21,7 @@ from conformance.judge import BAD, Finding, Judge, Verdict
 from conformance.output import Place, read
 from conformance.results import Failure
 from conformance.rules.base import Rule, rules
+from conformance.run import to_ranges
 from generators import codec
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.model import Case
@@ -128,7 +129,7 @@ def replay(crash: Crash, engine: ChildEngine, decoder: str | None = None) -> tup
     path = engine.directory / "replay.parquet"
     offsets, places = _places(crash.case)
     write_records(path, messages, offsets)
-    ranges = tuple((p, o, o) for _, p, o in places)
+    ranges = to_ranges(places)
     engine.open("replay", Source(ranges, parquet=str(path)))
     table = crash.case.tables[0] if crash.case.level == 2 else None
     asked = Request("replay", ranges, spec, crash.case.level, crash.case.deployment, table, mapping=crash.mapping)

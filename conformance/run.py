@@ -85,7 +85,7 @@ class Prepared:
     futures: list[Future[pa.Table]]
     began: float
     kept: frozenset[str]
-    laws: laws.Pending | None = None
+    laws: list[laws.Sample] = field(default_factory=list)
     owners: dict[int, Case] = field(default_factory=dict)
 
     def place(self, message: Message) -> Place:
@@ -218,13 +218,13 @@ def request(settings: Settings, one: Prepared, call: Call, cases: Sequence[Case]
 
 
 def to_ranges(places: Iterable[Place]) -> Ranges:
-    """The fewest inclusive (partition, low, high) ranges that hold exactly these places."""
-    found: list[tuple[int, int, int]] = []
-    for partition, offset in sorted({(p, o) for _, p, o in places}):
-        if found and found[-1][0] == partition and found[-1][2] + 1 == offset:
-            found[-1] = (partition, found[-1][1], offset)
+    """The fewest inclusive (topic, partition, low, high) ranges that hold exactly these places."""
+    found: list[tuple[str, int, int, int]] = []
+    for topic, partition, offset in sorted(set(places)):
+        if found and found[-1][:2] == (topic, partition) and found[-1][3] + 1 == offset:
+            found[-1] = (*found[-1][:3], offset)
         else:
-            found.append((partition, offset, offset))
+            found.append((topic, partition, offset, offset))
     return tuple(found)
 
 
@@ -302,12 +302,10 @@ def publish(settings: Settings, engine: ChildEngine, handle: str, messages: Sequ
     for message, placed in zip(messages, result.placed, strict=True):
         assert placed is not None
         places[id(message)] = (placed.topic, placed.partition, placed.offset)
-    low: dict[int, int] = {}
-    high: dict[int, int] = {}
+    by_partition: dict[int, list[int]] = {}
     for _, partition, offset in places.values():
-        low[partition] = min(offset, low.get(partition, offset))
-        high[partition] = max(offset, high.get(partition, offset))
-    whole = tuple((p, low[p], high[p]) for p in sorted(low))
+        by_partition.setdefault(partition, []).append(offset)
+    whole = tuple((settings.topic, p, min(found), max(found)) for p, found in sorted(by_partition.items()))
     return places, Source(whole, bootstrap=settings.bootstrap, topic=settings.topic)
 
 
@@ -327,6 +325,7 @@ def finish(settings: Settings, engine: ChildEngine, one: Prepared, note: Note, e
     results: list[CaseResult] = list(one.unsupported)
     performed: list[CallResult] = []
     notes: list[str] = []
+    told: dict[str, dict[Place, list[OutputRow]]] = {}
     for call, future in zip(one.calls, one.futures, strict=True):
         began = time.monotonic()
         judged, outputs, problem = _judge_call(settings, engine, one, call, future, judge, note)
@@ -337,9 +336,9 @@ def finish(settings: Settings, engine: ChildEngine, one: Prepared, note: Note, e
         performed.append(CallResult(call.name, call.level, len(call.cases), count, time.monotonic() - began, problem))
         if problem:
             notes.append(f"{call.name}: {problem}")
-    if one.laws is not None:
-        findings = laws.collect(one.laws, judge, note)
-        results = _with_findings(judge, results, findings)
+        elif any(sample.call == call.name for sample in one.laws):
+            told[call.name] = outputs
+    results = _with_findings(judge, results, laws.collect(engine, one.laws, told, judge))
     if len(kept) < len(found):
         results = [_only(judge, r, kept) for r in results]
     order = {profile.name: number for number, profile in enumerate(one.fmt.profiles)}

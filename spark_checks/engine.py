@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import importlib.util
 import inspect
+import itertools
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +18,7 @@ from typing import Any, Final
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext, cloudpickle
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from generators import codec
@@ -28,6 +29,8 @@ from spark_checks.session import session
 
 LIAR: Final = "liar:"
 """Prefix of the specification of a liar: `liar:<format>/<name>`."""
+TASK_RECORDS: Final = 20_000
+"""For how many records from Kafka decode calls get one more partition."""
 CLAIMS: Final = ("profiles", "kinds", "columns", "types")
 
 
@@ -166,7 +169,10 @@ class SparkEngine:
     def __init__(self) -> None:
         self._spark: SparkSession | None = None
         self._opened: dict[str, DataFrame] = {}
-        self._openings = 0
+        self._openings = itertools.count(1)
+        self._conf: dict[str, str] = {}
+        self._before: dict[str, str | None] = {}
+        self._configuring = threading.Lock()
         self._decoders: dict[tuple[str, str], Decoder] = {}
 
     @property
@@ -177,7 +183,9 @@ class SparkEngine:
         return self._spark
 
     def handle(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Answers one request."""
+        """Answers one request. Requests may come from several threads at once if they want the same session settings."""
+        if request["op"] in ("open", "decode", "bench"):
+            self._configure(request.get("conf", {}))
         match request["op"]:
             case "start":
                 self._spark = session(packages=request["packages"], cores=request["cores"], conf=request["conf"])
@@ -224,6 +232,20 @@ class SparkEngine:
         if self._spark is not None:
             self._spark.stop()
 
+    def _configure(self, conf: Mapping[str, str]) -> None:
+        """Makes these, and no others, the settings that the session has beside its own."""
+        with self._configuring:
+            if conf == self._conf:
+                return
+            for key, old in self._before.items():
+                if old is None:
+                    self.spark.conf.unset(key)
+                else:
+                    self.spark.conf.set(key, old)
+            self._conf, self._before = dict(conf), {key: self.spark.conf.get(key, None) for key in conf}
+            for key, value in conf.items():
+                self.spark.conf.set(key, value)
+
     def _decoder(self, spec: str, level: str) -> Decoder:
         key = (spec, level)
         if key not in self._decoders:
@@ -235,10 +257,11 @@ class SparkEngine:
             frame = self.spark.read.parquet(request["parquet"])
         else:
             frame = read_kafka(self.spark, request["bootstrap"], request["topic"], request["ranges"])
+            # A task costs what decoding thousands of messages does: its plan is shipped and its expressions are set up anew.
+            frame = frame.coalesce(1 + sum(high - low + 1 for _, _, low, high in request["ranges"]) // TASK_RECORDS)
         self._release(request["handle"])
         # Spark takes two reads of one path for the same, and would give what it kept of a file that has been written anew.
-        self._openings += 1
-        frame = frame.withColumn("opening", F.lit(self._openings)).drop("opening").persist()
+        frame = frame.withColumn("opening", F.lit(next(self._openings))).drop("opening").persist()
         self._opened[request["handle"]] = frame
         return frame.count()
 
@@ -255,11 +278,10 @@ class SparkEngine:
             records = records.repartition(request["repartition"])
         table = codec.load_table(request["table"]) if request["table"] is not None else None
         deployment = codec.load_deployment(request["deployment"])
-        with configured(self.spark, request["conf"]):
-            frame = decoder(level, records, table, deployment)
-            for name, expression in request["mapping"].items():
-                frame = frame.withColumn(name, F.expr(expression))
-            found = frame.toArrow()
+        frame = decoder(level, records, table, deployment)
+        for name, expression in request["mapping"].items():
+            frame = frame.withColumn(name, F.expr(expression))
+        found = frame.toArrow()
         with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, found.schema) as writer:
             writer.write_table(found)
         return {"rows": found.num_rows}
@@ -273,10 +295,10 @@ def warm_up(spark: SparkSession) -> None:
     exploded.select("row", F.expr("try_cast(text AS decimal(20,0))"), F.expr("try_cast(text AS timestamp)"), "b").toArrow()
 
 
-def read_kafka(spark: SparkSession, bootstrap: str, topic: str, ranges: list[tuple[int, int, int]]) -> DataFrame:
+def read_kafka(spark: SparkSession, bootstrap: str, topic: str, ranges: list[tuple[str, int, int, int]]) -> DataFrame:
     """A batch of a topic's records with headers, in the shape of DESIGN 3.2; ranges are inclusive, one per partition."""
-    starts = {str(p): low for p, low, _ in ranges}
-    ends = {str(p): high + 1 for p, _, high in ranges}
+    starts = {str(p): low for _, p, low, _ in ranges}
+    ends = {str(p): high + 1 for _, p, _, high in ranges}
     return (
         spark.read.format("kafka")
         .option("kafka.bootstrap.servers", bootstrap)
@@ -294,32 +316,28 @@ def _offsets(topic: str, offsets: Mapping[str, int]) -> str:
     return f'{{"{topic}":{{{",".join(f"{chr(34)}{p}{chr(34)}:{o}" for p, o in offsets.items())}}}}}'
 
 
-def within(ranges: list[tuple[int, int, int]]) -> Any:
+def within(ranges: Iterable[tuple[str, int, int, int]]) -> Column:
     """The condition that a record is in one of the inclusive ranges.
 
-    SQL text with one set of single offsets per partition: a sample is hundreds of them, and as many nested conditions cost more
-    than the decoding.
+    SQL text with one set of single offsets per partition, and one set of topics for all that have the same offsets: a sample is
+    hundreds of ranges, and as many nested conditions cost more than the decoding.
     """
-    parts = []
-    for partition in sorted({p for p, _, _ in ranges}):
-        singles = [str(low) for p, low, high in ranges if p == partition and low == high]
-        tests = [f"offset BETWEEN {low} AND {high}" for p, low, high in ranges if p == partition and low < high]
-        tests += [f"offset IN ({', '.join(singles)})"] if singles else []
-        parts.append(f"(partition = {partition} AND ({' OR '.join(tests)}))")
-    return F.expr(" OR ".join(parts) or "false")
+    by_topic: dict[str, dict[int, list[tuple[int, int]]]] = {}
+    for topic, partition, low, high in ranges:
+        by_topic.setdefault(topic, {}).setdefault(partition, []).append((low, high))
+    alike: dict[str, list[str]] = {}
+    for topic, partitions in by_topic.items():
+        parts = (f"(partition = {number} AND ({_between(found)}))" for number, found in sorted(partitions.items()))
+        alike.setdefault(" OR ".join(parts), []).append(topic)
+    tests = (f"(topic IN ({', '.join(map(_text, topics))}) AND ({offsets}))" for offsets, topics in alike.items())
+    return F.expr(" OR ".join(tests) or "false")
 
 
-@contextlib.contextmanager
-def configured(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
-    """Session settings for the length of a block."""
-    before = {key: spark.conf.get(key, None) for key in conf}
-    try:
-        for key, value in conf.items():
-            spark.conf.set(key, value)
-        yield
-    finally:
-        for key, old in before.items():
-            if old is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, old)
+def _between(found: list[tuple[int, int]]) -> str:
+    tests = [f"offset BETWEEN {low} AND {high}" for low, high in found if low < high]
+    singles = [str(low) for low, high in found if low == high]
+    return " OR ".join([*tests, f"offset IN ({', '.join(singles)})"] if singles else tests)
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,6 +1,7 @@
 """The child process: reads requests as JSON lines on stdin, answers on a descriptor of its own, runs Spark in between.
 
-Standard output and error belong to the decoder and go to the log. When stdin closes, the parent is gone and so is this process.
+Each request names a lane, which is a thread with a queue of its own; the first is the main thread. Standard output and error
+belong to the decoder and go to the log. When stdin closes, the parent is gone and so is this process.
 """
 
 from __future__ import annotations
@@ -12,50 +13,77 @@ import signal
 import sys
 import threading
 import traceback
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+Request: TypeAlias = dict[str, Any]
+Lane: TypeAlias = "queue.Queue[Request | None]"
+
+GRACE_S: Final = 2.0
+"""How long what is under way may still take once the parent is gone."""
 
 
 def main() -> None:
     """Serves until stdin closes."""
     replies = os.fdopen(int(os.environ["CDC_CONFORMANCE_REPLY_FD"]), "w", encoding="utf-8")
-    requests: queue.Queue[dict[str, Any] | None] = queue.Queue()
-    idle = threading.Event()
-    threading.Thread(target=_read, args=(requests, idle), daemon=True).start()
+    lock = threading.Lock()
+    first: Lane = queue.Queue()
     # A user's modules come last, so that none of them can shadow ours.
     sys.path.append(os.getcwd())
-    from spark_checks.engine import DecoderError, SparkEngine
+    from spark_checks.engine import SparkEngine
 
     engine = SparkEngine()
-    while True:
-        idle.set()
-        request = requests.get()
-        idle.clear()
-        if request is None:
-            break
-        try:
-            reply = engine.handle(request)
-        except DecoderError as error:
-            reply = {"error": "usage", "message": str(error)}
-        except Exception as error:
-            kind = "raised" if request["op"] in ("decode", "bench") else "harness"
-            reply = {"error": kind, "message": _short(error)}
-            traceback.print_exc()
-            if engine.jvm_ended(error):
-                # Nothing can be decoded here any more; the parent takes the exit for the answer and starts another child.
-                sys.stderr.flush()
-                os._exit(70)
-        replies.write(json.dumps(reply) + "\n")
-        replies.flush()
+
+    def serve(lane: Lane) -> None:
+        while (request := lane.get()) is not None:
+            reply = {"id": request["id"], **_handled(engine, request)}
+            with lock:
+                replies.write(json.dumps(reply) + "\n")
+                replies.flush()
+            lane.task_done()
+
+    threading.Thread(target=_read, args=(first, serve), daemon=True).start()
+    serve(first)
     engine.stop()
 
 
-def _read(requests: queue.Queue[dict[str, Any] | None], idle: threading.Event) -> None:
+def _handled(engine: Any, request: Request) -> dict[str, Any]:
+    from spark_checks.engine import DecoderError
+
+    try:
+        reply: dict[str, Any] = engine.handle(request)
+        return reply
+    except DecoderError as error:
+        return {"error": "usage", "message": str(error)}
+    except Exception as error:
+        traceback.print_exc()
+        if engine.jvm_ended(error):
+            # Nothing can be decoded here any more; the parent takes the exit for the answer and starts another child.
+            sys.stderr.flush()
+            os._exit(70)
+        return {"error": "raised" if request["op"] in ("decode", "bench") else "harness", "message": _short(error)}
+
+
+def _read(first: Lane, serve: Callable[[Lane], None]) -> None:
+    lanes = [first]
     for line in sys.stdin:
-        requests.put(json.loads(line))
-    requests.put(None)
-    if not idle.wait(2.0):
+        request = json.loads(line)
+        while len(lanes) <= request["lane"]:
+            lanes.append(queue.Queue())
+            threading.Thread(target=serve, args=(lanes[-1],), daemon=True).start()
+        lanes[request["lane"]].put(request)
+
+    def wait() -> None:
+        for lane in lanes:
+            lane.join()
+
+    answered = threading.Thread(target=wait, daemon=True)
+    answered.start()
+    answered.join(GRACE_S)
+    if answered.is_alive():
         # Busy in a decoder that nobody waits for any more.
         os.killpg(os.getpgid(0), signal.SIGKILL)
+    first.put(None)
 
 
 def _short(error: BaseException) -> str:

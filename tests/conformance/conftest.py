@@ -54,15 +54,26 @@ def eventually():
 
 
 FAKE = """
-# Answers as it is told by the decoder's name, the records' path or, for the start, by FAKE_START.
+# Answers as it is told by the last part of the decoder's name, the records' path or, for the start, by FAKE_START; `late` is
+# answered behind the request that follows, or never.
 import json, os, sys, time
 replies = os.fdopen(int(os.environ["CDC_CONFORMANCE_REPLY_FD"]), "w")
 log = open(os.environ["FAKE_LOG"], "a")
+kept = []
+
+def answer(request, reply):
+    replies.write(json.dumps({"id": request["id"], **reply}) + "\\n")
+    replies.flush()
+
 for line in sys.stdin:
     request = json.loads(line)
     log.write(json.dumps([os.getpid(), request["op"], request.get("handle", ""), request.get("decoder", "")]) + "\\n")
     log.flush()
     word = request.get("decoder") or request.get("parquet") or os.environ.get("FAKE_START", "") * (request["op"] == "start")
+    word = word.rpartition(".")[2]
+    if word == "late":
+        kept.append(request)
+        continue
     print("noise on standard output", flush=True)
     if word == "exit":
         print("last words", file=sys.stderr, flush=True)
@@ -73,8 +84,9 @@ for line in sys.stdin:
         reply = {"error": word, "message": "told so"}
     else:
         reply = {"rows": 3, "levels": [1], "capabilities": {"kinds": ["ROW"]}}
-    replies.write(json.dumps(reply) + "\\n")
-    replies.flush()
+    answer(request, reply)
+    while kept:
+        answer(kept.pop(), {"error": "raised", "message": "late"})
 """
 
 

@@ -21,7 +21,7 @@ from generators.model import Case, Column, Deployment, Message, Table, Written
 from generators.mysql import TYPES
 
 COUNT = 12
-RANGES = ((0, 0, COUNT - 1),)
+RANGES = (("cdc", 0, 0, COUNT - 1),)
 TABLE = Table("db", "t", (Column("v", TYPES["varchar"]),))
 CONTRACT = '''
 import os, sys, time
@@ -180,8 +180,20 @@ def test_a_decoder_file_is_loaded_and_called(engine, decoder):
     spec = decoder(FINE)
     assert engine.load(spec, "auto").result() == Loaded((1,), Capabilities())
     assert values(engine, spec) == NUMBERS
-    assert values(engine, spec, ((0, 2, 3), (0, 7, 7))) == {2: "2", 3: "3", 7: "7"}
+    assert values(engine, spec, (("cdc", 0, 2, 3), ("cdc", 0, 7, 7))) == {2: "2", 3: "3", 7: "7"}
     assert values(engine, spec, (), repartition=7) == {}
+
+
+@pytest.mark.spark
+def test_topics_that_share_partitions_and_offsets_are_told_apart(engine, decoder, tmp_path):
+    path, spec = tmp_path / "topics.parquet", decoder(FINE)
+    messages = [Message(topic, 0, None, b"%d" % i) for i in range(3) for topic in ("a", "it's")]
+    write_records(path, messages, [0, 0, 1, 1, 2, 2])
+    assert engine.open("topics", Source((), parquet=str(path))).result() == 6
+    wanted = (("a", 0, 0, 1), ("it's", 0, 2, 2))
+    found = read(engine.decode(Request("topics", wanted, spec, 1, Deployment())).result(), 1)
+    assert sorted(found) == [("a", 0, 0), ("a", 0, 1), ("it's", 0, 2)]
+    engine.release("topics")
 
 
 @pytest.mark.spark
@@ -189,8 +201,8 @@ def test_a_file_that_is_written_anew_is_read_anew(engine, decoder, tmp_path):
     path, spec = tmp_path / "again.parquet", decoder(FINE)
     for handle, text in (("again", b"old"), ("again", b"new"), ("other", b"newer")):
         write_records(path, [Message("cdc", 0, None, text)], [0])
-        assert engine.open(handle, Source(((0, 0, 0),), parquet=str(path))).result() == 1
-        found = read(engine.decode(Request(handle, ((0, 0, 0),), spec, 1, Deployment())).result(), 1)
+        assert engine.open(handle, Source((("cdc", 0, 0, 0),), parquet=str(path))).result() == 1
+        found = read(engine.decode(Request(handle, (("cdc", 0, 0, 0),), spec, 1, Deployment())).result(), 1)
         assert found["cdc", 0, 0][0].after == {"v": text.decode()}
     engine.release("again")
     with pytest.raises(DecodeRaised, match="KeyError: 'again'"):
@@ -227,7 +239,7 @@ def test_functions_of_a_file_reach_the_python_workers(engine, decoder):
     """,
         stem="udf",
     )
-    assert values(engine, spec, ((0, 0, 2),)) == {0: "100", 1: "101", 2: "102"}
+    assert values(engine, spec, (("cdc", 0, 0, 2),)) == {0: "100", 1: "101", 2: "102"}
 
 
 @pytest.mark.spark
@@ -436,7 +448,7 @@ engine = ChildEngine(timeout_s=600)
 engine.open("h", Source((), parquet=sys.argv[1])).result()
 print(engine._child.pid, flush=True)
 if sys.argv[2]:
-    engine.decode(Request("h", ((0, 0, 0),), sys.argv[2], 1, Deployment()))
+    engine.decode(Request("h", (("cdc", 0, 0, 0),), sys.argv[2], 1, Deployment()))
 threading.Event().wait()
 """
 

@@ -183,6 +183,21 @@ def test_the_laws_convict_a_decoder_that_depends_on_its_surroundings(engine, dec
 
 
 @pytest.mark.spark
+def test_what_differs_only_between_the_judged_call_and_smaller_ones_breaks_a_law(engine, decoder):
+    """One circumstance at a time, every call over the sample is as small as the others, and agrees with them."""
+    spec = decoder("""
+        def decode(records, *, deployment=None):
+            rows = reference.decode(records, deployment=deployment)
+            return rows if records.count() <= 12 else rows.withColumn("database", F.lower("table"))
+    """)
+    result = run(replace(SETTINGS, decoder=spec, select=(f"{NAME}/law", *SHAPES, f"{PROFILE}/ddl")), engine)
+    found = {rule.rule.law: rule for rule in result.formats[0].rules if rule.rule.law}
+    assert sum(len(w.case.written) for w in result.formats[0].cases) > 12
+    assert found["environment"].broken + found["batch"].broken > 0
+    assert all(rule.compared >= rule.broken for rule in found.values())
+
+
+@pytest.mark.spark
 def test_what_a_decoder_does_not_claim_is_unsupported(engine, decoder):
     spec = decoder("""
         CAPABILITIES = {"kinds": ["ROW"]}
@@ -245,9 +260,10 @@ def test_settings_that_cannot_be_run(fake, settings, error, said):
     ("places", "ranges"),
     [
         ([], ()),
-        ([("t", 0, 5)], ((0, 5, 5),)),
-        ([("t", 0, 2), ("t", 0, 1), ("t", 0, 2)], ((0, 1, 2),)),
-        ([("t", 1, 0), ("t", 0, 0), ("t", 0, 2)], ((0, 0, 0), (0, 2, 2), (1, 0, 0))),
+        ([("t", 0, 5)], (("t", 0, 5, 5),)),
+        ([("t", 0, 2), ("t", 0, 1), ("t", 0, 2)], (("t", 0, 1, 2),)),
+        ([("t", 1, 0), ("t", 0, 0), ("t", 0, 2)], (("t", 0, 0, 0), ("t", 0, 2, 2), ("t", 1, 0, 0))),
+        ([("u", 0, 1), ("t", 0, 0), ("u", 0, 0)], (("t", 0, 0, 0), ("u", 0, 0, 1))),
     ],
 )
 def test_ranges(places, ranges):
