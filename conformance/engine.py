@@ -132,7 +132,7 @@ def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int
 
 
 QUICK: Mapping[str, str] = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC -Xms1g -Xmn512m -XX:ReservedCodeCacheSize=256m",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC -Xms1g -Xmn512m",
 }
 """For runs of seconds: the JVM's optimising compiler and its concurrent collector would cost more than they save. Throughput is
 measured without it."""
