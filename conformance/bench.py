@@ -85,9 +85,9 @@ def bench(
 
 def baseline(name: str, sample: Message) -> str:
     """The specification of a format's baseline, which is named as its module; `bare` reads messages without Connect's schema,
-    of which `sample` is one when it has no `payload`."""
+    of which `sample` is one when it is JSON and has no `payload`."""
     spec = f"{DECODERS}.baseline:{module_name(name).upper()}"
-    return spec if b'"payload":' in (sample.value or b"") else f"{spec}.bare"
+    return spec if get(name).container == "avro" or b'"payload":' in (sample.value or b"") else f"{spec}.bare"
 
 
 def plain_profile(fmt: Format[Any]) -> Profile:

@@ -87,14 +87,14 @@ def profiles(fmt: Format[Any], glob: str = "*") -> tuple[Profile, ...]:
 def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
     cases = [as_case(fmt, profile, scenario) for scenario in boundary_scenarios(fmt, profile)]
     compression = profile.deployment.compression
-    for fault, scenario in faults.fault_scenarios(profile.database, profile.source):
-        if faults.applicable(fault, fmt.container, compression):
-            cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
-    for fault in faults.FAULTS:
-        if fault.obligation == "MUST" and faults.applicable(fault, fmt.container, compression):
+    found = faults.applicable(fmt.faults, compression)
+    for fault, scenario in faults.fault_scenarios(profile.database, profile.source, found):
+        cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
+    for fault in found:
+        if fault.obligation == faults.MUST:
             base = _row_fault(fault.name, fault.tag, profile.source)
             cases.append(_faulty(as_case(fmt, profile, base), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
-    if compression == "none" and fmt.container == "json":
+    if compression == "none":
         for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile), profile.source):
             cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=cell: faults.cell_fault(w, f)))  # type: ignore[misc]
     return tuple(case for case in cases if case.written)

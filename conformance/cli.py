@@ -186,10 +186,11 @@ def _assignment(text: str) -> tuple[str, str]:
 
 def _differential(settings: Any, style: str) -> int:
     from conformance.differential import compare
-    from conformance.engine import ChildEngine
+    from conformance.engine import ChildEngine, needed
     from conformance.report import console, differential
 
-    with Progress() as note, ChildEngine(timeout_s=settings.timeout_s) as engine:
+    packages = needed(settings.formats)
+    with Progress() as note, ChildEngine(packages=packages, timeout_s=settings.timeout_s) as engine:
         outcomes = compare(engine, settings.formats, settings.writer_profile, settings.seed, settings.decoder, note)
     if style == "pretty":
         console.console().print(differential.render(outcomes))
@@ -200,7 +201,7 @@ def _differential(settings: Any, style: str) -> int:
 
 def _perform(settings: Any, broker_spec: str, report: Path | None, style: str) -> int:
     from conformance import replay
-    from conformance.engine import OURS, QUICK, ChildEngine
+    from conformance.engine import OURS, QUICK, ChildEngine, needed
     from conformance.report import console, markdown, records
     from conformance.run import run as perform
 
@@ -208,7 +209,7 @@ def _perform(settings: Any, broker_spec: str, report: Path | None, style: str) -
         records.prepare(report)
     # Cases are millions of small objects that live until the end; collecting among them is a fifth of the run.
     gc.set_threshold(200_000, 50, 100)
-    conf, packages = QUICK if settings.decoder else OURS, broker_spec != "none"
+    conf, packages = QUICK if settings.decoder else OURS, needed(settings.formats, kafka=broker_spec != "none")
     with Progress() as note, ChildEngine(packages=packages, timeout_s=settings.timeout_s, conf=conf) as engine:
         note("starting Spark and Kafka")
         with transport(broker_spec, note) as (bootstrap, described, topic):
@@ -246,11 +247,11 @@ def replay(name: str, decoder: str | None, timeout: float) -> None:
     Example: cdc-conformance replay .cdc-conformance/failures/ticdc-canal-json-value-unsigned-1a2b3c4d.json
     """
     from conformance import replay as again
-    from conformance.engine import ChildEngine
+    from conformance.engine import ChildEngine, needed
 
     path = again.find(name)
     crash = again.load(path)
-    with Progress() as note, ChildEngine(timeout_s=timeout) as engine:
+    with Progress() as note, ChildEngine(packages=needed((crash.case.format,)), timeout_s=timeout) as engine:
         note(f"replaying {crash.case.id}")
         outcome, findings, problem = again.replay(crash, engine, decoder)
     click.echo(f"{outcome} {crash.rule} {crash.case.id}")
@@ -274,13 +275,13 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None) -> None:
     Example: cdc-conformance selftest
     """
     from conformance import selftest as own
-    from conformance.engine import ChildEngine
+    from conformance.engine import ChildEngine, needed
     from conformance.report.console import console
 
     for name in formats:
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
-    with Progress() as note, ChildEngine() as engine:
+    with Progress() as note, ChildEngine(packages=needed(formats or FORMATS)) as engine:
         results = own.selftest(engine, formats or FORMATS, seed, note)
     if chosen(style) == "pretty":
         console().print(own.render(results))
@@ -339,7 +340,7 @@ def bench(formats: tuple[str, ...], decoder: str | None, messages: int, rounds: 
     Example: cdc-conformance bench ticdc-canal-json --messages 50000
     """
     from conformance import bench as measure
-    from conformance.engine import ChildEngine
+    from conformance.engine import ChildEngine, needed
     from conformance.report.console import console
 
     for name in formats:
@@ -347,7 +348,7 @@ def bench(formats: tuple[str, ...], decoder: str | None, messages: int, rounds: 
             raise UnknownName("format", name, FORMATS)
     if decoder and len(formats) != 1:
         raise UsageError("--decoder measures one format; name it")
-    with Progress() as note, ChildEngine(conf={}) as engine:
+    with Progress() as note, ChildEngine(packages=needed(formats or FORMATS), conf={}) as engine:
         results = measure.bench(engine, formats or FORMATS, decoder, messages, rounds, note)
     if chosen(style) == "pretty":
         console().print(measure.render(results))

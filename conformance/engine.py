@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +33,7 @@ from conformance.judge import Capabilities
 from conformance.output import check_columns
 from generators import codec
 from generators.errors import HarnessError, UsageError
+from generators.formats.base import get
 from generators.model import Deployment, Message, Table
 
 WORKER = "spark_checks.worker"
@@ -141,24 +142,30 @@ OURS: Mapping[str, str] = {**QUICK, "spark.python.sql.dataFrameDebugging.enabled
 """For our own decoders: PySpark need not remember for each expression which line of the decoder made it."""
 
 
+def needed(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
+    """What a session needs beside pyspark: `kafka` to read from a broker, `avro` for formats in Avro. Raises UnknownName."""
+    return (*(("kafka",) if kafka else ()), *(("avro",) if any(get(name).container == "avro" for name in formats) else ()))
+
+
 class ChildEngine:
     """The Engine whose Spark session lives in a child process.
 
-    `packages` loads the Kafka source; `timeout_s` bounds each decode call, `start_s` the session's start and each read. Requests
-    are answered in order, and up to `LANES` calls of our own decoders are under way at once. Whose fault a death or an expired
-    time limit is, nobody can tell while others are under way, so all of them are asked again, each by itself.
+    `packages` names what Spark needs beside pyspark (`needed`); `timeout_s` bounds each decode call, `start_s` the session's
+    start and each read. Requests are answered in order, and up to `LANES` calls of our own decoders are under way at once. Whose
+    fault a death or an expired time limit is, nobody can tell while others are under way, so all of them are asked again, each by
+    itself.
     """
 
     def __init__(
         self,
         *,
-        packages: bool = False,
+        packages: Collection[str] = (),
         cores: int = 2,
         timeout_s: float = 120,
         start_s: float = 240,
         conf: Mapping[str, str] = QUICK,
     ) -> None:
-        self._start = {"op": "start", "packages": packages, "cores": cores, "conf": dict(conf)}
+        self._start = {"op": "start", "packages": list(packages), "cores": cores, "conf": dict(conf)}
         self._timeout_s, self._start_s = timeout_s, start_s
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         self._waiting: deque[_Asked] = deque()

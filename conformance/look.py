@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.compare import Typed
-from conformance.engine import DECODERS, ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Request, Source, write_records
+from conformance.engine import (
+    DECODERS,
+    ChildDied,
+    ChildEngine,
+    DecodeRaised,
+    DecodeTimeout,
+    Request,
+    Source,
+    needed,
+    write_records,
+)
 from conformance.output import OutputRow, Place, read
 from generators import corpus
 from generators.errors import HarnessError, NothingSelected
@@ -55,7 +65,7 @@ def look(fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str],
     if not chosen:
         what = "no case is selected" if found else f"no corpus is of format {fmt}"
         raise NothingSelected(f"{directory}: {what}")
-    with ChildEngine() as engine:
+    with ChildEngine(packages=needed((fmt,))) as engine:
         levels = engine.load(spec, "auto").result().levels
         for number, (one, seen) in enumerate(chosen):
             handle = f"look-{number}"

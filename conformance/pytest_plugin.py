@@ -143,7 +143,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     from conformance import replay
     from conformance.cases import budget
     from conformance.cli import transport
-    from conformance.engine import ChildEngine
+    from conformance.engine import ChildEngine, needed
     from conformance.run import Settings, run
 
     spec = resolve(cls.decoder, _folders(cls, config)) if cls.decoder else None
@@ -160,7 +160,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     )
     broker = _option(cls, config, "broker")
     with (
-        ChildEngine(packages=broker != "none", timeout_s=cls.timeout) as engine,
+        ChildEngine(packages=needed((cls.format,), kafka=broker != "none"), timeout_s=cls.timeout) as engine,
         transport(broker, lambda _text: None) as (bootstrap, described, topic),
     ):
         result = run(replace(settings, bootstrap=bootstrap, broker=described, topic=topic), engine)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
@@ -30,6 +30,7 @@ class Fault:
 
     `tag` is what rules select by (`fault:truncated`), shared by faults of one kind. `obligation` is MUST (exactly one CORRUPT
     row) or UNSPECIFIED (any rows, at least one). `apply` gives the spoiled value, or None where the value has no place for it.
+    `packed` says that bytes compressed as a whole can be spoiled so too.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Fault:
     obligation: str
     statement: str
     apply: Callable[[bytes], bytes | None]
+    packed: bool = False
 
 
 def _split(value: bytes) -> tuple[bytes, bytes]:
@@ -91,32 +93,29 @@ def _into_string(content: bytes) -> Callable[[bytes], bytes | None]:
 
 
 FAULTS: Final[tuple[Fault, ...]] = (
-    Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _truncated),
+    Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _truncated, packed=True),
     Fault("truncated-last", "truncated", MUST, "The closing brace is missing.", _truncated_last),
     Fault("wrong-container", "wrong-container", MUST, "The object is wrapped in an array.", _wrapped),
     Fault("scalar", "wrong-container", MUST, "A number stands in the object's place.", _scalar),
     Fault("trailing-content", "trailing-content", MUST, "A letter follows the object.", _trailing(b"x")),
     Fault("trailing-brace", "trailing-content", MUST, "A second closing brace follows the object.", _trailing(b"}")),
     Fault("second-document", "second-document", MUST, "The document stands in the value twice.", lambda value: value + value),
-    Fault("empty", "empty", MUST, "The value has no bytes.", lambda _value: b""),
+    Fault("empty", "empty", MUST, "The value has no bytes.", lambda _value: b"", packed=True),
     Fault("duplicate-key", "duplicate-key", UNSPECIFIED, "The first member's name occurs again, with null.", _duplicate_key),
     Fault("bom", "bom", UNSPECIFIED, "A UTF-8 byte order mark precedes the object.", lambda value: b"\xef\xbb\xbf" + value),
     Fault("invalid-utf-8", "invalid-utf-8", UNSPECIFIED, "A string holds the byte FF.", _into_string(b"\xff")),
     Fault("lone-surrogate", "lone-surrogate", UNSPECIFIED, "A string holds an escaped lone surrogate.", _into_string(b"\\ud800")),
     Fault("raw-control", "raw-control", UNSPECIFIED, "A string holds a raw control character.", _into_string(b"\x01")),
 )
-"""Every envelope fault. RFC 8259 leaves duplicate names (4), surrogates (8.2) and a BOM (8.1) to the parser; raw control
-characters (7) and invalid UTF-8 (8.1) it forbids, but common parsers differ (reference/decode_performance.md 4)."""
+"""Every envelope fault of messages in JSON. RFC 8259 leaves duplicate names (4), surrogates (8.2) and a BOM (8.1) to the parser;
+raw control characters (7) and invalid UTF-8 (8.1) it forbids, but common parsers differ (reference/decode_performance.md 4)."""
 
 _CORRUPT: Final = Change(row=0, kind=Kind.CORRUPT)
 
 
-def applicable(fault: Fault, container: str, compression: str) -> bool:
-    """Whether the fault makes sense for values of the container (`Format.container`) under the compression (none, snappy, lz4).
-
-    All need a JSON object; compressed bytes can only be cut in the middle or emptied.
-    """
-    return container == "json" and (compression == "none" or fault.name in ("truncated", "empty"))
+def applicable(found: Iterable[Fault], compression: str) -> tuple[Fault, ...]:
+    """The faults that make sense under the compression of whole values (none, snappy, lz4)."""
+    return tuple(fault for fault in found if compression == "none" or fault.packed)
 
 
 def apply(written: Written, fault: Fault) -> Written:
@@ -132,7 +131,7 @@ def apply(written: Written, fault: Fault) -> Written:
     return Written(replace(written.message, value=spoiled), (change,))
 
 
-def fault_scenarios(database: str, source: str = "mysql") -> Iterator[tuple[Fault, Scenario]]:
+def fault_scenarios(database: str, source: str = "mysql", found: Iterable[Fault] = FAULTS) -> Iterator[tuple[Fault, Scenario]]:
     """Each fault with an INSERT and an UPDATE, whose messages it is to be applied to; level one, a table of the source each.
 
     Raises UnknownName.
@@ -141,7 +140,7 @@ def fault_scenarios(database: str, source: str = "mysql") -> Iterator[tuple[Faul
     columns = (boundaries.id_column(source), Column("a", origin.string), Column("b", origin.number))
     before: Row = {"id": 1, "a": "before", "b": 5}
     after: Row = {**before, "a": "after"}
-    for fault in FAULTS:
+    for fault in found:
         tags = BOUNDARY | {f"fault:{fault.tag}"}
         for label, op, pair in (("insert", Op.INSERT, (None, after)), ("update", Op.UPDATE, (before, after))):
             name = f"fault/{fault.name}/{label}"
@@ -154,14 +153,14 @@ class CellFault:
     """A wire form that a column's type cannot hold.
 
     `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `good` the JSON that the writer gives that
-    value, quotes included, and `bad` the JSON that replaces it.
+    value, quotes included, and `bad` the JSON that replaces it; in a binary format both are bytes, lengths and branch included.
     """
 
     name: str
     column: str
     value: Value
-    good: str
-    bad: str
+    good: str | bytes
+    bad: str | bytes
 
 
 def _texts(name: str, column: str, value: Value, good: str, bad: str) -> CellFault:
@@ -189,12 +188,12 @@ message, and are the same in every release and time zone."""
 
 
 def cell_fault(written: Written, fault: CellFault) -> Written:
-    """The message with the JSON of the fault's value replaced, owing exactly one CORRUPT row at level two.
+    """The message with the wire form of the fault's value replaced, owing exactly one CORRUPT row at level two.
 
     Raises ValueError unless it occurs exactly once.
     """
     value = written.message.value or b""
-    good, bad = fault.good.encode(), fault.bad.encode()
+    good, bad = (text if isinstance(text, bytes) else text.encode() for text in (fault.good, fault.bad))
     if value.count(good) != 1:
         raise ValueError(f"fault {fault.name}: {good!r} occurs {value.count(good)} times in the value {value!r}")
     return Written(replace(written.message, value=value.replace(good, bad)), (_CORRUPT,))

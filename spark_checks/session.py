@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 import pyspark
 from pyspark.sql import SparkSession
 
-PACKAGES: Final = ("spark-sql-kafka-0-10_2.13", "spark-avro_2.13")
+PACKAGES: Final = {"kafka": "spark-sql-kafka-0-10_2.13", "avro": "spark-avro_2.13"}
+"""What Spark has outside of pyspark, by the word that asks for it. From 4.2 on, pyspark has Avro itself."""
+
+AVRO_LIMITS: Final = " ".join(
+    f"-Dorg.apache.avro.limits.{what}.maxLength={limit}"
+    for what, limit in (("string", 64 << 20), ("bytes", 64 << 20), ("collectionItems", 1_000_000))
+)
+"""What Avro may believe of a length that it reads. Without a limit, one flipped bit asks for gigabytes and ends the JVM."""
+
+_JAVA_OPTIONS: Final = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 
 
 def session(
-    app: str = "cdc-conformance", *, packages: bool = False, cores: int = 2, conf: Mapping[str, str] = {}
+    app: str = "cdc-conformance", *, packages: Collection[str] = (), cores: int = 2, conf: Mapping[str, str] = {}
 ) -> SparkSession:
     """A quiet local session on `cores` threads, UTC, without a UI; `conf` is set last.
 
-    `packages` adds Spark's Kafka source and Avro functions from Maven, in the version of the installed pyspark; the first
-    resolution takes about ten seconds (reference/environment.md). Options that belong to the JVM have no effect on a session
-    that is already running.
+    `packages` names what is added of PACKAGES from Maven, in the version of the installed pyspark; the first resolution takes
+    about ten seconds (reference/environment.md). Options that belong to the JVM have no effect on a session that is already
+    running; AVRO_LIMITS stand before those of `conf`.
     """
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName(app).master(f"local[{cores}]")
@@ -37,7 +46,10 @@ def session(
     }
     if packages:
         release = pyspark.__version__
-        settings["spark.jars.packages"] = ",".join(f"org.apache.spark:{name}:{release}" for name in PACKAGES)
-    for key, value in {**settings, **conf}.items():
+        inside = {"avro"} if tuple(map(int, release.split(".")[:2])) >= (4, 2) else set()
+        wanted = [f"org.apache.spark:{PACKAGES[name]}:{release}" for name in packages if name not in inside]
+        settings["spark.jars.packages"] = ",".join(wanted)
+    java = {key: f"{AVRO_LIMITS} {conf.get(key, '')}".strip() for key in _JAVA_OPTIONS}
+    for key, value in {**settings, **conf, **java}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

@@ -19,6 +19,6 @@ def spark():
     """A session with the Kafka and Avro packages."""
     from spark_checks.session import session
 
-    started = session(packages=True)
+    started = session(packages=("kafka", "avro"))
     yield started
     started.stop()

@@ -8,6 +8,7 @@ from typing import Final
 from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector
 
 RFC8259: Final = "RFC 8259"
+AVRO: Final = "Apache Avro 1.12.0 specification"
 
 EXISTENCE: Final = (Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT)
 WHOLE: Final = (*EXISTENCE, Aspect.KIND, Aspect.OP)
@@ -15,6 +16,39 @@ CONTENT: Final = (Aspect.NULL, Aspect.VALUE)
 
 MALFORMED: Final = ("truncated", "wrong-container", "trailing-content", "second-document", "empty")
 DUBIOUS: Final = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control")
+
+
+@dataclass(frozen=True, slots=True)
+class FaultWords:
+    """How the rules on faults are told for a container: the tags of what is owed, the statements, the sources."""
+
+    malformed: tuple[str, ...]
+    rejected: str
+    source: tuple[str, str]
+    dubious: tuple[str, ...]
+    doubtful: str
+    leaves: tuple[str, str]
+
+
+_FAULTS: Final = {
+    "json": FaultWords(
+        MALFORMED,
+        "A truncated document, another container than an object, content after it, an empty value: one CORRUPT row.",
+        (RFC8259, "2"),
+        DUBIOUS,
+        "Duplicate keys, a BOM, invalid UTF-8, lone surrogates, raw control characters are read or refused, never lost.",
+        (RFC8259, "4, 7, 8.1"),
+    ),
+    "avro": FaultWords(
+        (*MALFORMED, "foreign-framing", "foreign-schema", "wrong-branch", "huge-length"),
+        "A truncated record, bytes before or after it, another schema's record, a branch or symbol that the schema has not, a "
+        "length that the value cannot hold, an empty value: one CORRUPT row.",
+        (AVRO, "Binary encoding"),
+        ("invalid-utf-8", "overlong-number"),
+        "A string that is no UTF-8 and a number longer than it need be are read or refused, never lost.",
+        (AVRO, "Binary encoding: strings are UTF-8, numbers variable-length zig-zag"),
+    ),
+}
 
 MUST, SHOULD, MAY, UNSPECIFIED = Obligation.MUST, Obligation.SHOULD, Obligation.MAY, Obligation.UNSPECIFIED
 OBSERVED, DOCUMENTED, ASSUMED = Provenance.OBSERVED, Provenance.DOCUMENTED, Provenance.ASSUMED
@@ -41,24 +75,16 @@ class Book:
         cited = tuple(Citation(where, section) for where, section in citations)
         return Rule(f"{self.format}/{name}", statement, obligation, provenance or self.provenance, cited, effect, selector)
 
-    def faults(self) -> tuple[Rule, ...]:
-        """What is owed for messages that are no JSON of this format, which no vendor's document says (DESIGN 3.6)."""
+    def faults(self, container: str = "json") -> tuple[Rule, ...]:
+        """What is owed for messages that are none of this format, which no vendor's document says (DESIGN 3.6)."""
+        words = _FAULTS[container]
         return (
             self.rule(
                 "fault/must-reject",
-                "A truncated document, another container than an object, content after it, an empty value: one CORRUPT row.",
+                words.rejected,
                 Effect.SILENT_CORRUPTION,
-                Selector(
-                    aspects=(Aspect.ACCEPTED,),
-                    tags=(
-                        "fault:truncated",
-                        "fault:wrong-container",
-                        "fault:trailing-content",
-                        "fault:second-document",
-                        "fault:empty",
-                    ),
-                ),
-                (RFC8259, "2"),
+                Selector(aspects=(Aspect.ACCEPTED,), tags=tuple(f"fault:{name}" for name in words.malformed)),
+                words.source,
                 ("DESIGN", "3.6 Faults"),
                 provenance=ASSUMED,
             ),
@@ -72,14 +98,14 @@ class Book:
             ),
             self.rule(
                 "fault/never-lost",
-                "Duplicate keys, a BOM, invalid UTF-8, lone surrogates, raw control characters are read or refused, never lost.",
+                words.doubtful,
                 Effect.LOST_CHANGE,
                 Selector(
                     fields=("change",),
                     aspects=(Aspect.MISSING,),
-                    tags=tuple(f"fault:{name}" for name in DUBIOUS),
+                    tags=tuple(f"fault:{name}" for name in words.dubious),
                 ),
-                (RFC8259, "4, 7, 8.1"),
+                words.leaves,
                 obligation=UNSPECIFIED,
                 provenance=ASSUMED,
             ),

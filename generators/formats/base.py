@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
 from generators.errors import UnknownName
-from generators.faults import CELL_FAULTS, CellFault
+from generators.faults import CELL_FAULTS, FAULTS, CellFault, Fault
 from generators.model import Deployment, History, Layout, Logical, Scenario, SourceType, Value, Written
 
 
@@ -99,8 +99,9 @@ class Format(Generic[P]):
     """A wire format.
 
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that only this format has
-    (options, control messages, DDL types), for one profile and a database name; `cell_faults` are the unfit cells that a
-    profile's messages can be given; `losses` is what a profile's messages do not hold of values that the source has.
+    (options, control messages, DDL types), for one profile and a database name; `container` is json or avro; `faults` are the
+    ways to spoil a whole value, `cell_faults` the unfit cells that a profile's messages can be given; `losses` is what a profile's
+    messages do not hold of values that the source has.
     """
 
     name: str
@@ -114,6 +115,7 @@ class Format(Generic[P]):
     switches: tuple[Switch, ...] = ()
     supports: Callable[[SourceType], bool] = lambda _type: True
     container: str = "json"
+    faults: tuple[Fault, ...] = FAULTS
     cell_faults: Callable[[P], tuple[CellFault, ...]] = lambda _profile: CELL_FAULTS
     losses: Callable[[P], tuple[Loss, ...]] = lambda _profile: ()
 
