@@ -100,7 +100,7 @@ class Format(Generic[P]):
 
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that only this format has
     (options, control messages, DDL types), for one profile and a database name; `container` is json or avro; `faults` are the
-    ways to spoil a whole value, `cell_faults` the unfit cells that a profile's messages can be given; `losses` is what a profile's
+    ways to spoil a whole value, `cell_faults` the unfit cells that a profile's messages can have; `losses` is what a profile's
     messages do not hold of values that the source has.
     """
 
