@@ -212,7 +212,7 @@ def publish(
     import time
 
     from conformance.broker import broker
-    from conformance.cli import Progress
+    from conformance.shell import Progress
     from generators import bulk, kafka
     from generators.model import Layout
 

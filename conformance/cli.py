@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import json
 import signal
 import sys
-import time
 import traceback
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from conformance.catalogue import COMMANDS, Group
-from generators.errors import HarnessError, UnknownName, UsageError
-from generators.formats.base import FORMATS
-
-FORMAT = click.option(
-    "--format", "style", type=click.Choice(["pretty", "json", "markdown"]), help="How to print; pretty on a terminal, else json."
-)
-BUDGET = click.option("--budget", default="smoke", show_default=True, help="smoke, ci or nightly: how many cases are drawn.")
-SEED = click.option("--seed", type=int, default=1, show_default=True, help="Seed of everything drawn.")
-BROKER = click.option(
-    "--broker",
-    "broker_spec",
-    default="auto",
-    show_default=True,
-    help="auto, embedded, container, HOST:PORT, or none: records go to Spark as a table.",
-)
+from conformance import catalogue, measuring
+from conformance.catalogue import Group
+from conformance.shell import BROKER, BUDGET, FORMAT, SEED, Progress, chosen, known, transport
+from generators.errors import HarnessError, UsageError
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
@@ -74,53 +59,6 @@ def _terminate(_signal: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
-class Progress:
-    """Words about long work on stderr: a spinner on a terminal, else a line at most every 10 seconds."""
-
-    def __init__(self) -> None:
-        from conformance.report.console import console
-
-        self._console = console(stderr=True)
-        self._last = 0.0
-        self._status = self._console.status("starting") if self._console.is_terminal else None
-
-    def __call__(self, text: str) -> None:
-        """Says what is going on."""
-        if self._status is not None:
-            self._status.update(text)
-        elif time.monotonic() - self._last >= 10:
-            self._last = time.monotonic()
-            click.echo(f"... {text}", err=True)
-
-    def __enter__(self) -> Progress:
-        if self._status is not None:
-            self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
-
-
-def chosen(style: str | None) -> str:
-    """The output style: the one asked for, else pretty on a terminal and json through a pipe."""
-    return style or ("pretty" if sys.stdout.isatty() else "json")
-
-
-@contextlib.contextmanager
-def transport(spec: str, note: Callable[[str], None]) -> Iterator[tuple[str | None, str, str]]:
-    """A broker and a run topic, as (bootstrap, broker's description, topic); (None, "none", "") without a broker."""
-    if spec == "none":
-        yield None, "none", ""
-        return
-    from conformance.broker import broker
-    from generators import kafka
-    from generators.model import Layout
-
-    with broker(spec, note=note) as started, kafka.run_topic(started.bootstrap, Layout().partitions, note=note) as topic:
-        yield started.bootstrap, f"{started.kind} {started.bootstrap}", topic
-
-
 @cli.command()
 @click.argument("formats", nargs=-1, metavar="[FORMAT]...")
 @click.option("--all", "everything", is_flag=True, help="Every format; the default when none is named.")
@@ -153,7 +91,7 @@ def run(**options: Any) -> None:
 
     mapping = dict(_assignment(text) for text in options["mapping"])
     settings = Settings(
-        formats=tuple(dict.fromkeys(options["formats"])) or FORMATS,
+        formats=known(tuple(dict.fromkeys(options["formats"]))),
         budget=budget(options["budget"]),
         seed=options["seed"],
         decoder=options["decoder"],
@@ -167,9 +105,6 @@ def run(**options: Any) -> None:
         timeout_s=options["timeout"],
         arguments=tuple(sys.argv[1:]),
     )
-    for name in settings.formats:
-        if name not in FORMATS:
-            raise UnknownName("format", name, FORMATS)
     if settings.decoder and len(settings.formats) > 1:
         raise UsageError(f"--decoder judges one format; name it: {', '.join(settings.formats)}")
     if options["differential"]:
@@ -278,11 +213,9 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None) -> None:
     from conformance.engine import ChildEngine, needed
     from conformance.report.console import console
 
-    for name in formats:
-        if name not in FORMATS:
-            raise UnknownName("format", name, FORMATS)
-    with Progress() as note, ChildEngine(packages=needed(formats or FORMATS)) as engine:
-        results = own.selftest(engine, formats or FORMATS, seed, note)
+    names = known(formats)
+    with Progress() as note, ChildEngine(packages=needed(names)) as engine:
+        results = own.selftest(engine, names, seed, note)
     if chosen(style) == "pretty":
         console().print(own.render(results))
     else:
@@ -327,35 +260,5 @@ def doctor(style: str | None) -> None:
     sys.exit(0 if all(c.ok or not getattr(c, "required", False) for c in found) else 3)
 
 
-@cli.command()
-@click.argument("formats", nargs=-1, metavar="[FORMAT]...")
-@click.option("--decoder", metavar="SPEC", help="Another decoder than the reference; one format only.")
-@click.option("--messages", type=click.IntRange(100), default=20_000, show_default=True, help="Messages per measurement.")
-@click.option("--rounds", type=click.IntRange(3), default=7, show_default=True, help="Timed rounds after warm-up.")
-@FORMAT
-def bench(formats: tuple[str, ...], decoder: str | None, messages: int, rounds: int, style: str | None) -> None:
-    """Batch decode throughput against the baseline: same process, interleaved, noop sink, as a ratio with its range.
-
-    \b
-    Example: cdc-conformance bench ticdc-canal-json --messages 50000
-    """
-    from conformance import bench as measure
-    from conformance.engine import ChildEngine, needed
-    from conformance.report.console import console
-
-    for name in formats:
-        if name not in FORMATS:
-            raise UnknownName("format", name, FORMATS)
-    if decoder and len(formats) != 1:
-        raise UsageError("--decoder measures one format; name it")
-    with Progress() as note, ChildEngine(packages=needed(formats or FORMATS), conf={}) as engine:
-        results = measure.bench(engine, formats or FORMATS, decoder, messages, rounds, note)
-    if chosen(style) == "pretty":
-        console().print(measure.render(results))
-    else:
-        for result in results:
-            click.echo(json.dumps(result))
-
-
-for _command in COMMANDS:
+for _command in (*catalogue.COMMANDS, *measuring.COMMANDS):
     cli.add_command(_command)

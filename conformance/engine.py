@@ -42,6 +42,9 @@ LIAR = "liar:"
 LANES = 2
 """How many decode calls the child has under way at most. A small job leaves a core idle while it is planned and scheduled."""
 
+SERVICES = ("bench", "stream", "sustain", "fuzz")
+"""What the child does beside decoding: each word is a request's `op`, and stands for a module in spark_checks.engine."""
+
 Ranges = tuple[tuple[str, int, int, int], ...]
 """(topic, partition, first offset, last offset), both inclusive."""
 
@@ -235,7 +238,21 @@ class ChildEngine:
 
     def bench(self, request: Mapping[str, Any]) -> Future[Mapping[str, Any]]:
         """Runs a timed comparison in the child (spark_checks.throughput)."""
-        return self._put({"op": "bench", **request})
+        return self.ask("bench", request, 3600)
+
+    def ask(self, service: str, request: Mapping[str, Any], limit_s: float) -> Future[Mapping[str, Any]]:
+        """The answer of one of `SERVICES`, a module of spark_checks, in the child's session.
+
+        The future raises DecodeRaised when the service raises, ChildDied when the child ends or the limit expires, UsageError for
+        a decoder that cannot be loaded. What a service keeps in the child (a streaming query) goes on between requests.
+        """
+        return self._put({"op": service, "limit_s": limit_s, **request})
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process group, while it runs: whoever wants to see it die kills that. The next request starts another."""
+        child = self._child
+        return child.pid if child is not None and child.poll() is None else None
 
     def close(self) -> None:
         """Stops the child and everything below it; removes the directory."""
@@ -340,8 +357,8 @@ class ChildEngine:
         assert child is not None and child.stdin is not None
         number, taken = next(self._numbers), {other.lane for other in self._under_way.values()}
         asked.lane = min(set(range(LANES)) - taken)
-        limits = {"decode": self._timeout_s, "load": self._timeout_s, "bench": 3600.0}
-        asked.limit_s = limits.get(asked.request["op"], self._start_s)
+        limits = {"decode": self._timeout_s, "load": self._timeout_s}
+        asked.limit_s = float(asked.request.get("limit_s", limits.get(asked.request["op"], self._start_s)))
         asked.deadline = time.monotonic() + asked.limit_s
         self._under_way[number] = asked
         if taken:
@@ -415,7 +432,7 @@ class ChildEngine:
                 return HarnessError(f"Spark did not start: {what}. Is Java 17 or 21 there? Try `cdc-conformance doctor`.\n{tail}")
             case "load":
                 return UsageError(f"decoder {request['decoder']} cannot be loaded: {what}:\n{tail}")
-            case "decode" | "bench":
+            case op if op == "decode" or op in SERVICES:
                 return ChildDied(f"{what}:\n{tail}")
             case op:
                 return HarnessError(f"Spark, {op}: {what}:\n{tail}")

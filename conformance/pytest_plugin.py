@@ -142,9 +142,9 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     """Runs a suite from start to end, and saves its failures where `cdc-conformance replay` finds them. Raises HarnessError."""
     from conformance import replay
     from conformance.cases import budget
-    from conformance.cli import transport
     from conformance.engine import ChildEngine, needed
     from conformance.run import Settings, run
+    from conformance.shell import transport
 
     spec = resolve(cls.decoder, _folders(cls, config)) if cls.decoder else None
     settings = Settings(

@@ -31,6 +31,9 @@ LIAR: Final = "liar:"
 """Prefix of the specification of a liar: `liar:<format>/<name>`."""
 TASK_RECORDS: Final = 20_000
 """For how many records from Kafka decode calls get one more partition."""
+SERVICES: Final = {"bench": "throughput", "stream": "streaming", "sustain": "sustained", "fuzz": "fuzzing"}
+"""What is done beside decoding, by the word that asks for it (conformance.engine.SERVICES): modules with a `handle`."""
+
 CLAIMS: Final = ("profiles", "kinds", "columns", "types")
 
 
@@ -184,7 +187,7 @@ class SparkEngine:
 
     def handle(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Answers one request. Requests may come from several threads at once if they want the same session settings."""
-        if request["op"] in ("open", "decode", "bench"):
+        if request["op"] in ("open", "decode", *SERVICES):
             self._configure(request.get("conf", {}))
         match request["op"]:
             case "start":
@@ -207,10 +210,10 @@ class SparkEngine:
                         {"name": x.name, "level": x.level, "convicts": x.convicts, "why": x.why} for x in liars(request["format"])
                     ]
                 }
-            case "bench":
-                from spark_checks import throughput
-
-                return throughput.handle(self.spark, request, lambda spec: self._decoder(spec, "auto"))
+            case service if service in SERVICES:
+                module = importlib.import_module(f"spark_checks.{SERVICES[service]}")
+                answer: dict[str, Any] = module.handle(self.spark, request, lambda spec: self._decoder(spec, "auto"))
+                return answer
             case unknown:
                 raise RuntimeError(f"unknown request {unknown!r}")
 

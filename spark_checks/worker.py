@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _handled(engine: Any, request: Request) -> dict[str, Any]:
-    from spark_checks.engine import DecoderError
+    from spark_checks.engine import SERVICES, DecoderError
 
     try:
         reply: dict[str, Any] = engine.handle(request)
@@ -61,7 +61,8 @@ def _handled(engine: Any, request: Request) -> dict[str, Any]:
             # Nothing can be decoded here any more; the parent takes the exit for the answer and starts another child.
             sys.stderr.flush()
             os._exit(70)
-        return {"error": "raised" if request["op"] in ("decode", "bench") else "harness", "message": _short(error)}
+        raised = request["op"] == "decode" or request["op"] in SERVICES
+        return {"error": "raised" if raised else "harness", "message": _short(error)}
 
 
 def _read(first: Lane, serve: Callable[[Lane], None]) -> None:
