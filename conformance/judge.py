@@ -405,6 +405,8 @@ class _Reader:
             self.settle(False, null, Aspect.NULL, at, path, _cell_text(cell, level), "NULL", column, side)
             return
         self.count(null, Aspect.NULL, at, column, side)
+        if level == 1 and cell.text is None:
+            return
         if same_text(cell, got) if level == 1 else same_value(cell, got):
             self.count(value, Aspect.VALUE, at, column, side)
         else:

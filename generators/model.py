@@ -217,8 +217,9 @@ class SchemaChange:
 class SourceStatement:
     """A statement that some writers pass on although it is neither a row image nor DDL.
 
-    `family` is one of `rows-query`, `statement-insert`, `statement-update`, `statement-delete`, `xa-commit`, `xa-rollback`, and
-    `logical-message` (PostgreSQL's pg_logical_emit_message: `sql` is the content, `table` the prefix).
+    `family` is one of `rows-query`, `statement-insert`, `statement-update`, `statement-delete`, `xa-commit`, `xa-rollback`,
+    `logical-message` (PostgreSQL's pg_logical_emit_message: `sql` is the content, `table` the prefix), and what only Aliyun DTS
+    has: `dts-operation` (a record of an operation that no event stands for) and `dts-setting` (facts of the profile from here on).
     """
 
     at: Instant

@@ -1,36 +1,16 @@
-"""The value rules of TiCDC's Simple protocol in JSON by type and class, and the citations that its rule modules share."""
+"""The value rules of TiCDC's Simple protocol in JSON by type and class."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from conformance.rules._common import ASSUMED, CONTENT, OBSERVED, RFC8259, SHOULD, Book
-from conformance.rules.base import Aspect, Effect, Rule, Selector
+from conformance.rules._ticdc_simple import DOCUMENT, REF, cells
+from conformance.rules.base import Effect, Rule, Selector
 
 BOOK: Final = Book("ticdc-simple-json", OBSERVED)
-REF: Final = "reference/ticdc.md"
-DOCUMENT: Final = "document 002"
 VALUES_3_2: Final = (REF, "3.2")
 MYSQL_TYPES: Final = (DOCUMENT, "mysqlType reference table: Go and Avro types only, none for JSON")
-
-
-def envelope(*names: str, kinds: tuple[str, ...] = (), tags: tuple[str, ...] = (), profiles: tuple[str, ...] = ()) -> Selector:
-    """Envelope fields, all of them when none is named."""
-    return Selector(fields=names, aspects=(Aspect.FIELD,), kinds=kinds, tags=tags, profiles=profiles)
-
-
-def cells(
-    *logicals: str,
-    classes: tuple[str, ...] = (),
-    types: tuple[str, ...] = (),
-    states: tuple[str, ...] = (),
-    profiles: tuple[str, ...] = (),
-    levels: tuple[int, ...] = (),
-) -> Selector:
-    """Nullness and value of cells: a value that a cast cannot hold turns up as NULL as often as wrong."""
-    return Selector(
-        ("cell",), CONTENT, types=types, logicals=logicals, classes=classes, states=states, profiles=profiles, levels=levels
-    )
 
 
 _rule = BOOK.rule

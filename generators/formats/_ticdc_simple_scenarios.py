@@ -38,6 +38,9 @@ _AMBIGUOUS: Final[Mapping[str, int]] = {
 }
 """An instant in the first of two equal hours, by zone."""
 
+BASE64: Final = "base64-digits"
+"""The tag of cases about base64, which only the JSON encoding has."""
+
 _ADDED: Final = Column("added", mysql.integer("int"))
 _C: Final = Column("c", mysql.integer("int"))
 
@@ -198,7 +201,7 @@ def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     yield scenario("zero-date/rows", insert(everything, zero), level=2, tags=frozenset({"boundary", "zero-date"}))
     digits: Row = {**empty, "c_varbinary": base64.b64decode("12345678"), "c_blob": base64.b64decode("deadbeef")}
     for label, op, pair in (("insert", Op.INSERT, (None, digits)), ("delete", Op.DELETE, (digits, None))):
-        tags = frozenset({"boundary", "base64-digits"})
+        tags = frozenset({"boundary", BASE64})
         yield scenario(f"base64-digits/rows/{label}", change(everything, op, pair), level=2, tags=tags)
         name = f"base64-digits/{label}"
         kinds = {n: mysql.binary("varbinary", 16) for n in ("c_varbinary", "c_blob")}
@@ -261,36 +264,40 @@ def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
         yield scenario(f"reduced/rows/{label}", change(everything, op, (before, after)), level=2, tags=tags)
 
 
-_R: Final = "ticdc-simple-json"
 _UNTOLD: Final = Deployment("Asia/Shanghai", compression="snappy")
 _HANDLE: Final = "new-8.5.6+local-zone+handle-key-only"
 _CLAIM: Final = "v8.5.7+claim-check+snappy"
 _CHECKED: Final = "v8.5.7+tz+checksum"
 _AUTO: Final = "v7.5.7+auto-bootstrap+one-partition"
 
-SWITCHES: Final[tuple[Switch, ...]] = (
-    Switch("html-raw", "v8.5.7", "escape_html", False, None, "*/html"),
-    Switch("columns-in-table-order", "v8.5.7", "column_order", "table", None, "schema/add-column-first"),
-    Switch("columns-by-id", "new-8.5.4", "column_order", "id", None, "schema/add-column-first"),
-    Switch("checksum-added", "v8.5.7", "checksum", True, None, "shape/*"),
-    Switch("checksum-dropped", _CHECKED, "checksum", False, None, "checksum/*"),
-    Switch("checksum-corrupted", _CHECKED, "corrupted", True, None, "checksum/*"),
-    Switch("default-in-server-zone", "v8.5.7", "default_utc", False, None, "default/timestamp"),
-    Switch("new-as-classic", "new-8.5.4", "new", False, None, "ddl/*"),
-    Switch("claim-check-for-handle-key", _HANDLE, "reduce", "claim-check", None, "reduced/insert"),
-    Switch("handle-key-for-claim-check", _CLAIM, "reduce", "handle-key-only", None, "reduced/insert"),
-    Switch("pre-table-schema-dropped", "v8.5.7", "pre_table_schema", False, f"{_R}/schema/pre-table-schema", "schema/only-new"),
-    Switch("pre-table-schema-added", "new-8.5.4", "pre_table_schema", True, f"{_R}/schema/none", "schema/only-new"),
-    Switch("float-exponents", "v8.5.7", "float_verb", "g", f"{_R}/value/double", "float/go-thresholds"),
-    Switch("float-fixed", "new-8.5.4", "float_verb", "f", f"{_R}/value/float-exponent", "float/go-thresholds"),
-    Switch("other-zone", "v8.5.7", "location", "UTC", f"{_R}/value/timestamp-object", "timestamp-0/plain"),
-    Switch("zone-for-local", _HANDLE, "location", "", f"{_R}/value/timestamp-local", "timestamp-0/plain"),
-    Switch("bootstrap-unasked", "v8.5.7", "auto_bootstrap", True, f"{_R}/change/kind", "old/name-case"),
-    Switch("bootstrap-forgotten", _AUTO, "auto_bootstrap", False, f"{_R}/bootstrap/kind", "shape/insert"),
-    Switch("bootstrap-to-one", "v8.5.7", "bootstrap_to_all", False, f"{_R}/bootstrap/not-dropped", "bootstrap/plain"),
-    Switch("columns-mixed-up", "v8.5.7", "column_mixup", True, f"{_R}/value/integer", "schema/add-column-first"),
-    Switch("limit-raised", _HANDLE, "max_message_bytes", 1 << 24, f"{_R}/reduced/handle-key-only", "reduced/insert"),
-    Switch("reduction-off", _CLAIM, "reduce", "", f"{_R}/reduced/claim-check", "reduced/insert"),
-    Switch("compressed-untold", "v8.5.7", "deployment", _UNTOLD, f"{_R}/change/corrupt", "shape/insert"),
-)
-"""Every field of a profile flipped; those that say None change bytes and nothing that a decoder owes."""
+
+def switches(fmt: str, timestamp: str) -> tuple[Switch, ...]:
+    """Every field that a profile has in both encodings flipped, for the format of that name.
+
+    Those that say None change bytes and nothing that a decoder owes. `timestamp` is the rule of the format that owns a TIMESTAMP
+    at level one.
+    """
+    return (
+        Switch("columns-in-table-order", "v8.5.7", "column_order", "table", None, "schema/add-column-first"),
+        Switch("columns-by-id", "new-8.5.4", "column_order", "id", None, "schema/add-column-first"),
+        Switch("checksum-added", "v8.5.7", "checksum", True, None, "shape/*"),
+        Switch("checksum-dropped", _CHECKED, "checksum", False, None, "checksum/*"),
+        Switch("checksum-corrupted", _CHECKED, "corrupted", True, None, "checksum/*"),
+        Switch("default-in-server-zone", "v8.5.7", "default_utc", False, None, "default/timestamp"),
+        Switch("new-as-classic", "new-8.5.4", "new", False, None, "ddl/*"),
+        Switch("claim-check-for-handle-key", _HANDLE, "reduce", "claim-check", None, "reduced/insert"),
+        Switch("handle-key-for-claim-check", _CLAIM, "reduce", "handle-key-only", None, "reduced/insert"),
+        Switch(
+            "pre-table-schema-dropped", "v8.5.7", "pre_table_schema", False, f"{fmt}/schema/pre-table-schema", "schema/only-new"
+        ),
+        Switch("pre-table-schema-added", "new-8.5.4", "pre_table_schema", True, f"{fmt}/schema/none", "schema/only-new"),
+        Switch("other-zone", "v8.5.7", "location", "UTC", f"{fmt}/{timestamp}", "timestamp-0/plain"),
+        Switch("zone-for-local", _HANDLE, "location", "", f"{fmt}/value/timestamp-local", "timestamp-0/plain"),
+        Switch("bootstrap-unasked", "v8.5.7", "auto_bootstrap", True, f"{fmt}/change/kind", "old/name-case"),
+        Switch("bootstrap-forgotten", _AUTO, "auto_bootstrap", False, f"{fmt}/bootstrap/kind", "shape/insert"),
+        Switch("bootstrap-to-one", "v8.5.7", "bootstrap_to_all", False, f"{fmt}/bootstrap/not-dropped", "bootstrap/plain"),
+        Switch("columns-mixed-up", "v8.5.7", "column_mixup", True, f"{fmt}/value/integer", "schema/add-column-first"),
+        Switch("limit-raised", _HANDLE, "max_message_bytes", 1 << 24, f"{fmt}/reduced/handle-key-only", "reduced/insert"),
+        Switch("reduction-off", _CLAIM, "reduce", "", f"{fmt}/reduced/claim-check", "reduced/insert"),
+        Switch("compressed-untold", "v8.5.7", "deployment", _UNTOLD, f"{fmt}/change/corrupt", "shape/insert"),
+    )

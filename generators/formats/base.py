@@ -101,7 +101,8 @@ class Format(Generic[P]):
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that only this format has
     (options, control messages, DDL types), for one profile and a database name; `container` is json or avro; `faults` are the
     ways to spoil a whole value, `cell_faults` the unfit cells that a profile's messages can have; `losses` is what a profile's
-    messages do not hold of values that the source has.
+    messages do not hold of values that the source has. `schemas` are the published schemas of a binary container, one for each
+    edition that a decoder cannot tell from another: a value is one record of theirs, whole.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Format(Generic[P]):
     faults: tuple[Fault, ...] = FAULTS
     cell_faults: Callable[[P], tuple[CellFault, ...]] = lambda _profile: CELL_FAULTS
     losses: Callable[[P], tuple[Loss, ...]] = lambda _profile: ()
+    schemas: Callable[[P], tuple[Any, ...]] = lambda _profile: ()
 
     def profile(self, name: str) -> P:
         """The profile of that name. Raises UnknownName."""
@@ -133,7 +135,9 @@ FORMATS: tuple[str, ...] = (
     "cloudcanal-json",
     "cloudcanal-canal-json",
     "cloudcanal-debezium",
+    "aliyun-dts-avro",
     "ticdc-simple-json",
+    "ticdc-simple-avro",
     "tencent-dts-json",
     "huawei-cdl-json",
     "huawei-cdl-debezium",

@@ -19,15 +19,15 @@ from __future__ import annotations
 import base64
 import json
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import ClassVar, Final
 
 from generators import mysql
 from generators.faults import CELL_FAULTS, CellFault
 from generators.formats import _ticdc_text as text
-from generators.formats._ticdc_simple_plan import cut, host_zone, plan, schemas_sent
+from generators.formats._ticdc_simple_encoding import publish, timestamp
+from generators.formats._ticdc_simple_plan import host_zone
 from generators.formats._ticdc_simple_profiles import PROFILES, SimpleProfile, profile
 from generators.formats._ticdc_simple_records import (
     BootstrapRecord,
@@ -38,30 +38,12 @@ from generators.formats._ticdc_simple_records import (
     IndexSchema,
     Record,
     RowImage,
-    SchemaKey,
     TableSchema,
     WatermarkRecord,
 )
-from generators.formats._ticdc_simple_scenarios import SWITCHES, scenarios
-from generators.formats._ticdc_sink import RECORD_OVERHEAD, claim_check_location, pack
-from generators.formats.base import Format, KindRow
-from generators.model import (
-    Cell,
-    Change,
-    History,
-    Image,
-    Kind,
-    Layout,
-    Logical,
-    Message,
-    Op,
-    SourceType,
-    State,
-    Value,
-    Written,
-)
-
-CLAIM_CHECK_STORAGE: Final = "s3://claim-check/simple"
+from generators.formats._ticdc_simple_scenarios import scenarios, switches
+from generators.formats.base import Format, KindRow, Switch
+from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
 
 KINDS: Final = (
     KindRow("type INSERT", "ROW", "INSERT", "the row is in data; there is no old"),
@@ -72,38 +54,13 @@ KINDS: Final = (
     KindRow("type CREATE, RENAME, CINDEX, DINDEX, ERASE, TRUNCATE, ALTER, QUERY", "DDL", note="no type says DDL"),
 )
 
-Known = Mapping[SchemaKey, Mapping[str, str]]
-
 
 def write(history: History, profile: SimpleProfile, layout: Layout) -> list[Written]:
     """Every message of the history with its expectation, in the order of publication.
 
     Statements, heartbeats and transaction marks have no message here.
     """
-    chance = random.Random(history.seed)
-    planned = list(plan(history, profile, layout.partitions, chance))
-    known = schemas_sent(planned)
-    written: list[Written] = []
-    for one in planned:
-        value, change = _encoded(profile, one.record, known, chance)
-        key = b"" if isinstance(one.record, DmlRecord | BootstrapRecord) else None
-        for partition in one.partitions:
-            message = Message(layout.topic, partition, key, value, (), one.record.build_ts, one.event)
-            written.append(Written(message, (change,)))
-    return written
-
-
-def _encoded(profile: SimpleProfile, record: Record, known: Known, chance: random.Random) -> tuple[bytes, Change]:
-    printer = Printer(profile)
-    compression = profile.deployment.compression
-    value = pack(compression, printer.message(record).encode())
-    if isinstance(record, DmlRecord):
-        if profile.reduce and len(value) + RECORD_OVERHEAD > profile.max_message_bytes:
-            location = claim_check_location(CLAIM_CHECK_STORAGE, chance) if profile.reduce == "claim-check" else ""
-            record = cut(record, location)
-            value = pack(compression, printer.message(record).encode())
-        return value, printer.row_change(record, known)
-    return value, _change(record)
+    return publish(history, layout, Printer(profile))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +68,16 @@ class Printer:
     """Prints logical messages as Go's encoding/json prints TiCDC's structs (reference/ticdc.md 3)."""
 
     profile: SimpleProfile
+    bootstrap_position: ClassVar[str | None] = "0"
+    empty_images: ClassVar[bool] = False
+
+    def value(self, record: Record, chance: random.Random) -> bytes:
+        """The message as UTF-8; its keys are sorted, and nothing is left to chance."""
+        return self.message(record).encode()
+
+    def expected(self, kind: SourceType, value: Value) -> Cell:
+        """What a perfect decoder recovers of a stored value."""
+        return self.cell(kind, value)[1]
 
     def message(self, record: Record) -> str:
         """The JSON document of a message, without white space."""
@@ -184,24 +151,11 @@ class Printer:
         """A stored value as JSON, and what a perfect decoder recovers of it (3.2)."""
         if value is None:
             return "null", Cell(State.NULL, kind)
-        cls = text.value_class(kind, value)
         if kind.logical is Logical.TIMESTAMP:
-            return self._timestamp(kind, value, cls)
+            cell = timestamp(self.profile, kind, value)[2]
+            return cell.text or "", cell
         shown = self._shown(kind, value)
-        return self._text(shown), Cell(State.VALUE, kind, value, shown, cls)
-
-    def _timestamp(self, kind: SourceType, value: Value, cls: str) -> tuple[str, Cell]:
-        zone = host_zone(self.profile)
-        location = self._text(self.profile.location or zone)
-        if not isinstance(value, int):
-            shown = f'{{"location":{location},"value":"{text.value_text(kind, value)}"}}'
-            return shown, Cell(State.VALUE, kind, value, shown, cls, json=True)
-        wall, instants = text.timestamp_text(value, kind.fsp, zone)
-        shown = f'{{"location":{location},"value":"{wall}"}}'
-        if len(instants) > 1:
-            why = f"{wall} occurs twice in {zone}"
-            return shown, Cell(State.ONE_OF, kind, value, shown, cls, json=True, options=instants, reason=why)
-        return shown, Cell(State.VALUE, kind, value, shown, cls, json=True)
+        return self._text(shown), Cell(State.VALUE, kind, value, shown, text.value_class(kind, value))
 
     def _shown(self, kind: SourceType, value: Value) -> str:
         match value:
@@ -211,31 +165,6 @@ class Printer:
                 return go_shortest(value, single=kind.logical is Logical.FLOAT)
             case _:
                 return text.value_text(kind, value)
-
-    def row_change(self, record: DmlRecord, known: Known) -> Change:
-        """What a perfect decoder makes of a row's message, given the schemas that were sent."""
-        data, old = self._expected(record, record.data), self._expected(record, record.old)
-        bare = not record.data and not record.old
-        return Change(
-            0,
-            Kind.ROW,
-            record.op,
-            database=record.source.database,
-            table=record.source.name,
-            position=str(record.commit_ts),
-            commit_time_us=_micros(record.commit_ts),
-            before=None if record.op is Op.INSERT else old,
-            after=None if record.op is Op.DELETE else data,
-            types=known.get(record.schema_key),
-            schema_version=str(record.schema_version),
-            accept=((Kind.CORRUPT, None),) if bare else (),
-        )
-
-    def _expected(self, record: DmlRecord, image: RowImage | None) -> Image | None:
-        if not image:
-            return None
-        found = {name: self.cell(*cell)[1] for name, cell in image.items()}
-        return {c.name: found.get(c.name) or Cell(State.ABSENT, c.type) for c in record.source.columns}
 
 
 def _checksum(found: Checksum) -> str:
@@ -259,29 +188,6 @@ def go_shortest(value: float, *, single: bool) -> str:
     return f"{'-' if value < 0 else ''}{digits[0]}{fraction}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
-def _micros(commit_ts: int) -> int:
-    return (commit_ts >> 18) * 1000
-
-
-def _change(record: DdlRecord | BootstrapRecord | WatermarkRecord) -> Change:
-    if isinstance(record, WatermarkRecord):
-        return Change(0, Kind.WATERMARK, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts))
-    schema = record.table_schema
-    told = Change(
-        0,
-        Kind.BOOTSTRAP,
-        position="0",
-        database=schema.database if schema else None,
-        table=schema.table if schema else None,
-        keys=schema.primary_key if schema else None,
-        types=schema.types if schema else None,
-        schema_version=str(schema.version) if schema else None,
-    )
-    if isinstance(record, BootstrapRecord):
-        return told
-    return replace(told, kind=Kind.DDL, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts), sql=record.sql)
-
-
 def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:
     """The common faults, and those of what only Simple has: base64 and TIMESTAMP objects."""
     printer = Printer(profile)
@@ -299,6 +205,13 @@ def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:
         fault("cell-timestamp-zone", "c_timestamp_0", kind, stamp, '{"location":"Mars/Olympus","value":"2021-07-19 11:12:13"}'),
     )
 
+
+SWITCHES: Final = (
+    *switches("ticdc-simple-json", "value/timestamp-object"),
+    Switch("html-raw", "v8.5.7", "escape_html", False, None, "*/html"),
+    Switch("float-exponents", "v8.5.7", "float_verb", "g", "ticdc-simple-json/value/double", "float/go-thresholds"),
+    Switch("float-fixed", "new-8.5.4", "float_verb", "f", "ticdc-simple-json/value/float-exponent", "float/go-thresholds"),
+)
 
 __all__ = ["FORMAT", "PROFILES", "Printer", "SimpleProfile", "cell_faults", "go_shortest", "profile", "write"]
 

@@ -15,6 +15,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from generators.model import Deployment, Table
+from spark_checks.decoders.baseline_aliyun_dts_avro import ALIYUN_DTS_AVRO as ALIYUN_DTS_AVRO
+from spark_checks.decoders.baseline_ticdc_simple_avro import TICDC_SIMPLE_AVRO as TICDC_SIMPLE_AVRO
 
 _COORDINATES: Final = ("topic", "partition", "offset")
 

@@ -19,13 +19,10 @@ from pyspark.sql.types import ArrayType, BooleanType, DataType, DecimalType, Map
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, Table
-from spark_checks.decoders import _framing
-from spark_checks.decoders._canal import COORDINATES, DDL_TYPES, ROW_TYPES
+from spark_checks.decoders import _framing, _ticdc_simple
+from spark_checks.decoders._canal import COORDINATES, DDL_TYPES, OPTIONS, ROW_TYPES
 from spark_checks.decoders._framing import name
 from spark_checks.decoders._mysql import typed
-
-LOCAL: Final = "Local"
-"""Go's name for the zone of the machine (reference/ticdc.md 3.2): the deployment's."""
 
 _TSO: Final = DecimalType(20, 0)
 _TEXTS: Final = MapType(StringType(), StringType())
@@ -40,11 +37,13 @@ _TABLE_SCHEMA: Final = StructType(
         StructField("version", _TSO),
         StructField("columns", ArrayType(_COLUMN)),
         StructField("indexes", ArrayType(_INDEX)),
+        StructField("corrupt", StringType()),
     ]
 )
 
 
 def _envelope(image: DataType) -> StructType:
+    """Table schemas are texts: read as what they are, each would cost every row change, which has none."""
     return StructType(
         [
             StructField("type", StringType()),
@@ -57,8 +56,8 @@ def _envelope(image: DataType) -> StructType:
             StructField("handleKeyOnly", BooleanType()),
             StructField("data", image),
             StructField("old", image),
-            StructField("tableSchema", _TABLE_SCHEMA),
-            StructField("preTableSchema", _TABLE_SCHEMA),
+            StructField("tableSchema", StringType()),
+            StructField("preTableSchema", StringType()),
         ]
     )
 
@@ -67,7 +66,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     """Changes of Simple messages (DESIGN 3.3). `types` of a row change are NULL when its schema is not in the batch."""
     m, kind = F.col("m"), F.col("kind")
     told, is_row = F.when(kind != "CORRUPT", m), kind == "ROW"
-    own = F.when(kind.isin("DDL", "BOOTSTRAP"), m["tableSchema"])
+    own = F.when(kind.isin("DDL", "BOOTSTRAP"), F.col("own"))
     op = F.when(is_row, m["type"])
     changes = _messages(records, _TEXTS, deployment).select(
         *COORDINATES,
@@ -77,21 +76,17 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         F.when(is_row, m["database"]).otherwise(own["schema"]).alias("database"),
         F.lit(None).cast("string").alias("schema"),
         F.when(is_row, m["table"]).otherwise(own["table"]).alias("table"),
-        F.get(F.filter(own["indexes"], lambda i: i["primary"]), F.lit(0))["columns"].alias("keys"),
+        _ticdc_simple.keys(own).alias("keys"),
         told["commitTs"].cast("string").alias("position"),
-        F.when(told["commitTs"] > 0, _committed(told["commitTs"])).alias("commit_time"),
+        _ticdc_simple.committed(told["commitTs"]).alias("commit_time"),
         _framing.before(op, m["old"]).alias("before"),
         _framing.after(op, m["data"]).alias("after"),
-        _types(own).alias("types"),
+        _ticdc_simple.types(own).alias("types"),
         F.when(is_row, m["schemaVersion"]).otherwise(own["version"]).cast("string").alias("schema_version"),
         F.when(kind == "DDL", m["sql"]).alias("sql"),
         _framing.error(kind).alias("error"),
     )
-    known = F.broadcast(_schemas(records, deployment))
-    key = ("database", "table", "schema_version")
-    same = F.struct(*key) == F.struct(*(f"of_{part}" for part in key))
-    joined = changes.join(known, is_row & same, "left").withColumn("types", F.coalesce("types", "of_types"))
-    return joined.select(*changes.columns)
+    return _ticdc_simple.with_types(changes, _carried(records, deployment), "schema")
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
@@ -100,75 +95,58 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     texts = StructType([StructField(c.name, StringType()) for c in table.columns])
     m, kind, op = F.col("m"), F.col("kind"), F.col("op")
     mine = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
-    cells = ", ".join(_split(c) for c in table.columns)
+    split = f"transform(images, t -> CASE WHEN t IS NOT NULL THEN struct({', '.join(map(_split, table.columns))}) END)"
+    read = F.expr(split if any(c.type.logical is Logical.TIMESTAMP for c in table.columns) else "images").alias("images")
     typed_images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment))
     return _framing.rows(
         _messages(records, texts, deployment)
         .select(*COORDINATES, "m", F.when(kind == "CORRUPT", kind).when(mine, m["type"]).alias("op"))
         .select(*COORDINATES, "op", F.array(_framing.before(op, m["old"]), _framing.after(op, m["data"])).alias("images"))
-        .withColumn("images", F.expr(f"transform(images, t -> CASE WHEN t IS NOT NULL THEN struct({cells}) END)"))
+        .select(*COORDINATES, "op", read)
         .select(*COORDINATES, "op", typed_images.alias("typed"))
     )
 
 
 def _messages(records: DataFrame, image: DataType, deployment: Deployment | None) -> DataFrame:
-    """Coordinates, `m` and `kind` of every message."""
-    kind = F.when(F.col("whole"), F.coalesce(_kind(F.col("m")), F.lit("CORRUPT"))).otherwise("CORRUPT")
-    return _framing.messages(records, _envelope(image), deployment).select(*COORDINATES, "m", kind.alias("kind"))
+    """Coordinates, `m`, `own` and `former` (the table schemas of a DDL or BOOTSTRAP) and `kind` of every message."""
+    m, carries = F.col("m"), F.col("m")["type"].isin("BOOTSTRAP", *DDL_TYPES)
+    own, former = (
+        F.from_json(F.when(carries, m[text]), _TABLE_SCHEMA, OPTIONS).alias(found)
+        for text, found in (("tableSchema", "own"), ("preTableSchema", "former"))
+    )
+    kind = F.when(F.col("whole"), F.coalesce(_kind(), F.lit("CORRUPT"))).otherwise("CORRUPT")
+    return (
+        _framing.messages(records, _envelope(image), deployment)
+        .select(*COORDINATES, "m", "whole", own, former)
+        .select(*COORDINATES, "m", "own", "former", kind.alias("kind"))
+    )
 
 
-def _kind(m: Column) -> Column:
+def _kind() -> Column:
     """`type` decides, and must have with it what its kind cannot be without."""
+    m, own = F.col("m"), F.col("own")
     reduced = F.coalesce(m["handleKeyOnly"], F.lit(False)) | m["claimCheckLocation"].isNotNull()
     image = F.when(m["type"] == "DELETE", m["old"].isNotNull()).otherwise(m["data"].isNotNull())
     is_row = m["type"].isin(*ROW_TYPES) & m["database"].isNotNull() & m["table"].isNotNull() & (image | reduced)
-    schema = m["tableSchema"]
+    objects = F.concat_ws("", F.left(m["tableSchema"], F.lit(1)), F.left(m["preTableSchema"], F.lit(1)))
+    broken = ~objects.isin("", "{", "{{") | F.coalesce(own["corrupt"], F.col("former")["corrupt"]).isNotNull()
+    schema = _ticdc_simple.is_schema(own, "schema")
     return (
-        F.when(is_row, "ROW")
+        F.when(broken, None)
+        .when(is_row, "ROW")
         .when((m["type"] == "WATERMARK") & m["commitTs"].isNotNull(), "WATERMARK")
-        .when((m["type"] == "BOOTSTRAP") & _is_schema(schema), "BOOTSTRAP")
-        .when(m["type"].isin(*DDL_TYPES) & m["sql"].isNotNull() & (schema.isNull() | _is_schema(schema)), "DDL")
+        .when((m["type"] == "BOOTSTRAP") & schema, "BOOTSTRAP")
+        .when(m["type"].isin(*DDL_TYPES) & m["sql"].isNotNull() & (m["tableSchema"].isNull() | schema), "DDL")
     )
 
 
-def _is_schema(schema: Column) -> Column:
-    """Whether it names its table, its version and every column once, so that a map of its columns can be made."""
-    names = schema["columns"]["name"]
-    unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(names, lambda n: n.isNull())
-    named = schema["schema"].isNotNull() & schema["table"].isNotNull() & schema["version"].isNotNull()
-    return F.coalesce(named & unique, F.lit(False))
-
-
-def _types(schema: Column) -> Column:
-    """The mysqlType of each column of a schema that `_is_schema`."""
-    return F.map_from_arrays(schema["columns"]["name"], schema["columns"]["dataType"]["mysqlType"])
-
-
-def _committed(tso: Column) -> Column:
-    """Milliseconds stand above 18 bits of a counter (reference/ticdc.md 1.3)."""
-    return F.timestamp_millis(F.shiftright(tso.try_cast("bigint"), 18))
-
-
-def _schemas(records: DataFrame, deployment: Deployment | None) -> DataFrame:
-    """`of_types` of every table schema that the records carry, by `of_database`, `of_table` and `of_schema_version`; of several
-    under one key the first of a partition. `preTableSchema` is one as well: that of rows before the statement."""
+def _carried(records: DataFrame, deployment: Deployment | None) -> DataFrame:
+    """Coordinates and `schemas`: the table schemas of the messages that have some. `preTableSchema` is one as well: that of rows
+    before the statement."""
     if deployment is None or deployment.compression == "none":
         records = records.where(F.contains(F.col("value").cast("string"), F.lit('"tableSchema"')))
-    m, s = F.col("m"), F.col("s")
-    carried = F.when(F.col("kind").isin("BOOTSTRAP", "DDL"), F.array(m["tableSchema"], m["preTableSchema"]))
-    each = _messages(records, StructType([]), deployment).select(*COORDINATES, F.posexplode_outer(carried).alias("n", "s"))
-    first = F.min_by("types", F.when(F.col("types").isNotNull(), F.struct("topic", "partition", "offset", "n")))
-    return (
-        each.select(
-            *(*COORDINATES, "n"),
-            s["schema"].alias("of_database"),
-            s["table"].alias("of_table"),
-            s["version"].cast("string").alias("of_schema_version"),
-            F.when(_is_schema(s), _types(s)).alias("types"),
-        )
-        .groupBy("of_database", "of_table", "of_schema_version")
-        .agg(first.alias("of_types"))
-    )
+    found = F.when(F.col("kind").isin("BOOTSTRAP", "DDL"), F.array("own", "former"))
+    return _messages(records, StructType([]), deployment).select(*COORDINATES, found.alias("schemas"))
 
 
 def _split(c: ColumnOf) -> str:
@@ -192,9 +170,6 @@ def _value(c: ColumnOf, image: str, deployment: Deployment) -> str:
             return f"CASE WHEN length({cell}) % 4 = 0 THEN try_to_binary({cell}, 'base64') END"
         case Logical.TIMESTAMP:
             clock, location = f"{cell}.parts.value", f"{cell}.parts.location"
-            zone = f"CASE {location} WHEN '{LOCAL}' THEN '{deployment.time_zone}' ELSE {location} END"
-            # For a zone that does not exist the cast gives NULL, where to_utc_timestamp raises; for none it takes the session's.
-            instant = f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat({clock}, ' ', {zone}) AS timestamp) END"
-            return f"CASE WHEN {typed(clock, c.type)} IS NOT NULL THEN {instant} END"
+            return _ticdc_simple.instant(clock, location, c.type, deployment.time_zone)
         case _:
             return typed(cell, c.type, deployment.time_zone)

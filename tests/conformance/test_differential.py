@@ -12,19 +12,17 @@ from click.testing import CliRunner
 
 from conformance import differential
 from conformance.cli import cli
-from conformance.engine import ChildEngine
+from conformance.engine import ChildEngine, needed
 from conformance.report import differential as report
 from generators import differential as histories
 from generators import sources
 from generators.formats.base import FORMATS, get
 from generators.model import Op, RowChange
 
-JSON_FORMATS = tuple(name for name in FORMATS if get(name).container == "json")
-
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[ChildEngine]:
-    with ChildEngine() as started:
+    with ChildEngine(packages=needed(FORMATS)) as started:
         yield started
 
 
@@ -55,7 +53,7 @@ def test_every_format_is_told_the_same_rows() -> None:
     assert all(other == first for other in others)
 
 
-@pytest.mark.parametrize("name", JSON_FORMATS)
+@pytest.mark.parametrize("name", FORMATS)
 def test_every_profile_leaves_the_sources_table(engine: ChildEngine, name: str) -> None:
     fmt = get(name)
     for profile in fmt.profiles:

@@ -282,6 +282,7 @@ UNREADABLE: tuple[str | bytes | None, ...] = (
     row("INSERT", data={"a": "1"}, schemaVersion={}),
     row("INSERT", data={"a": "1"}, handleKeyOnly="yes"),
     row("INSERT", data={"a": "1"}, tableSchema=[]),
+    row("INSERT", data={"a": "1"}, preTableSchema="x"),
     '{"version":1,"type":"WATERMARK","buildTs":1}',
     '{"version":1,"type":"BOOTSTRAP","commitTs":0,"buildTs":1}',
     '{"version":1,"type":"CREATE","commitTs":1,"buildTs":1}',
@@ -289,6 +290,9 @@ UNREADABLE: tuple[str | bytes | None, ...] = (
     bootstrap(table_schema("t", *COLUMNS) | {"columns": [None]}),
     bootstrap(table_schema("t", *COLUMNS) | {"columns": None}),
     bootstrap(table_schema("t", *COLUMNS) | {"version": None}),
+    bootstrap(table_schema("t", *COLUMNS) | {"version": "x"}),
+    bootstrap(table_schema("t", *COLUMNS) | {"indexes": "x"}),
+    ddl("CREATE", "create", table_schema("t", *COLUMNS), table_schema("t", *COLUMNS) | {"columns": "x"}),
     ddl("CREATE", "create", table_schema("t", *COLUMNS, *COLUMNS)),
 )
 
@@ -498,11 +502,11 @@ def test_compressed_values(records: Callable[..., DataFrame], compression: str, 
 def parses(frame: DataFrame) -> list[str]:
     """The parts of the executed plan that parse whole messages."""
     plan = frame._jdf.queryExecution().executedPlan().toString()
-    return [line for line in plan.splitlines() if "from_json(StructField(m," in line]
+    return [line for line in plan.splitlines() if "from_json(StructField(m" in line]
 
 
 def test_a_message_is_parsed_once(records: Callable[..., DataFrame]) -> None:
     """Once more where it carries a schema."""
     changes, rows = parses(simple.decode(records("{}"))), parses(simple.decode_rows(records("{}"), USER))
-    assert [line.count("from_json(StructField(m,") for line in changes] == [1, 1]
-    assert [line.count("from_json(StructField(m,") for line in rows] == [1]
+    assert [line.count("from_json(StructField(m") for line in changes] == [1, 1]
+    assert [line.count("from_json(StructField(m") for line in rows] == [1]

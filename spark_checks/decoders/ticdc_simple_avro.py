@@ -1,0 +1,255 @@
+"""TiCDC Simple in Avro as native Spark expressions (document 002; reference/ticdc.md 00, 3, 4, 5).
+
+A value is raw Avro binary of a union of twelve records, of which messages are the last: every one begins with the byte 16, the
+branch 11. A reader of that byte and a Message reads all of them, and refuses what stands under another branch. A message's `type`
+and the branch of its payload tell the same, and must agree.
+
+Cells are a union too. A BIGINT UNSIGNED is a record of its two's complement, a TIMESTAMP a record of a wall clock and its zone
+(document 002 says numbers and text), a BIT a number in the classic architecture and a decimal text in the new one. TSOs are
+unsigned numbers in longs. A BOOTSTRAP has no `commitTs`. `position` is `commitTs`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from generators.model import Column as ColumnOf
+from generators.model import Deployment, Logical, Table
+from spark_checks.decoders import _avro, _framing, _ticdc_simple
+from spark_checks.decoders._avro import array, enum, record
+from spark_checks.decoders._canal import COORDINATES, ROW_TYPES
+from spark_checks.decoders._framing import literal, name
+from spark_checks.decoders._mysql import misfit, typed
+
+MESSAGE: Final = b"\x16"
+"""The branch of Message in the union of all records, 11, as Avro writes it."""
+
+LONG, FLOAT, DOUBLE, STRING, BYTES, TIMESTAMP, UNSIGNED = (f"member{i}" for i in range(7))
+"""What Spark calls the branches of a cell."""
+
+_TABLE_SCHEMA: Final = record(
+    "TableSchema",
+    database="string",
+    table="string",
+    tableID="long",
+    version="long",
+    columns=array(
+        record(
+            "ColumnSchema",
+            name="string",
+            dataType=record(
+                "DataType",
+                mysqlType="string",
+                charset="string",
+                collate="string",
+                length="long",
+                decimal=["null", "int"],
+                elements=["null", array("string")],
+                unsigned=["null", "boolean"],
+                zerofill=["null", "boolean"],
+            ),
+            nullable="boolean",
+            default=["null", "string"],
+        )
+    ),
+    indexes=array(
+        record("IndexSchema", name="string", unique="boolean", primary="boolean", nullable="boolean", columns=array("string"))
+    ),
+)
+_TIMESTAMP: Final = record("Timestamp", location="string", value="string")
+_UNSIGNED: Final = record("UnsignedBigint", value="long")
+_SCALARS: Final = ("null", "long", "float", "double", "string", "bytes")
+_PAYLOAD: Final = (
+    record("Watermark", version="int", commitTs="long", buildTs="long"),
+    record("Bootstrap", version="int", buildTs="long", tableSchema=_TABLE_SCHEMA),
+    record(
+        "DDL",
+        version="int",
+        type=enum("DDLType", "CREATE", "ALTER", "ERASE", "RENAME", "TRUNCATE", "CINDEX", "DINDEX", "QUERY"),
+        sql="string",
+        commitTs="long",
+        buildTs="long",
+        tableSchema=["null", "TableSchema"],
+        preTableSchema=["null", "TableSchema"],
+    ),
+    record(
+        "DML",
+        version="int",
+        database="string",
+        table="string",
+        tableID="long",
+        type=enum("DMLType", *ROW_TYPES),
+        commitTs="long",
+        buildTs="long",
+        schemaVersion="long",
+        claimCheckLocation=["null", "string"],
+        handleKeyOnly=["null", "boolean"],
+        checksum=["null", record("Checksum", version="int", corrupted="boolean", current="long", previous="long")],
+        data=["null", {"type": "map", "values": [*_SCALARS, _TIMESTAMP, _UNSIGNED]}],
+        old=["null", {"type": "map", "values": [*_SCALARS, "Timestamp", "UnsignedBigint"]}],
+    ),
+)
+WIRE: Final = record(
+    "Wire",
+    index={"type": "fixed", "name": "Index", "size": 1},
+    message=record("Message", type=enum("MessageType", "WATERMARK", "BOOTSTRAP", "DDL", "DML"), payload=list(_PAYLOAD)),
+)
+"""The byte of the branch and a Message, which is all that a topic holds."""
+
+_PARTS: Final = ("watermark", "bootstrap", "ddl", "dml")
+"""The branches of a message's payload, in their order."""
+
+_SHORT: Final = f"CAST(x.{FLOAT} AS string)"
+_UNIQUE: Final = f"length({_SHORT}) <= 7 AND (abs(x.{FLOAT}) >= 1.17549435E-38F OR x.{FLOAT} = 0)"
+_DIGITS: Final = f"transform(sequence(0, 8), n -> format_string(concat('%.', n, 'e'), x.{FLOAT}))"
+_SHORTEST: Final = f"try_element_at(filter({_DIGITS}, s -> try_cast(s AS float) = x.{FLOAT}), 1)"
+"""A FLOAT's shortest text that reads as the same binary32: Java before 19 gives one digit more of some, and always two. Of up to
+six digits no two texts are the same number, unless it is subnormal."""
+
+_TEXT: Final = (
+    f"coalesce(x.{STRING}, CAST(x.{LONG} AS string), to_json(x.{TIMESTAMP}), lower(hex(x.{BYTES})), CAST(x.{DOUBLE} AS string), "
+    f"to_json(x.{UNSIGNED}), CASE WHEN {_UNIQUE} THEN {_SHORT} ELSE coalesce({_SHORTEST}, {_SHORT}) END)"
+)
+"""SQL of the text of a cell `x`, the usual branches first."""
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of Simple messages (DESIGN 3.3). `types` of a row change are NULL when its schema is not in the batch."""
+    kind, watermark, bootstrap, ddl, dml = (F.col(part) for part in ("kind", *_PARTS))
+    own = F.coalesce(F.when(kind == "DDL", ddl["tableSchema"]), F.when(kind == "BOOTSTRAP", bootstrap["tableSchema"]))
+    row = F.when(kind == "ROW", dml)
+    op = row["type"]
+    position = F.when(kind != "CORRUPT", F.coalesce(watermark["commitTs"], ddl["commitTs"], dml["commitTs"]))
+    version = F.coalesce(row["schemaVersion"], own["version"])
+    changes = _messages(records, deployment).select(
+        *COORDINATES,
+        F.lit(0).alias("row"),
+        "kind",
+        op.alias("op"),
+        F.coalesce(row["database"], own["database"]).alias("database"),
+        F.lit(None).cast("string").alias("schema"),
+        F.coalesce(row["table"], own["table"]).alias("table"),
+        _ticdc_simple.keys(own).alias("keys"),
+        _ticdc_simple.text(position).alias("position"),
+        _ticdc_simple.committed(position).alias("commit_time"),
+        _framing.before(op, _texts("dml.old")).alias("before"),
+        _framing.after(op, _texts("dml.data")).alias("after"),
+        _ticdc_simple.types(own).alias("types"),
+        _ticdc_simple.text(version).alias("schema_version"),
+        F.when(kind == "DDL", ddl["sql"]).alias("sql"),
+        _framing.error(kind).alias("error"),
+    )
+    return _ticdc_simple.with_types(changes, _carried(records, deployment), "database")
+
+
+def _messages(records: DataFrame, deployment: Deployment | None) -> DataFrame:
+    """Coordinates, `kind` of every message, and its payload: of `watermark`, `bootstrap`, `ddl` and `dml` one, or none."""
+    m = F.col("m")
+    message = F.when(F.col("whole") & (m["index"] == F.lit(MESSAGE)), m["message"])
+    parts = (message["payload"][f"member{i}"].alias(part) for i, part in enumerate(_PARTS))
+    found = _avro.messages(records, WIRE, deployment).select(*COORDINATES, message["type"].alias("type"), *parts)
+    return found.select(*COORDINATES, F.coalesce(_kind(), F.lit("CORRUPT")).alias("kind"), *_PARTS)
+
+
+def _kind() -> Column:
+    """`type` decides, the payload must be its own, and have with it what its kind cannot be without."""
+    kind, watermark, bootstrap, ddl, dml = (F.col(part) for part in ("type", *_PARTS))
+    reduced = F.coalesce(dml["handleKeyOnly"], F.lit(False)) | dml["claimCheckLocation"].isNotNull()
+    image = F.when(dml["type"] == "DELETE", dml["old"].isNotNull()).otherwise(dml["data"].isNotNull())
+    schema = ddl["tableSchema"]
+    return (
+        F.when((kind == "DML") & (image | reduced), "ROW")
+        .when((kind == "WATERMARK") & watermark.isNotNull(), "WATERMARK")
+        .when((kind == "BOOTSTRAP") & _ticdc_simple.is_schema(bootstrap["tableSchema"], "database"), "BOOTSTRAP")
+        .when((kind == "DDL") & ddl.isNotNull() & (schema.isNull() | _ticdc_simple.is_schema(schema, "database")), "DDL")
+    )
+
+
+def _carried(records: DataFrame, deployment: Deployment | None) -> DataFrame:
+    """Coordinates and `schemas`: the table schemas of the messages that have some. `preTableSchema` is one as well: that of rows
+    before the statement."""
+    if deployment is None or deployment.compression == "none":
+        # Behind the union's branch stands the type: 00 is WATERMARK, 06 is DML.
+        records = records.where(~F.substring("value", 2, 1).isin(F.lit(b"\x00"), F.lit(b"\x06")))
+    bootstrap, ddl = F.col("bootstrap"), F.col("ddl")
+    found = F.when(F.col("kind") == "BOOTSTRAP", F.array(bootstrap["tableSchema"])).when(
+        F.col("kind") == "DDL", F.array(ddl["tableSchema"], ddl["preTableSchema"])
+    )
+    return _messages(records, deployment).select(*COORDINATES, found.alias("schemas"))
+
+
+def _texts(image: str) -> Column:
+    """The cells of the image as text: numbers and text plainly, bytes as hex, records as JSON."""
+    return F.expr(f"transform_values({image}, (k, x) -> CASE WHEN x IS NOT NULL THEN {_TEXT} END)")
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table` (DESIGN 3.4)."""
+    deployment = deployment or Deployment()
+    kind, op, dml = F.col("kind"), F.col("op"), F.col("dml")
+    mine = (kind == "ROW") & (dml["database"] == table.database) & (dml["table"] == table.name)
+    images = F.array(_framing.before(op, dml["old"]), _framing.after(op, dml["data"])).alias("images")
+    return _framing.rows(
+        _messages(records, deployment)
+        .select(*COORDINATES, "dml", F.when(kind == "CORRUPT", kind).when(mine, dml["type"]).alias("op"))
+        .select(*COORDINATES, "op", images)
+        .select(*COORDINATES, "op", _images(table, deployment).alias("typed"))
+    )
+
+
+def _images(table: Table, deployment: Deployment) -> Column:
+    """The images, maps of cells, as structs `value` (typed) and `unfit`: whether a cell is not of its column's type."""
+    found = ", ".join(f"try_element_at(t, {literal(c.name)}) AS {name(c.name)}" for c in table.columns)
+    values = ", ".join(f"{_value(f't.{name(c.name)}', c, deployment)} AS {name(c.name)}" for c in table.columns)
+    unfit = " OR ".join(_unfit(f"i.t.{name(c.name)}", f"i.value.{name(c.name)}", c) for c in table.columns) or "false"
+    cells = f"transform(images, t -> CASE WHEN t IS NOT NULL THEN struct({found}) END)"
+    typed_cells = f"transform({cells}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
+    # NULL, which a comparison with a NULL cell gives, is no misfit.
+    judged = f"i.t IS NOT NULL AND coalesce({unfit}, false)"
+    return F.expr(f"transform({typed_cells}, i -> struct(i.value AS value, {judged} AS unfit))")
+
+
+def _value(cell: str, c: ColumnOf, deployment: Deployment) -> str:
+    """SQL of a cell's typed value, NULL for a branch that cannot be of the column's type."""
+    kind, number, text = c.type, f"{cell}.{LONG}", f"{cell}.{STRING}"
+    match kind.logical:
+        case Logical.INT if kind.spark.startswith("decimal"):
+            # Document 002 has a long up to 2^63-1 and text above it.
+            told = f"CASE WHEN {number} >= 0 THEN CAST({number} AS decimal(20,0)) END"
+            return f"coalesce({_ticdc_simple.unsigned(f'{cell}.{UNSIGNED}.value')}, {told}, {typed(text, kind)})"
+        case Logical.BIT if kind.spark == "boolean":
+            return f"CASE {number} WHEN 1 THEN true WHEN 0 THEN false ELSE {typed(text, kind)} END"
+        case Logical.BIT if kind.spark.startswith("decimal"):
+            return f"coalesce({_ticdc_simple.unsigned(number)}, {typed(text, kind)})"
+        case Logical.BIT:
+            return f"coalesce({number}, {typed(text, kind)})"
+        case Logical.SET:
+            return _ticdc_simple.unsigned(number)
+        case Logical.INT | Logical.YEAR | Logical.ENUM:
+            return f"try_cast({number} AS {kind.spark})"
+        case Logical.FLOAT:
+            return f"{cell}.{FLOAT}"
+        case Logical.DOUBLE:
+            return f"{cell}.{DOUBLE}"
+        case Logical.BINARY:
+            return f"{cell}.{BYTES}"
+        case Logical.TIMESTAMP:
+            clock, location = (f"{cell}.{TIMESTAMP}.{part}" for part in ("value", "location"))
+            return _ticdc_simple.instant(clock, location, kind, deployment.time_zone)
+        case _:
+            return typed(text, kind, deployment.time_zone)
+
+
+def _unfit(cell: str, value: str, c: ColumnOf) -> str:
+    """SQL of whether a cell, of which `_value` made the value, is not of its column's type; NULL says no."""
+    match c.type.logical:
+        case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP:
+            branch = f"{TIMESTAMP}.value" if c.type.logical is Logical.TIMESTAMP else STRING
+            judged = f"CASE WHEN {cell} IS NOT NULL THEN coalesce({cell}.{branch}, '') END"
+        case _:
+            judged = cell
+    found = misfit(judged, value, c.type) or f"({value} IS NULL AND {cell} IS NOT NULL)"
+    return f"{found} OR isnan({value})" if c.type.logical in (Logical.FLOAT, Logical.DOUBLE) else found

@@ -1,0 +1,295 @@
+"""Decoders of Aliyun DTS's Avro Record that are wrong on purpose."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from generators.model import Deployment, Logical, SourceType, Table
+from spark_checks.decoders import aliyun_dts_avro as reference
+from spark_checks.decoders._canal import COORDINATES
+from spark_checks.liars._canal import common
+from spark_checks.liars.base import Decode, Liar, on_cells, on_columns, on_rows
+
+_FORMAT: Final = "aliyun-dts-avro"
+
+_CONVICTS: Final = {
+    "unsigned-wraps": "value/unsigned",
+    "integers-through-double": "value/integer-64",
+    "decimal-through-double": "value/decimal-long",
+    "ddl-dropped": "ddl/kind",
+    "corrupt-dropped": "fault/must-reject",
+    "batch-dependent": "law/batch-independence",
+    "session-zone": "law/environment-independence",
+}
+
+_SIDES: Final = ("before", "after")
+_FRACTION: Final = "CAST(date_format({x}, 'SSSSSS') AS bigint)"
+_ZERO: Final = '"year":0,"month":0,"day":0'
+_LENIENT: Final = '"year":2,"month":11,"day":30'
+
+
+def _images(sql: str) -> Decode:
+    """Images replaced by SQL over the image `{i}`."""
+    return on_columns(
+        reference.decode, **{side: f"CASE WHEN {side} IS NOT NULL THEN {sql.format(i=side)} END" for side in _SIDES}
+    )
+
+
+def _cells(logical: Logical, sql: str) -> Decode:
+    """Cells of a type replaced by SQL over the typed cell `{x}`."""
+
+    def concerned(kind: SourceType) -> bool:
+        return kind.logical is logical
+
+    return on_cells(reference.decode_rows, concerned, lambda x, _: sql.format(x=x))
+
+
+def _on_bytes(decode: Decode, sql: str) -> Decode:
+    """The decoder on other bytes: SQL over `value`; other columns stay."""
+
+    def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
+        return decode(records.withColumn("value", F.expr(sql)), *args, deployment=deployment)
+
+    return lie
+
+
+def _replaced(old: bytes, new: bytes) -> str:
+    """Bytes put for others wherever these stand in `value`."""
+    return f"unhex(replace(hex(value), '{old.hex().upper()}', '{new.hex().upper()}'))"
+
+
+def _text(value: str) -> bytes:
+    """A short text in Avro: its length, then its bytes."""
+    return bytes([2 * len(value)]) + value.encode()
+
+
+def _newer_only(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Behind a record of 2019 there is room for the zero that is bornTimestamp's default, behind another there is not."""
+    lengthened = _on_bytes(reference.decode, "concat(value, X'00')")(records, deployment=deployment)
+    older = lengthened.where("kind <> 'CORRUPT'").select(*COORDINATES, F.lit(True).alias("older"))
+    found = reference.decode(records, deployment=deployment).join(older, list(COORDINATES), "left")
+    return found.withColumn("kind", F.expr("CASE WHEN older THEN 'CORRUPT' ELSE kind END")).drop("older")
+
+
+def _liar(name: str, level: int, convicts: str, why: str, decode: Decode) -> Liar:
+    return Liar(name, _FORMAT, level, f"{_FORMAT}/{convicts}", why, decode)
+
+
+LIARS: Final[tuple[Liar, ...]] = (
+    *common(_FORMAT, reference, _CONVICTS),
+    _liar(
+        "truncated-as-nulls",
+        1,
+        "fault/must-reject",
+        "from_avro in PERMISSIVE mode gives a record of NULLs, which is passed on as a row.",
+        on_columns(
+            reference.decode,
+            op="CASE WHEN kind = 'CORRUPT' THEN 'INSERT' ELSE op END",
+            after="CASE WHEN kind = 'CORRUPT' THEN CAST(map() AS map<string, string>) ELSE after END",
+            kind="CASE WHEN kind = 'CORRUPT' THEN 'ROW' ELSE kind END",
+        ),
+    ),
+    _liar(
+        "init-dropped",
+        1,
+        "rows/init",
+        "The SDK does not know INIT: the rows of a full load vanish (DTS-7).",
+        on_rows(reference.decode, "op IS NULL OR op <> 'READ'"),
+    ),
+    _liar(
+        "short-as-filler",
+        1,
+        "control/short",
+        "The demo skips values of 48 bytes and less, which it takes for fillers (DTS-8).",
+        lambda records, *, deployment=None: reference.decode(
+            records.where("value IS NULL OR length(value) > 48"), deployment=deployment
+        ),
+    ),
+    _liar(
+        "born-timestamp-required",
+        1,
+        "rows/edition-2019",
+        "A reader by the published schema runs into the end of a record of 2019, which has no bornTimestamp (DTS-2).",
+        _newer_only,
+    ),
+    _liar(
+        "born-timestamp-unknown",
+        1,
+        "rows/edition-changes",
+        "A reader by the SDK's schema that checks where a record ends refuses all that have bornTimestamp (DTS-2).",
+        _on_bytes(reference.decode, "concat(value, X'00')"),
+    ),
+    _liar(
+        "seconds-as-milliseconds",
+        1,
+        "envelope/commit-time",
+        "sourceTimestamp is taken for milliseconds, as the schema says of bornTimestamp: every change is of January 1970.",
+        on_columns(reference.decode, commit_time="timestamp_millis(unix_seconds(commit_time))"),
+    ),
+    _liar(
+        "not-captured-as-null",
+        1,
+        "image/not-captured",
+        "EmptyObject becomes null: a column that was not captured is set to NULL downstream.",
+        _images("map_from_arrays(map_keys(types), transform(map_keys(types), c -> {i}[c]))"),
+    ),
+    _liar(
+        "columns-in-order",
+        1,
+        "value/integer",
+        "Values are laid under the table's columns in an order of the reader's own instead of that of fields.",
+        _images("map_from_arrays(array_sort(map_keys({i})), map_values({i}))"),
+    ),
+    _liar(
+        "columns-of-another-record",
+        1,
+        "image/own-fields",
+        "SDK-fast keeps a table's fields from its first record, and lays the values of all others under them.",
+        on_columns(
+            reference.decode,
+            after="CASE WHEN size(after) = size(min_by(after, offset) OVER (PARTITION BY database, table)) THEN map_from_arrays("
+            "map_keys(min_by(after, offset) OVER (PARTITION BY database, table)), map_values(after)) ELSE after END",
+        ),
+    ),
+    _liar(
+        "dots-kept",
+        1,
+        "names/dots",
+        "The six characters that stand for a dot are left in names.",
+        on_columns(
+            reference.decode,
+            **{part: f"replace({part}, '.', concat(chr(92), 'u002E'))" for part in ("database", "schema", "table")},
+        ),
+    ),
+    _liar(
+        "physical-names",
+        1,
+        "names/logical",
+        "The SDK does not look at l_db_name and l_tb_name: rows go to tables that are shards (DTS-9).",
+        _on_bytes(reference.decode, _replaced(_text("l_db_name"), _text("x_db_name"))),
+    ),
+    _liar(
+        "unique-key-as-primary",
+        1,
+        "envelope/no-keys",
+        "Without PRIMARY every column is taken for a key.",
+        on_columns(reference.decode, keys="CASE WHEN kind = 'ROW' THEN coalesce(keys, map_keys(types)) ELSE keys END"),
+    ),
+    _liar(
+        "position-without-its-file",
+        1,
+        "envelope/position",
+        "sourcePosition is read as a number, the offset alone: it starts anew in every binlog file.",
+        on_columns(reference.decode, position="split_part(position, '@', 1)"),
+    ),
+    _liar(
+        "delete-from-after-images",
+        1,
+        "image/delete",
+        "A DELETE's row is looked for in afterImages, which is null.",
+        on_columns(reference.decode, before="CASE WHEN op = 'DELETE' THEN NULL ELSE before END"),
+    ),
+    _liar(
+        "heartbeat-as-row",
+        1,
+        "control/heartbeat",
+        "What is no DDL is taken for a row: a heartbeat becomes a row without columns.",
+        on_columns(
+            reference.decode,
+            op="CASE WHEN kind = 'HEARTBEAT' THEN 'INSERT' ELSE op END",
+            after="CASE WHEN kind = 'HEARTBEAT' THEN CAST(map() AS map<string, string>) ELSE after END",
+            kind="CASE WHEN kind = 'HEARTBEAT' THEN 'ROW' ELSE kind END",
+        ),
+    ),
+    _liar(
+        "transactions-dropped",
+        1,
+        "control/transaction",
+        "BEGIN and COMMIT are filtered out: their offsets are never answered.",
+        on_rows(reference.decode, "kind <> 'TRANSACTION'"),
+    ),
+    _liar(
+        "zero-date-as-date",
+        1,
+        "value/zero-date",
+        "Java's lenient calendar reads 0000-00-00 as 0002-11-30.",
+        _images(f"transform_values({{i}}, (c, v) -> replace(v, '{_ZERO}', '{_LENIENT}'))"),
+    ),
+    _liar(
+        "other-charsets-as-latin-1",
+        2,
+        "charset/by-value",
+        "Bytes that are not in UTF-8 are taken for Latin-1, whatever charset they name.",
+        _on_bytes(reference.decode_rows, _replaced(_text("gbk"), _text("latin1"))),
+    ),
+    _liar(
+        "microseconds-as-nanoseconds",
+        2,
+        "value/fraction",
+        "DateTime.millis is taken for nanoseconds of every source, as it is of Oracle (DTS-3).",
+        _cells(Logical.DATETIME, f"timestampadd(MICROSECOND, {_FRACTION} DIV 1000 - {_FRACTION}, {{x}})"),
+    ),
+    _liar(
+        "timestamp-in-milliseconds",
+        2,
+        "value/timestamp-fraction",
+        "Timestamp.millis is taken for what its name says: up to a quarter of an hour is added.",
+        _cells(Logical.TIMESTAMP, "timestamp_micros(unix_micros({x}) + unix_micros({x}) % 1000000 * 999)"),
+    ),
+    _liar(
+        "sign-of-the-hour",
+        2,
+        "value/time-negative",
+        "A TIME's sign is looked for in its hour, which is 0 where less than an hour is meant.",
+        _cells(Logical.TIME, "regexp_replace({x}, '^-00:', '00:')"),
+    ),
+    _liar(
+        "time-of-day",
+        2,
+        "value/time-over-24h",
+        "TIME is read as a time of day: whole days of it are lost.",
+        _cells(
+            Logical.TIME,
+            "concat(regexp_extract({x}, '^-?', 0), "
+            "lpad(CAST(CAST(regexp_extract({x}, '[0-9]+', 0) AS int) % 24 AS string), 2, '0'), regexp_extract({x}, ':.*', 0))",
+        ),
+    ),
+    _liar(
+        "text-null-as-null",
+        2,
+        "value/text-null",
+        "The text null is taken for SQL NULL.",
+        _cells(Logical.TEXT, "nullif({x}, 'null')"),
+    ),
+    _liar(
+        "hex-as-bytes",
+        2,
+        "value/binary",
+        "A binary's hex digits, as the SDK prints them, are taken for its bytes.",
+        _cells(Logical.BINARY, "CAST(lower(hex({x})) AS binary)"),
+    ),
+    _liar(
+        "label-as-empty",
+        2,
+        "value/enum",
+        "An ENUM's text is read as its index, which a label is not.",
+        _cells(Logical.ENUM, "CASE WHEN {x} IS NOT NULL THEN 0 END"),
+    ),
+    _liar(
+        "equal-rows-dropped",
+        1,
+        "rows/delivered-twice",
+        "id is taken for unique, as the schema says: a record with the id of one before it is dropped (DTS-4).",
+        lambda records, *, deployment=None: (
+            on_columns(
+                reference.decode,
+                twin="row_number() OVER (PARTITION BY op, database, table, to_json(before), to_json(after) ORDER BY offset)",
+            )(records, deployment=deployment)
+            .where("twin = 1 OR kind <> 'ROW'")
+            .drop("twin")
+        ),
+    ),
+)
