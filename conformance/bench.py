@@ -5,10 +5,15 @@ The child process measures; here the load is made, which is itself timed, and th
 
 from __future__ import annotations
 
+import json
+import os
+import platform
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from rich.console import Group, RenderableType
@@ -23,8 +28,16 @@ from generators.model import Message
 
 SEED: Final = 1
 REFERENCE: Final = "reference"
+LEVELS: Final = {1: "changes", 2: "rows"}
 GENERATIONS: Final = 3
 """How often the load is made; the median counts."""
+
+
+SAVED: Final = "cdc-conformance bench"
+"""What a file of saved results says that it is."""
+
+Key = tuple[str, int, str]
+"""A result's format, level and decoder."""
 
 
 class BenchFailed(HarnessError):
@@ -146,7 +159,7 @@ def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
         table.add_row(
             one["format"],
             one["profile"],
-            {1: "changes", 2: "rows"}[one["level"]],
+            LEVELS[one["level"]],
             Text(one["decoder"]),
             f"{one['per_second']:,}",
             f"{one['baseline_per_second']:,}",
@@ -173,3 +186,152 @@ def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
 
 def _list(numbers: set[int]) -> str:
     return " or ".join(f"{n:,}" for n in sorted(numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A result beside the saved one: their median ratios, and whether the new one is below what is allowed."""
+
+    key: Key
+    old: float
+    new: float
+    below: bool
+    otherwise: str = ""
+
+    @property
+    def change(self) -> float:
+        """By what share the ratio changed: -0.1 is a tenth less."""
+        return self.new / self.old - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Results beside saved ones. `added` were not saved, `gone` were saved of the formats measured and are not there now."""
+
+    changed: tuple[Changed, ...]
+    added: tuple[Key, ...]
+    gone: tuple[Key, ...]
+
+    @property
+    def slower(self) -> bool:
+        """Whether any result is below what is allowed."""
+        return any(one.below for one in self.changed)
+
+
+def save(results: Sequence[Mapping[str, Any]], path: Path, versions: Mapping[str, str]) -> None:
+    """Writes results as JSON, with the versions and the machine that they were measured with. Raises UsageError."""
+    machine = {"system": platform.platform(), "processors": os.cpu_count()}
+    document = {"type": SAVED, "versions": dict(versions), "machine": machine, "results": list(results)}
+    try:
+        path.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--save {path}: {error.strerror or error}") from None
+
+
+def saved(path: Path) -> list[dict[str, Any]]:
+    """The results that `save` wrote. Raises UsageError for a file that is missing or something else."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--compare {path}: {error}") from None
+    except json.JSONDecodeError as error:
+        raise UsageError(f"--compare {path} is not JSON: {error}") from None
+    results = document.get("results") if isinstance(document, dict) and document.get("type") == SAVED else None
+    if not isinstance(results, list):
+        raise UsageError(f"--compare {path} is no file that bench --save wrote")
+    try:
+        if all(one["ratio"]["median"] > 0 and len(_key(one)) for one in results):
+            return results
+    except (KeyError, TypeError):
+        pass
+    raise UsageError(f"--compare {path} has a result without format, level, decoder or a ratio above 0")
+
+
+def compare(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], fail_below: float) -> Comparison:
+    """Results beside saved ones, by format, level and decoder. A ratio below the saved one times `fail_below` is too low."""
+    before, now = ({_key(one): one for one in results} for results in (old, new))
+    measured = {name for name, _, _ in now}
+    changed = []
+    for key in before.keys() & now.keys():
+        was, one = before[key], now[key]
+        ratios = was["ratio"]["median"], one["ratio"]["median"]
+        facts = [name for name in ("profile", "messages", "rounds") if was.get(name) != one.get(name)]
+        otherwise = ", ".join(f"{name} {one.get(name)} instead of {was.get(name)}" for name in facts)
+        # Ratios are saved with three digits: one that is just as low as allowed must not fail by a binary fraction.
+        changed.append(Changed(key, *ratios, ratios[1] < ratios[0] * fail_below - 1e-9, otherwise))
+    return Comparison(
+        tuple(sorted(changed, key=lambda one: one.key)),
+        tuple(sorted(now.keys() - before.keys())),
+        tuple(sorted(key for key in before.keys() - now.keys() if key[0] in measured)),
+    )
+
+
+def _key(one: Mapping[str, Any]) -> Key:
+    return one["format"], one["level"], one["decoder"]
+
+
+def render_comparison(found: Comparison, fail_below: float) -> RenderableType:
+    """The comparison as a table, and under it what could not be compared."""
+    table = Grid("format", "level", "decoder", header_style="bold", pad_edge=False)
+    for head in ("saved", "now", "change", ""):
+        table.add_column(head, justify="right")
+    for one in found.changed:
+        name, level, decoder = one.key
+        verdict = Text(f"below {fail_below:g} of the saved", "red") if one.below else Text("")
+        table.add_row(name, LEVELS[level], Text(decoder), f"{one.old:.2f}x", f"{one.new:.2f}x", f"{one.change:+.1%}", verdict)
+    return Group(table, *(Text(line, style="yellow") for line in remarks(found)))
+
+
+def remarks(found: Comparison) -> list[str]:
+    """What a comparison leaves out, and what was measured otherwise than before."""
+    lines = [f"{_named(key)}: not in the saved file" for key in found.added]
+    lines += [f"{_named(key)}: in the saved file, not measured now" for key in found.gone]
+    return lines + [f"{_named(one.key)}: measured with {one.otherwise}" for one in found.changed if one.otherwise]
+
+
+def _named(key: Key) -> str:
+    return f"{key[0]} {LEVELS[key[1]]} {key[2]}"
+
+
+def comparison_records(found: Comparison) -> list[dict[str, Any]]:
+    """The comparison as JSON-able objects."""
+    listed: list[dict[str, Any]] = [
+        {
+            **_of(one.key),
+            "type": "bench-change",
+            "saved_ratio": one.old,
+            "ratio": one.new,
+            "change": round(one.change, 4),
+            "below": one.below,
+            "otherwise": one.otherwise,
+        }
+        for one in found.changed
+    ]
+    listed += [{**_of(key), "type": "bench-added"} for key in found.added]
+    return listed + [{**_of(key), "type": "bench-gone"} for key in found.gone]
+
+
+def _of(key: Key) -> dict[str, Any]:
+    return {"format": key[0], "level": key[1], "decoder": key[2]}
+
+
+def markdown(results: Sequence[Mapping[str, Any]], found: Comparison | None = None) -> str:
+    """The figures, and the comparison if there is one, as Markdown tables."""
+    lines = ["| format | profile | level | decoder | messages/s | baseline/s | ratio |", "|---|---|---|---|---|---|---|"]
+    lines += [
+        f"| {one['format']} | {one['profile']} | {LEVELS[one['level']]} | {_cell(one['decoder'])} | {one['per_second']:,} | "
+        f"{one['baseline_per_second']:,} | {one['ratio']['median']:.2f} |"
+        for one in results
+    ]
+    if found is not None:
+        lines += ["", "| format | level | decoder | saved | now | change |", "|---|---|---|---|---|---|"]
+        for one in found.changed:
+            bad = " **too low**" if one.below else ""
+            shown = f"{one.old:.2f} | {one.new:.2f} | {one.change:+.1%}{bad}"
+            lines.append(f"| {one.key[0]} | {LEVELS[one.key[1]]} | {_cell(one.key[2])} | {shown} |")
+        lines += ["", *(f"- {_cell(line)}" for line in remarks(found))]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")

@@ -1,4 +1,4 @@
-"""The commands that need no JVM: catalogues, corpora and publishing; and `decode`, a look at what a decoder makes of messages."""
+"""The commands that need no JVM: catalogues and corpora; and `decode`, a look at what a decoder makes of messages."""
 
 from __future__ import annotations
 
@@ -186,74 +186,6 @@ def corpus_verify(directory: Path) -> None:
 
 @click.command()
 @click.argument("name", metavar="FORMAT")
-@click.option("--writer-profile", "profile", metavar="NAME", help="The profile; default: the format's last.")
-@click.option("--count", type=click.IntRange(1), help="How many messages; default 10000 unless --duration is given.")
-@click.option("--duration", type=click.FloatRange(min=0.1), help="How many seconds.")
-@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages a second; default: as fast as possible.")
-@click.option("--topic", required=True, help="The topic; made with 3 partitions if it is missing.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same messages.")
-@click.option("--broker", "broker_spec", required=True, metavar="HOST:PORT", help="A running broker.")
-def publish(
-    name: str,
-    profile: str | None,
-    count: int | None,
-    duration: float | None,
-    rate: float | None,
-    topic: str,
-    seed: int,
-    broker_spec: str,
-) -> None:
-    """Publishes seeded messages of a format to a broker and says what was acknowledged.
-
-    \b
-    Example: cdc-conformance publish ticdc-canal-json --broker 127.0.0.1:9092 --topic cdc --count 100000
-    """
-    import itertools
-    import time
-
-    from conformance.broker import broker
-    from conformance.shell import Progress
-    from generators import bulk, kafka
-    from generators.model import Layout
-
-    fmt = get(name)
-    chosen = fmt.profile(profile) if profile else fmt.profiles[-1]
-    wanted = count if count is not None else None if duration else 10_000
-    messages: Iterator[Any] = iter(bulk.messages(fmt, chosen, seed, count=wanted))
-    if duration:
-        end = time.monotonic() + duration
-        messages = itertools.takewhile(lambda _m: time.monotonic() < end, messages)
-    with Progress() as note, broker(broker_spec, note=note) as started:
-        kafka.ensure_topic(started.bootstrap, topic, Layout().partitions)
-        result = kafka.publish(
-            started.bootstrap,
-            topic,
-            messages,
-            rate=rate,
-            progress=lambda n: note(f"{n} messages acknowledged"),
-            keep_offsets=False,
-        )
-    click.echo(
-        json.dumps(
-            {
-                "topic": topic,
-                "profile": chosen.name,
-                "seed": seed,
-                "acknowledged": result.acknowledged,
-                "failed": result.failed,
-                "errors": list(result.errors),
-                "seconds": round(result.seconds, 3),
-                "per_second": round(result.acknowledged / result.seconds) if result.seconds else None,
-                "p50_ms": result.p50_ms,
-                "p99_ms": result.p99_ms,
-            }
-        )
-    )
-    sys.exit(1 if result.failed else 0)
-
-
-@click.command()
-@click.argument("name", metavar="FORMAT")
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--decoder", metavar="SPEC", help="Default: the reference decoder.")
 @click.option("--select", multiple=True, metavar="ID", help="Only these cases: a prefix or glob.")
@@ -276,5 +208,5 @@ def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, .
         click.echo(json.dumps(line, ensure_ascii=False))
 
 
-COMMANDS = (list_formats, list_rules, list_cases, corpus, publish, decode)
+COMMANDS = (list_formats, list_rules, list_cases, corpus, decode)
 """What `cli` adds to its own."""

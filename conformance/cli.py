@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from conformance import catalogue, measuring
+from conformance import catalogue, fuzz, measuring, publishing, streams
 from conformance.catalogue import Group
 from conformance.shell import BROKER, BUDGET, FORMAT, SEED, Progress, chosen, known, transport
 from generators.errors import HarnessError, UsageError
@@ -260,5 +260,5 @@ def doctor(style: str | None) -> None:
     sys.exit(0 if all(c.ok or not getattr(c, "required", False) for c in found) else 3)
 
 
-for _command in (*catalogue.COMMANDS, *measuring.COMMANDS):
+for _command in (*catalogue.COMMANDS, *measuring.COMMANDS, *publishing.COMMANDS, *fuzz.COMMANDS, *streams.COMMANDS):
     cli.add_command(_command)

@@ -42,7 +42,7 @@ LIAR = "liar:"
 LANES = 2
 """How many decode calls the child has under way at most. A small job leaves a core idle while it is planned and scheduled."""
 
-SERVICES = ("bench", "stream", "sustain", "fuzz")
+SERVICES = ("bench", "fuzz", "generate", "stream", "sustain")
 """What the child does beside decoding: each word is a request's `op`, and stands for a module in spark_checks.engine."""
 
 Ranges = tuple[tuple[str, int, int, int], ...]
@@ -246,7 +246,7 @@ class ChildEngine:
         The future raises DecodeRaised when the service raises, ChildDied when the child ends or the limit expires, UsageError for
         a decoder that cannot be loaded. What a service keeps in the child (a streaming query) goes on between requests.
         """
-        return self._put({"op": service, "limit_s": limit_s, **request})
+        return _then(self._put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"])
 
     @property
     def pid(self) -> int | None:

@@ -1,6 +1,7 @@
 """What the harness owes about itself (DESIGN 7): liars convicted, altered outputs answered, lying writers seen, nobody accused.
 
-Everything is judged by the same judge, on the named cases of every profile and a few drawn ones.
+Everything is judged by the same judge, on the named cases of every profile and a few drawn ones; keepers of tables by the stream
+check, on one profile of three formats.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from conformance import laws
+from conformance import laws, streams
 from conformance.alter import alter
 from conformance.cases import BUDGETS, Call, calls
 from conformance.engine import LIAR, ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Request, Source, write_records
 from conformance.judge import BAD, CaseResult, Judge, Verdict
+from conformance.kept import RESTART, judge
 from conformance.output import Place, read
 from conformance.results import FormatResult
 from conformance.rules.base import Obligation, rules
@@ -27,6 +29,7 @@ from conformance.run import Evidence, Prepared, Settings, finish, prepare, sampl
 from generators.cases import LAYOUT, as_case, boundary_scenarios
 from generators.formats.base import Format, Profile, Switch, get
 from generators.model import Case, Change, Written
+from generators.nemesis import NEMESES
 
 LAW_SAMPLE: Final = 10
 """Messages on which a liar that breaks a law is tried."""
@@ -36,10 +39,18 @@ LIAR_CALLS: Final = 2
 SWITCH_CASES: Final = 60
 """Scenarios judged under each flipped switch, of those whose bytes it changes."""
 
+STREAMED: Final = {
+    "ticdc-canal-json": "v7.1.6+extension",
+    "ticdc-simple-json": "v7.5.7+auto-bootstrap+one-partition",
+    "debezium-json": "3.5.0.Final",
+}
+"""Formats whose stream liars are tried, with the profile: all rules of streams have something to own in them."""
+STREAM_NEMESES: Final = ("none", "duplicate", "replay", "schema-lags", "late-watermarks", "corrupt")
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing shown, or not. `kind` is liar, altered, writer or reference."""
+    """One thing shown, or not. `kind` is liar, stream, altered, writer or reference."""
 
     kind: str
     format: str
@@ -69,6 +80,9 @@ def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Calla
         note(f"{name}: lying writers")
         found += writers(engine, fmt, one.decoder)
         engine.release(one.handle)
+        if name in STREAMED:
+            note(f"{name}: stream liars")
+            found += stream_liars(engine, fmt, seed)
     return found
 
 
@@ -147,6 +161,42 @@ def liars(
                 problem or f"NOT convicted by {liar['convicts']}{'' if known else ' (no such rule)'}; by {others or 'nobody'}"
             )
         yield Check("liar", one.fmt.name, liar["name"], ok, detail)
+
+
+def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[Check]:
+    """Each wrong keeper of tables is convicted by the stream rule that it names, and the reference by none.
+
+    All of them keep the tables of the same streams in one query, which is stopped after a batch and goes on from its checkpoint.
+    """
+    told = engine.ask("stream", {"list": True, "format": fmt.name}, 60).result()["liars"]
+    nemeses = [one for one in NEMESES if one.name in STREAM_NEMESES]
+    (group,) = streams.groups(fmt, (fmt.profile(STREAMED[fmt.name]),), nemeses, seed)
+    home = engine.directory / f"stream-liars-{fmt.name}"
+    streams.write_stages(group, home / "records")
+    makers = (streams.REFERENCE, *(liar["name"] for liar in told))
+    source = {"files": str(home / "records")}
+    reader = streams.Reader(engine, group, streams.decoder_of(fmt, None), source, home / "tables", makers)
+    stopped = reader.read(hold={"batch": 1, "at": "after", "how": "fail"}).exception()
+    try:
+        if not isinstance(stopped, DecodeRaised):
+            raise stopped or ChildDied("the query was not stopped")
+        reader.read().result()
+    except (DecodeRaised, ChildDied) as error:
+        yield Check("stream", fmt.name, "the query", False, str(error).splitlines()[0])
+        return
+    for outcome in judge(group, reader.kept(), RESTART):
+        words = f"{outcome.rows} rows, {outcome.messages} messages"
+        words = "; ".join(f"{rule}: {what}" for rule, what in outcome.wrong) or words
+        yield Check("stream", fmt.name, f"reference under {outcome.nemesis}", outcome.converged, words)
+    for liar in told:
+        rule = f"{fmt.name}/stream/{liar['convicts']}"
+        outcomes = judge(group, reader.kept(liar["name"]), RESTART if liar["convicts"] == RESTART else "")
+        broken = sum((outcome.broken for outcome in outcomes), Counter[str]())
+        others = sorted(set(broken) - {rule})
+        words = f"convicted by {rule} ({broken[rule]} times)" + (f", and {len(others)} other rules" if others else "")
+        if not broken[rule]:
+            words = f"NOT convicted by {rule}; by {others or 'nobody'}"
+        yield Check("stream", fmt.name, liar["name"], broken[rule] > 0, words)
 
 
 def _value_liar(
@@ -263,16 +313,19 @@ def render(checks: Sequence[Check]) -> RenderableType:
         "altered": "altered outputs answered by exactly their rule",
         "liar": "liars convicted by the rule they name",
         "writer": "lying writers seen",
+        "stream": "streams converge, and their liars are convicted",
     }
     for name in dict.fromkeys(c.format for c in checks):
         for kind, what in words.items():
             mine = [c for c in checks if c.format == name and c.kind == kind]
+            if not mine:
+                continue
             good = sum(c.ok for c in mine)
             table.add_row(name, what, Text(str(good), style="green" if good == len(mine) else "red"), str(len(mine)))
     parts: list[RenderableType] = [table]
     for check in checks:
-        if check.kind == "liar" and check.ok:
-            parts.append(Text(f"ok   liar {check.format} {check.name}: {check.detail}"))
+        if check.kind in ("liar", "stream") and check.ok:
+            parts.append(Text(f"ok   {check.kind} {check.format} {check.name}: {check.detail}"))
     for check in checks:
         if not check.ok:
             parts.append(Text(f"FAIL {check.kind} {check.format} {check.name}: {check.detail}", style="red"))

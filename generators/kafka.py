@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from generators._deliveries import Deliveries, Lane, Placed, PublishResult
 from generators.errors import HarnessError, UsageError
@@ -35,6 +35,7 @@ __all__ = [
     "delete_topic",
     "ensure_topic",
     "publish",
+    "records_in",
     "run_topic",
     "run_topic_name",
 ]
@@ -77,7 +78,7 @@ class PublishError(HarnessError):
         self.acknowledged = acknowledged
 
 
-def _client() -> ModuleType:
+def client() -> ModuleType:
     try:
         import confluent_kafka
     except ImportError as error:
@@ -89,7 +90,7 @@ def _client() -> ModuleType:
 
 def _admin(bootstrap: str, heard: list[str] | None = None) -> AdminClient:
     """An admin client that keeps quiet; what it would log goes to `heard`."""
-    _client()
+    client()
     from confluent_kafka.admin import AdminClient
 
     def note(error: KafkaError) -> None:
@@ -119,7 +120,7 @@ def _unreachable(bootstrap: str, timeout_s: float, heard: Iterable[str]) -> str:
 
 def check_reachable(bootstrap: str, timeout_s: float = 10) -> None:
     """Asks the broker at `bootstrap` (HOST:PORT) for its metadata. Raises HarnessError if none comes within `timeout_s`."""
-    kafka = _client()
+    kafka = client()
     heard: list[str] = []
     admin = _admin(bootstrap, heard)
     try:
@@ -134,7 +135,7 @@ def create_topic(bootstrap: str, name: str, partitions: int, timeout_s: float = 
 
     Raises HarnessError when it exists already, the name is illegal, or the broker does not answer.
     """
-    kafka = _client()
+    kafka = client()
     from confluent_kafka.cimpl import NewTopic
 
     deadline = time.monotonic() + timeout_s
@@ -172,7 +173,7 @@ def ensure_topic(bootstrap: str, name: str, partitions: int, timeout_s: float = 
 
 def delete_topic(bootstrap: str, name: str, timeout_s: float = 30) -> None:
     """Deletes a topic; one that does not exist is fine. Raises HarnessError when the broker refuses or does not answer."""
-    kafka = _client()
+    kafka = client()
     admin = _admin(bootstrap)
     try:
         admin.delete_topics([name], operation_timeout=timeout_s, request_timeout=timeout_s)[name].result(timeout_s + 1)
@@ -181,6 +182,20 @@ def delete_topic(bootstrap: str, name: str, timeout_s: float = 30) -> None:
         if isinstance(first, kafka.KafkaError) and first.code() == kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
             return
         raise HarnessError(f"cannot delete topic {name!r} at {bootstrap}: {_text(error)}") from error
+
+
+def records_in(bootstrap: str, topic: str, timeout_s: float = 10) -> int:
+    """How many records a topic's partitions hold by their first and next offsets. Raises HarnessError."""
+    kafka = client()
+    consumer = kafka.Consumer({"bootstrap.servers": bootstrap, "group.id": "cdc-conformance-count", "log_level": 0})
+    try:
+        partitions = consumer.list_topics(topic, timeout=timeout_s).topics[topic].partitions
+        ends = [consumer.get_watermark_offsets(kafka.TopicPartition(topic, one), timeout=timeout_s) for one in partitions]
+    except kafka.KafkaException as error:
+        raise HarnessError(f"cannot count the records of topic {topic!r} at {bootstrap}: {_text(error)}") from error
+    finally:
+        consumer.close()
+    return sum(high - low for low, high in ends)
 
 
 def run_topic_name(prefix: str = "cdc-conformance") -> str:
@@ -219,15 +234,29 @@ def _text(error: BaseException) -> str:
     return str(described()) if callable(described) else str(error) or type(error).__name__
 
 
-class _Publishing:
-    """One `publish`: the producer, its deliveries, and the watch over time without any acknowledgement."""
+class Account(Protocol):
+    """What a publishing knows of its messages."""
 
-    def __init__(self, bootstrap: str, deliveries: Deliveries, progress: Callable[[int], None] | None, timeout_s: float) -> None:
-        self.bootstrap, self.deliveries, self.progress, self.timeout_s = bootstrap, deliveries, progress, timeout_s
+    @property
+    def acknowledged(self) -> int:
+        """How many messages the broker confirmed."""
+        ...
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether one was given up."""
+        ...
+
+
+class Publishing:
+    """A producer, and the watch over time without any acknowledgement."""
+
+    def __init__(self, bootstrap: str, account: Account, progress: Callable[[int], None] | None, timeout_s: float) -> None:
+        self.bootstrap, self.account, self.progress, self.timeout_s = bootstrap, account, progress, timeout_s
         self.fatal: str | None = None
         self.heard: list[str] = []
         limit = max(1, int(timeout_s * 1000))
-        self.producer: Producer = _client().Producer(
+        self.producer: Producer = client().Producer(
             {
                 **PRODUCER_CONFIG,
                 "bootstrap.servers": bootstrap,
@@ -238,7 +267,7 @@ class _Publishing:
                 "reconnect.backoff.max.ms": 1_000,
             }
         )
-        self._refusal: type[Exception] = _client().KafkaException
+        self.refusal: type[Exception] = client().KafkaException
         self._connected = False
         self._seen = -1
         self._moved = self._told = time.monotonic()
@@ -252,7 +281,7 @@ class _Publishing:
         """Serves callbacks for up to that long, tells progress, and raises PublishError when the broker has stopped answering."""
         self.producer.poll(seconds)
         now = time.monotonic()
-        done = self.deliveries.acknowledged
+        done = self.account.acknowledged
         # Nothing outstanding means nothing to wait for: a slow source is no fault of the broker.
         if done != self._seen or not len(self.producer):
             self._seen, self._moved = done, now
@@ -261,20 +290,67 @@ class _Publishing:
             self.progress(done)
         if self.fatal is not None:
             raise self.error(f"the client gave up: {self.fatal}")
-        if self.deliveries.timed_out or now - self._moved > self.timeout_s:
+        if self.account.timed_out or now - self._moved > self.timeout_s:
             raise self.error(f"no acknowledgement for {self.timeout_s:g} s")
 
     def connect(self, topic: str) -> None:
         """Has the client find broker and topic; an idempotent one would otherwise wait half a second before its first message."""
-        kafka = _client()
+        kafka = client()
         limit = min(self.timeout_s, 30.0)
         try:
-            self.producer.list_topics(topic, timeout=limit)
+            known = self.producer.list_topics(topic, timeout=limit).topics.get(topic)
         except kafka.KafkaException as error:
             self.producer.poll(0)
             raise PublishError(_unreachable(self.bootstrap, limit, self.heard), 0) from error
+        if known is not None and known.error is not None and known.error.code() == kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            raise PublishError(self.denied(topic), 0)
         self._connected = True
         self._moved = time.monotonic()
+
+    def denied(self, topic: str) -> str:
+        """Words for a topic that this client may not write."""
+        return (
+            f"the broker at {self.bootstrap} refuses access to topic {topic!r} (Topic authorization failed). Grant this client "
+            "WRITE and DESCRIBE on it, or publish to another topic."
+        )
+
+    def drain(self) -> None:
+        """Waits until every message is delivered or has failed."""
+        while len(self.producer):
+            self.poll(0.1)
+        self.poll(0)
+
+    def error(self, what: str) -> PublishError:
+        """The error that says how far it came and what to do."""
+        done = self.account.acknowledged
+        because = f" ({self.heard[-1]})" if self.heard else ""
+        return PublishError(
+            f"publishing to {self.bootstrap} stopped: {what}{because}. {done:,} messages were acknowledged and lie in the topic, "
+            f"{len(self.producer):,} were waiting. Check that the broker is alive and that its disk is not full, then publish to "
+            "a fresh topic; a slow broker needs a longer time limit.",
+            done,
+        )
+
+    def abandon(self) -> None:
+        """Drops what is still queued, so that nothing waits for it."""
+        self.producer.purge()
+        self.producer.poll(0)
+
+    def finish(self, seconds: float) -> None:
+        """Waits at most that long for what is under way, and drops the rest."""
+        with contextlib.suppress(PublishError):
+            deadline = time.monotonic() + seconds
+            while len(self.producer) and time.monotonic() < deadline:
+                self.poll(0.1)
+        self.abandon()
+
+
+class _Kept(Publishing):
+    """One `publish`: where each message lies is kept."""
+
+    def __init__(self, bootstrap: str, deliveries: Deliveries, progress: Callable[[int], None] | None, timeout_s: float) -> None:
+        super().__init__(bootstrap, deliveries, progress, timeout_s)
+        self.deliveries = deliveries
 
     def produce(self, messages: Iterable[Message], topic: str | None, timed: bool) -> int:
         """Hands messages to the client; returns how many there were. `timed` has their latencies kept."""
@@ -302,32 +378,10 @@ class _Publishing:
                     break
                 except BufferError:
                     self.poll(0.1)
-                except self._refusal as error:
+                except self.refusal as error:
                     self.deliveries.refuse(error.args[0])
                     break
         return count
-
-    def drain(self) -> None:
-        """Waits until every message is delivered or has failed."""
-        while len(self.producer):
-            self.poll(0.1)
-        self.poll(0)
-
-    def error(self, what: str) -> PublishError:
-        """The error that says how far it came and what to do."""
-        done = self.deliveries.acknowledged
-        because = f" ({self.heard[-1]})" if self.heard else ""
-        return PublishError(
-            f"publishing to {self.bootstrap} stopped: {what}{because}. {done:,} messages were acknowledged and lie in the topic, "
-            f"{len(self.producer):,} were waiting. Check that the broker is alive and that its disk is not full, then publish to "
-            "a fresh topic; a slow broker needs a longer time limit.",
-            done,
-        )
-
-    def abandon(self) -> None:
-        """Drops what is still queued, so that nothing waits for it."""
-        self.producer.purge()
-        self.producer.poll(0)
 
 
 def publish(
@@ -357,8 +411,8 @@ def publish(
     """
     if rate is not None and not rate > 0:
         raise ValueError(f"rate must be positive, not {rate!r}")
-    deliveries = Deliveries(keep_offsets, _client().KafkaError._MSG_TIMED_OUT)
-    run = _Publishing(bootstrap, deliveries, progress, timeout_s)
+    deliveries = Deliveries(keep_offsets, client().KafkaError._MSG_TIMED_OUT)
+    run = _Kept(bootstrap, deliveries, progress, timeout_s)
     began = time.monotonic()
     try:
         source = iter(messages)

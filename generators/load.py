@@ -1,14 +1,16 @@
 """Load: an endless, position-addressable stream of one table's changes.
 
-Unit n is one change of one row of `load_table()`: `load_scenario` says what happened, `messages` what the writer publishes.
-Both are functions of (seed, format, profile, n) alone, so that whoever consumed a message can derive what was owed for it.
+Unit n is one change of one or several rows of `load_table()`: `load_scenario` says what happened, `messages` what the writer
+publishes. Both are functions of (seed, format, profile, options, n) alone, so that whoever consumed a message can derive what was
+owed for it.
 """
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
 from itertools import count as endless
@@ -16,34 +18,143 @@ from typing import Any, Final, cast
 
 from generators import mysql, postgresql, sources
 from generators._random_values import rng
-from generators._templates import NotLearned, Template, compressor, fragment, learn
+from generators._templates import NotLearned
 from generators.boundaries import START
 from generators.cases import LAYOUT
-from generators.errors import UsageError
+from generators.errors import UnknownName, UsageError
 from generators.formats.base import Format, Profile
-from generators.model import Column, History, Instant, Layout, Message, Op, RowChange, RowImages, Scenario, Table, Value, Written
+from generators.model import Column, History, Instant, Layout, Message, Op, Row, RowChange, RowImages, Scenario, Table, Value
 from generators.pools import pools
 
 BLOCK: Final = 256
 """Units that share a random stream."""
 
 UNIT: Final = 16
-"""Random bytes of a unit: op, variant, two of the key, then one for each other column and each changed one."""
+"""Random bytes of a row: op and variant (of the unit's first row), 12 bits of the key and 4 of the payload, then one for each
+other column and each changed one."""
 
 KEYS: Final = 4096
 VARIANTS: Final = 16
 """Seeds of histories, so that what a writer leaves to chance (lags, key orders) varies."""
 
-_OPS: Final = (Op.INSERT,) * 128 + (Op.UPDATE,) * 102 + (Op.DELETE,) * 26
+CHANGED: Final = ("status", "quantity", "amount")
+"""What an UPDATE changes; the other columns stay."""
+
+PAYLOAD: Final = "payload"
+PAYLOADS: Final = 16
+"""Distinct texts of the payload column."""
+
+_STRIDE: Final = 61
+"""From one row's key to the next one's within a unit: no key comes twice."""
+
+_HOT: Final = 16
 _STATUSES: Final = ("NEW", "PAID", "PACKED", "SHIPPED", "DELIVERED", "RETURNED", "REFUNDED", "CANCELLED")
-_CHANGED: Final = ("status", "quantity", "amount")
+_DEFAULT_OPS: Final = ((Op.INSERT, 128), (Op.UPDATE, 102), (Op.DELETE, 26))
+_LARGEST_PAYLOAD: Final = 16 << 20
+_MOST_ROWS: Final = 1_000
+
+
+def _skewed() -> Mapping[str, Sequence[int]]:
+    """The key's place for each of the 4096 equally likely draws, by the name of the skew."""
+    return {
+        "uniform": range(KEYS),
+        # Of 4096**u with u uniform, places up to r have the share log(r + 1) / log(4096): Zipf's law with exponent 1.
+        "zipf": tuple(int(KEYS ** (draw / KEYS)) - 1 for draw in range(KEYS)),
+        "hot": tuple(draw if draw * 10 >= KEYS * 9 else draw % _HOT for draw in range(KEYS)),
+    }
+
+
+SKEWS: Final = _skewed()
+"""`uniform`; `zipf` (the key of rank r has about 1/r of the first one's share); `hot` (nine changes in ten hit 16 keys)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """What the load is like. Raises UsageError for values that make no sense, UnknownName for an unknown skew.
+
+    `ops` are weights of INSERT, UPDATE and DELETE, kept to a 256th; `keys` is one of SKEWS; `rows` are changed by one statement
+    (one message where the format batches them, else as many); `transaction` statements share a commit; `null_rate` is the share
+    of NULL in the nullable column, 0 to 1, to a 256th; `payload` is the size of an extra text column in bytes, 0 for none.
+    """
+
+    ops: tuple[tuple[Op, int], ...] = _DEFAULT_OPS
+    keys: str = "uniform"
+    rows: int = 1
+    transaction: int = 1
+    null_rate: float = 1 / 256
+    payload: int = 0
+
+    def __post_init__(self) -> None:
+        legal = {op for op, _ in _DEFAULT_OPS}
+        if not {op for op, _ in self.ops} <= legal or len({op for op, _ in self.ops}) != len(self.ops):
+            raise UsageError(f"LoadOptions.ops: a weight for each of INSERT, UPDATE and DELETE at most, not {self.ops!r}")
+        if any(weight < 0 for _, weight in self.ops) or not any(weight for _, weight in self.ops):
+            raise UsageError(f"LoadOptions.ops: weights are at least 0 and not all 0, not {self.ops!r}")
+        if self.keys not in SKEWS:
+            raise UnknownName("key skew", self.keys, SKEWS)
+        for name, value, most in (
+            ("rows", self.rows, _MOST_ROWS),
+            ("transaction", self.transaction, 1_000_000),
+            ("payload", self.payload, _LARGEST_PAYLOAD),
+        ):
+            least = 0 if name == "payload" else 1
+            if not least <= value <= most:
+                raise UsageError(f"LoadOptions.{name} is {value}; it must be between {least} and {most}")
+        if not 0 <= self.null_rate <= 1:
+            raise UsageError(f"LoadOptions.null_rate is {self.null_rate}; it must be between 0 and 1")
+
+    def by_byte(self) -> tuple[Op, ...]:
+        """The op of each random byte: the weights' shares of 256, whole ones first, the rest to the largest remainders."""
+        total = sum(weight for _, weight in self.ops)
+        shares = {op: max(1, weight * 256 // total) for op, weight in self.ops if weight}
+        ranked = sorted(shares, key=lambda op: -(dict(self.ops)[op] * 256 % total))
+        while (left := 256 - sum(shares.values())) > 0:
+            for op in ranked[:left]:
+                shares[op] += 1
+        while sum(shares.values()) > 256:
+            shares[max(shares, key=shares.__getitem__)] -= 1
+        return tuple(op for op, _ in self.ops if op in shares for _ in range(shares[op]))
+
+    def instant(self, n: int) -> Instant:
+        """When unit n committed: a millisecond after the commit before."""
+        commit = n // self.transaction
+        return Instant(START.ms + commit, commit % 1000)
+
+
+DEFAULT: Final = LoadOptions()
+
+
+def options_text(options: LoadOptions) -> str:
+    """Options as JSON, for another process."""
+    return json.dumps({**asdict(options), "ops": [[op.value, weight] for op, weight in options.ops]})
+
+
+def options_of(text: str) -> LoadOptions:
+    """The options of such a text. Raises what LoadOptions raises."""
+    found = json.loads(text)
+    return LoadOptions(**{**found, "ops": tuple((Op(op), weight) for op, weight in found["ops"])})
+
+
+def parse_ops(text: str) -> tuple[tuple[Op, int], ...]:
+    """Weights written as `insert=50,update=40,delete=10`. Raises UnknownName with the nearest op, and UsageError."""
+    legal = {op.value.lower(): op for op, _ in _DEFAULT_OPS}
+    found = []
+    for part in text.split(","):
+        name, _, weight = part.partition("=")
+        name = name.strip().lower()
+        if name not in legal:
+            raise UnknownName("op", name, legal)
+        if not weight.strip().isdecimal():
+            raise UsageError(f"op weight {part!r}: expected a whole number, such as {name}=50")
+        found.append((legal[name], int(weight)))
+    return tuple(found)
 
 
 @cache
-def load_table(source: str = "mysql") -> Table:
+def load_table(source: str = "mysql", payload: bool = False) -> Table:
     """`shop.orders`: ten columns, a bigint key beyond 2^53, text in several languages, a decimal, a nullable note.
 
-    Of the types of that source. Raises UnknownName.
+    Of the types of that source; with a text column `payload` at the end if asked for. Raises UnknownName.
     """
     found = sources.source(source)
     integer, varchar = found.number, postgresql.text if found is sources.POSTGRESQL else mysql.text
@@ -62,12 +173,16 @@ def load_table(source: str = "mysql") -> Table:
         Column("created_at", created, nullable=False),
         Column("note", varchar("varchar", 255)),
     )
-    return Table("shop", "orders", columns, ("id",), schema=found.schema)
+    extra = (Column(PAYLOAD, found.long_text, nullable=False),) if payload else ()
+    return Table("shop", "orders", (*columns, *extra), ("id",), schema=found.schema)
+
+
+NAMES: Final = tuple(column.name for column in load_table().columns)
 
 
 @cache
-def _values() -> tuple[Sequence[Value], ...]:
-    """The values of each column, distinct; a column of fewer than 256 takes its random byte modulo their number."""
+def values() -> tuple[Sequence[Value], ...]:
+    """The values of each column but the payload; one of fewer than 256 takes its random byte modulo their number."""
     texts = pools()
     draw = random.Random("load")
     created = sorted(draw.sample(range(mysql.wall("2023-01-01") // 1000, mysql.wall("2023-11-14") // 1000), 256))
@@ -85,219 +200,159 @@ def _values() -> tuple[Sequence[Value], ...]:
     )
 
 
-_SENTINELS: Final[tuple[Value, ...]] = (
-    5_170_927_364_551_829,
-    1_870_926_453,
-    "QZXJ0",
-    "QZXJ1",
-    "QZXJ2",
-    "QZXJ3",
-    1_970_823_645,
-    Decimal("71829364.05"),
-    mysql.wall("1987-06-05 04:03:02.109"),
-    "QZXJ4",
-)
-_SENTINELS_BEFORE: Final[tuple[Value, ...]] = ("QZXJ5", 1_690_823_647, Decimal("81927364.06"))
+@lru_cache(maxsize=8)
+def payload_texts(size: int) -> tuple[str, ...]:
+    """The payload column's texts: of several languages, each of `size` bytes, or up to three fewer."""
+    sentences = pools()["sentence"]
+    found = []
+    for number in range(PAYLOADS):
+        text = " ".join(sentences[number::PAYLOADS])
+        whole = (f"{number:x} {text} " * (size // len(text.encode()) + 1)).encode()
+        found.append(whole[:size].decode("utf-8", "ignore"))
+    return tuple(found)
 
 
-def _unit(raw: bytes, offset: int) -> tuple[Op, int, list[int], list[int]]:
-    """Op, variant, the place of each column's value among its values, and that of each changed column's value before."""
-    values = _values()
-    places = [raw[offset + 2] << 4 | raw[offset + 3] >> 4]
-    places += [raw[offset + 3 + i] % len(values[i]) for i in range(1, len(_NAMES))]
-    before = []
-    for i, name in enumerate(_CHANGED):
-        column = _NAMES.index(name)
-        size = len(values[column])
-        before.append((places[column] + 1 + raw[offset + 13 + i] % (size - 1)) % size)
-    return _OPS[raw[offset]], raw[offset + 1] % VARIANTS, places, before
+@lru_cache(maxsize=64)
+def by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
+    """The value of each column for each random number: 4096 of the key, 16 of the payload, 256 of the others."""
+    nulls = {(224 + i) % 256 for i in range(round(options.null_rate * 256))}
+    keys, *others = values()
+    columns: list[list[Value]] = [[keys[place] for place in SKEWS[options.keys]]]
+    columns += [[found[byte % len(found)] for byte in range(256)] for found in others]
+    columns[NAMES.index("note")] = [None if byte in nulls else others[-1][byte % 225 % 224] for byte in range(256)]
+    if options.payload:
+        columns.append(list(payload_texts(options.payload)))
+    return tuple(columns)
 
 
-def load_scenario(fmt: Format[Any], profile: Profile, seed: int, n: int) -> Scenario:
+def before_places(raw: bytes, offset: int) -> tuple[int, int, int]:
+    """The random numbers of `CHANGED` before an UPDATE: never those after it."""
+    return (
+        (raw[offset + 5] + 1 + raw[offset + 13] % 7) & 7,
+        (raw[offset + 9] + 1 + raw[offset + 14] % 255) & 255,
+        (raw[offset + 10] + 1 + raw[offset + 15] % 255) & 255,
+    )
+
+
+def load_scenario(fmt: Format[Any], profile: Profile, seed: int, n: int, options: LoadOptions = DEFAULT) -> Scenario:
     """What happened in unit n. Raises UsageError for a negative n."""
     if n < 0:
         raise UsageError(f"load unit {n}: the first is 0")
-    block, place = divmod(n, BLOCK)
-    history = _unit_history(_block(seed, fmt, profile, block), place * UNIT, n, profile.source)
+    number, place = divmod(n, BLOCK)
+    history = unit_history(block(seed, fmt, profile, number, options), place, n, profile.source, options)
     return Scenario(f"load/{seed}/{n}", history, tags=frozenset({"load"}))
 
 
-_NAMES: Final = tuple(column.name for column in load_table().columns)
+def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptions) -> History:
+    """What happened in unit n, which is number `place` of the block of those random bytes."""
+    offset = place * UNIT * options.rows
+    op = options.by_byte()[raw[offset]]
+    rows = [_images(raw, offset + UNIT * row, row, op, options, key := _key(raw, offset)) for row in range(options.rows)]
+    del key
+    return history(load_table(source, options.payload > 0), op, raw[offset + 1] % VARIANTS, options.instant(n), rows)
 
 
-def _unit_history(raw: bytes, offset: int, n: int, source: str) -> History:
-    op, variant, places, before = _unit(raw, offset)
-    values = _values()
-    row = dict(zip(_NAMES, (values[i][p] for i, p in enumerate(places)), strict=True))
-    old = {name: values[_NAMES.index(name)][p] for name, p in zip(_CHANGED, before, strict=True)}
-    return _history(load_table(source), op, variant, Instant(START.ms + n, n % 1000), row, old)
+def _key(raw: bytes, offset: int) -> int:
+    return raw[offset + 2] << 4 | raw[offset + 3] >> 4
 
 
-def _history(table: Table, op: Op, variant: int, at: Instant, row: Mapping[str, Value], old: Mapping[str, Value]) -> History:
-    images = {
-        Op.INSERT: RowImages(None, row),
-        Op.UPDATE: RowImages({**row, **old}, row),
-        Op.DELETE: RowImages(row, None),
-    }
-    return History((RowChange(at, table, op, (images[op],)),), seed=variant)
+def _images(raw: bytes, offset: int, number: int, op: Op, options: LoadOptions, first: int) -> RowImages:
+    found = by_byte(options)
+    row: dict[str, Value] = {name: found[i][raw[offset + 3 + i]] for i, name in enumerate(NAMES) if i}
+    row = {NAMES[0]: row_key(options, first, number), **row}
+    if options.payload:
+        row[PAYLOAD] = found[-1][raw[offset + 3] & 15]
+    before = before_places(raw, offset)
+    old = {name: found[NAMES.index(name)][place] for name, place in zip(CHANGED, before, strict=True)}
+    return images(op, row, old)
 
 
-def _block(seed: int, fmt: Format[Any], profile: Profile, block: int) -> bytes:
-    return rng(seed, fmt.name, profile.name, f"load-{block}").randbytes(BLOCK * UNIT)
+def row_key(options: LoadOptions, first: int, number: int) -> Value:
+    """The key of a unit's row: that of its first row's draw, then others at a fixed distance."""
+    return values()[0][(SKEWS[options.keys][first] + number * _STRIDE) % KEYS]
+
+
+def images(op: Op, row: Row, old: Row) -> RowImages:
+    """A row's images; `old` holds what an UPDATE changes."""
+    match op:
+        case Op.INSERT:
+            return RowImages(None, row)
+        case Op.DELETE:
+            return RowImages(row, None)
+    return RowImages({**row, **old}, row)
+
+
+def history(table: Table, op: Op, variant: int, at: Instant, rows: Iterable[RowImages]) -> History:
+    """One statement."""
+    return History((RowChange(at, table, op, tuple(rows)),), seed=variant)
+
+
+def block(seed: int, fmt: Format[Any], profile: Profile, number: int, options: LoadOptions) -> bytes:
+    """The random bytes of a block of units."""
+    return rng(seed, fmt.name, profile.name, f"load-{number}").randbytes(BLOCK * UNIT * options.rows)
 
 
 def messages(
-    fmt: Format[Any], profile: Profile, seed: int, start: int = 0, count: int | None = None, *, layout: Layout = LAYOUT
+    fmt: Format[Any],
+    profile: Profile,
+    seed: int,
+    start: int = 0,
+    count: int | None = None,
+    *,
+    layout: Layout = LAYOUT,
+    options: LoadOptions = DEFAULT,
 ) -> Iterator[Message]:
     """The messages of units `start` to `start + count - 1`, without end when there is no count; byte for byte what the writer
-    writes for `load_scenario`. Units that a format writes as several messages come whole.
+    writes for `load_scenario`. Units that a format writes as several messages come whole; some it may not write at all.
 
     The first call for a profile takes a moment to learn the writer's bytes; where they cannot be learned, every message is
     written by the writer itself. Raises UsageError for a negative start or count.
     """
     if start < 0 or (count is not None and count < 0):
         raise UsageError(f"load from {start}, {count} units: neither may be negative")
-    fast = _learned(cast("Hashable", fmt.write), profile, layout)
-    if fast is not None:
-        return fast.messages(fmt, seed, start, count)
-    return _written(fmt, profile, seed, endless(start) if count is None else range(start, start + count), layout)
+    fast = _learned(cast("Hashable", fmt.write), profile, layout, options)
+    if not isinstance(fast, str):
+        return _filled(fast, fmt, profile, seed, start, count, options)
+    return _written(fmt, profile, seed, endless(start) if count is None else range(start, start + count), layout, options)
 
 
-def is_learned(fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT) -> bool:
+def is_learned(fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT, options: LoadOptions = DEFAULT) -> bool:
     """Whether `messages` fills in templates for this profile; else the writer makes every message, and sets the pace."""
-    return _learned(cast("Hashable", fmt.write), profile, layout) is not None
+    return why_not_learned(fmt, profile, layout, options) is None
 
 
-def _written(fmt: Format[Any], profile: Profile, seed: int, units: Iterable[int], layout: Layout) -> Iterator[Message]:
+def why_not_learned(fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT, options: LoadOptions = DEFAULT) -> str | None:
+    """What about the writer's messages templates cannot follow; None when they can."""
+    found = _learned(cast("Hashable", fmt.write), profile, layout, options)
+    return found if isinstance(found, str) else None
+
+
+def _written(
+    fmt: Format[Any], profile: Profile, seed: int, units: Iterable[int], layout: Layout, options: LoadOptions
+) -> Iterator[Message]:
     for n in units:
-        for one in fmt.write(load_scenario(fmt, profile, seed, n).history, profile, layout):
+        for one in fmt.write(load_scenario(fmt, profile, seed, n, options).history, profile, layout):
             yield one.message
 
 
+def _filled(
+    fast: Any, fmt: Format[Any], profile: Profile, seed: int, start: int, count: int | None, options: LoadOptions
+) -> Iterator[Message]:
+    end = None if count is None else start + count
+    while end is None or start < end:
+        number, place = divmod(start, BLOCK)
+        first = number * BLOCK
+        last = BLOCK if end is None else min(BLOCK, end - first)
+        yield from fast.expand(block(seed, fmt, profile, number, options), first, range(place, last))
+        start = first + last
+
+
 @lru_cache(maxsize=64)
-def _learned(write: Hashable, profile: Profile, layout: Layout) -> _Fast | None:
+def _learned(write: Hashable, profile: Profile, layout: Layout, options: LoadOptions) -> Any:
+    """What fills in templates, or why none could be learned."""
+    from generators._filler import Filler
+
     try:
-        return _Fast(cast("Callable[..., list[Written]]", write), profile, layout)
-    except NotLearned:
-        return None
-
-
-class _Fast:
-    """Templates of every op and variant, and the texts of every value, learned from a writer and checked against it."""
-
-    def __init__(self, write: Callable[..., list[Written]], profile: Profile, layout: Layout) -> None:
-        self._write, self._profile, self._layout = write, profile, layout
-        self._table = load_table(profile.source)
-        packing = profile.deployment.compression
-        self._compress = None if packing == "none" else compressor(packing)
-        self._plain = (
-            profile if packing == "none" else replace(profile, deployment=replace(profile.deployment, compression="none"))
-        )
-        self._templates: dict[Op, list[Template]] = {}
-        for op in (Op.INSERT, Op.UPDATE, Op.DELETE):
-            self._templates[op] = [self._learn(op, variant)[0] for variant in range(VARIANTS)]
-        self._base, self._texts = self._learn(Op.INSERT, 0)
-        self._keys: list[tuple[bytes, int] | None] = [None] * KEYS
-        self._fragments = [self._column(i) for i in range(1, len(_NAMES))]
-        self._verify()
-
-    def _one(self, profile: Profile, history: History) -> Message:
-        written = self._write(history, profile, self._layout)
-        if len(written) != 1:
-            raise NotLearned(f"{len(written)} messages for one change")
-        return written[0].message
-
-    def _learn(self, op: Op, variant: int) -> tuple[Template, list[bytes]]:
-        table = self._table
-        sentinels = {c.name: (c.type, value) for c, value in zip(table.columns, _SENTINELS, strict=True)}
-        if op is Op.UPDATE:
-            sentinels |= {f"{n} before": (table.column(n).type, v) for n, v in zip(_CHANGED, _SENTINELS_BEFORE, strict=True)}
-
-        def write(at: Instant, values: Mapping[str, Value]) -> Message:
-            row = {name: values[name] for name in _NAMES}
-            old = {name: values[f"{name} before"] for name in _CHANGED if f"{name} before" in values}
-            return self._one(self._plain, _history(table, op, variant, at, row, old))
-
-        return learn(write, sentinels)
-
-    def _text(self, column: int, value: Value) -> tuple[bytes, int]:
-        """The text of a column's value, and the partition of a row that has it."""
-        row = dict(zip(_NAMES, _SENTINELS, strict=True)) | {_NAMES[column]: value}
-        message = self._one(self._plain, _history(self._table, Op.INSERT, 0, START, row, {}))
-        return fragment(self._base, self._texts, column, message, START), message.partition
-
-    def _column(self, column: int) -> list[bytes]:
-        """The text for each random byte."""
-        texts = [self._text(column, value)[0] for value in _values()[column]]
-        return [texts[byte % len(texts)] for byte in range(256)]
-
-    def _verify(self) -> None:
-        """Compares with the writer: every template with random values, and the largest message of each op. Raises NotLearned."""
-        raw = bytearray(random.Random("verify").randbytes(BLOCK * UNIT))
-        op_bytes = [_OPS.index(op) for op in self._templates]
-        longest = [max(range(256), key=lambda byte: len(texts[byte])) for texts in self._fragments]
-        for unit in range(BLOCK):
-            raw[unit * UNIT] = op_bytes[unit % 3]
-            raw[unit * UNIT + 1] = unit // 3
-            if unit < 3:
-                raw[unit * UNIT + 4 : unit * UNIT + 13] = bytes(longest)
-        for unit, message in enumerate(self._expand(bytes(raw), 0, range(BLOCK))):
-            history = _unit_history(bytes(raw), unit * UNIT, unit, self._profile.source)
-            if message != self._one(self._profile, history):
-                raise NotLearned(f"unit {unit} is not what the writer writes")
-
-    def messages(self, fmt: Format[Any], seed: int, start: int, count: int | None) -> Iterator[Message]:
-        """Units from `start` on."""
-        end = None if count is None else start + count
-        while end is None or start < end:
-            block, place = divmod(start, BLOCK)
-            first = block * BLOCK
-            last = BLOCK if end is None else min(BLOCK, end - first)
-            yield from self._expand(_block(seed, fmt, self._profile, block), first, range(place, last))
-            start = first + last
-
-    def _expand(self, raw: bytes, first: int, units: Iterable[int]) -> Iterator[Message]:
-        """The messages of units of a block whose first unit has the number given. The hot loop: no calls that can be spared."""
-        keys, compress, begin = self._keys, self._compress, START.ms
-        customer_id, status, customer, email, address, quantity, amount, created, note = self._fragments
-        by_op = [self._templates[op] for op in _OPS]
-        for unit in units:
-            at = unit * UNIT
-            place = raw[at + 2] << 4 | raw[at + 3] >> 4
-            key = keys[place]
-            if key is None:
-                key = keys[place] = self._text(0, _values()[0][place])
-            s, q, a = raw[at + 5], raw[at + 9], raw[at + 10]
-            fragments = [
-                key[0],
-                customer_id[raw[at + 4]],
-                status[s],
-                customer[raw[at + 6]],
-                email[raw[at + 7]],
-                address[raw[at + 8]],
-                quantity[q],
-                amount[a],
-                created[raw[at + 11]],
-                note[raw[at + 12]],
-            ]
-            op = raw[at]
-            if _OPS[op] is Op.UPDATE:
-                fragments.append(status[(s + 1 + raw[at + 13] % 7) & 7])
-                fragments.append(quantity[(q + 1 + raw[at + 14] % 255) & 255])
-                fragments.append(amount[(a + 1 + raw[at + 15] % 255) & 255])
-            template = by_op[op][raw[at + 1] & 15]
-            n = first + unit
-            ms = begin + n
-            for stamp in template.stamps:
-                fragments.append(b"%d" % stamp.at(ms, n % 1000))
-            value: bytes = template.value.pattern % template.pick(fragments)
-            sample, timestamp = template.sample, template.timestamp
-            yield Message(
-                sample.topic,
-                key[1],
-                template.key.constant if not template.key.fields else template.key.fill(fragments),
-                value if compress is None else bytes(compress(value)),
-                sample.headers,
-                sample.timestamp_ms if timestamp is None else timestamp.at(ms, n % 1000),
-                sample.event,
-            )
+        return Filler(cast("Any", write), profile, layout, options)
+    except NotLearned as error:
+        return str(error)

@@ -219,7 +219,7 @@ class SourceStatement:
 
     `family` is one of `rows-query`, `statement-insert`, `statement-update`, `statement-delete`, `xa-commit`, `xa-rollback`,
     `logical-message` (PostgreSQL's pg_logical_emit_message: `sql` is the content, `table` the prefix), and what only Aliyun DTS
-    has: `dts-operation` (a record of an operation that no event stands for) and `dts-setting` (facts of the profile from here on).
+    has: `dts-operation` (a record of an operation without an event) and `dts-setting` (facts of the profile from here on).
     """
 
     at: Instant

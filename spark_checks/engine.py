@@ -31,7 +31,13 @@ LIAR: Final = "liar:"
 """Prefix of the specification of a liar: `liar:<format>/<name>`."""
 TASK_RECORDS: Final = 20_000
 """For how many records from Kafka decode calls get one more partition."""
-SERVICES: Final = {"bench": "throughput", "stream": "streaming", "sustain": "sustained", "fuzz": "fuzzing"}
+SERVICES: Final = {
+    "bench": "throughput",
+    "fuzz": "fuzzing",
+    "generate": "generate",
+    "stream": "streaming",
+    "sustain": "sustained",
+}
 """What is done beside decoding, by the word that asks for it (conformance.engine.SERVICES): modules with a `handle`."""
 
 CLAIMS: Final = ("profiles", "kinds", "columns", "types")
@@ -212,8 +218,8 @@ class SparkEngine:
                 }
             case service if service in SERVICES:
                 module = importlib.import_module(f"spark_checks.{SERVICES[service]}")
-                answer: dict[str, Any] = module.handle(self.spark, request, lambda spec: self._decoder(spec, "auto"))
-                return answer
+                # Nested, so that no key of an answer can be taken for one of a reply.
+                return {"answer": module.handle(self.spark, request, lambda spec: self._decoder(spec, "auto"))}
             case unknown:
                 raise RuntimeError(f"unknown request {unknown!r}")
 

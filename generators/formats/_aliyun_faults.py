@@ -24,7 +24,7 @@ from generators.model import Value
 Span: TypeAlias = tuple[int, int]
 """Where a number begins and ends."""
 
-_STRINGS: Final = 3
+_STRINGS: Final = ("position", "safe-position", "transaction")
 """sourcePosition, safeSourcePosition, sourceTxid."""
 
 
@@ -58,8 +58,8 @@ class _Walk:
         self.number("version")
         self.number()
         self.number()
-        for _ in range(_STRINGS):
-            self.text()
+        for name in _STRINGS:
+            self.text(name)
         self.number("source-type")
         self.text()
         self.number("operation")
@@ -201,6 +201,13 @@ FAULTS: Final = (
     Fault("huge-fields", "huge-length", MUST, "fields has a block of 1,099,511,627,776 items.", _number("fields", 1 << 40)),
     Fault("huge-image", "huge-length", MUST, "An image has a block of 1,099,511,627,776 items.", _number("image", 1 << 40)),
     Fault("negative-string", "huge-length", MUST, "objectName has -1 bytes.", _number("object-name", -1)),
+    Fault(
+        "negative-unread-string",
+        "huge-length",
+        MUST,
+        "safeSourcePosition, which few readers want, has -1 bytes: who skips it may take that for nothing to skip.",
+        _number("safe-position", -1),
+    ),
     Fault("negative-bytes", "huge-length", MUST, "A Character has -5 bytes.", _number("Character-bytes", -5)),
     Fault(
         "invalid-utf-8-name",

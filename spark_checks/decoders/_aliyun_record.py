@@ -53,7 +53,8 @@ _HEAD: Final[dict[str, Schema]] = {
     "processTimestamps": ("null", array("long")),
     "tags": {"type": "map", "values": "string"},
 }
-_SKIPPED: Final = ("version", "id", "safeSourcePosition", "sourceTxid", "processTimestamps")
+_SKIPPED: Final = ("version", "id")
+"""Numbers only: where Avro skips a string or a block, it takes a negative length for nothing to skip."""
 
 
 def _record(head: dict[str, Schema], field: Schema, branches: tuple[Schema, ...]) -> dict[str, Any]:
@@ -68,9 +69,7 @@ def _record(head: dict[str, Schema], field: Schema, branches: tuple[Schema, ...]
 WIRE: Final = _record(_HEAD, _FIELD, BRANCHES)
 """All that a writer of the older kind writes."""
 
-_READ: Final[dict[str, Schema]] = {name: kind for name, kind in _HEAD.items() if name not in _SKIPPED} | {
-    "source": record("Source", sourceType=enum("SourceType", *SOURCES))
-}
+_READ: Final[dict[str, Schema]] = {name: kind for name, kind in _HEAD.items() if name not in _SKIPPED}
 CHANGE: Final = _record(_READ, _FIELD, BRANCHES)
 """What level one reads."""
 
@@ -78,10 +77,6 @@ _NARROW: Final = {
     "Integer": record("Integer", value="string"),
     "Decimal": record("Decimal", value="string"),
     "Float": record("Float", value="double"),
-    "BinaryGeometry": record("BinaryGeometry"),
-    "TextGeometry": record("TextGeometry"),
-    "BinaryObject": record("BinaryObject", value="bytes"),
-    "TextObject": record("TextObject", value="string"),
 }
 ROW: Final = _record(
     {name: kind for name, kind in _READ.items() if name != "sourceTimestamp"},

@@ -2,9 +2,11 @@
 
 They are TiCDC's, Alibaba Canal's, and both of CloudCanal's, of which one has names of its own for the same members.
 
-A message is parsed once, inside `{"m":[VALUE,{}]}`: a truncated value breaks the wrapping, a second document or trailing
-text adds an element or breaks it, white space (the CRLF of TiCDC v6.5) does neither. Spark's corrupt-record column tells of
-containers of the wrong type, which from_json would otherwise turn into NULLs (reference/environment.md).
+A message is parsed once, inside `{"S":[VALUE,{"S":1}]}`: a truncated value breaks the wrapping, a second document or trailing
+text adds an element or breaks it, white space (the CRLF of TiCDC v6.5) does neither. S is a name that no value can know: one
+that closed the array itself, `{...},{}]}` or `{...}],"S":[{...}`, would pass for whole, since from_json takes the last of equal
+names and reads nothing behind the object. Spark's corrupt-record column tells of containers of the wrong type, which from_json
+would otherwise turn into NULLs (reference/environment.md).
 
 No filter stands on what from_json gives, and the generators are outer ones: Spark would push such filters, its own inferred
 ones too, below the projection and parse every message twice.
@@ -12,6 +14,7 @@ ones too, below the projection and parse every message twice.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -275,6 +278,31 @@ def _lz4(value: bytes) -> bytes:
 _DECOMPRESS: Final[dict[str, Callable[[bytes], bytes]]] = {"snappy": _snappy, "lz4": _lz4}
 
 
+_MARK: Final = f"m{secrets.token_hex(8)}"
+"""The name S of the wrapping, of this process alone."""
+
+
+def read(text: Column, envelope: StructType) -> Column:
+    """A message's text parsed inside the wrapping; `message` and `whole` look at it."""
+    element = StructType([*envelope, StructField(_MARK, IntegerType())])
+    schema = StructType([StructField(_MARK, ArrayType(element)), StructField("corrupt", StringType())])
+    wrapped = F.concat(F.lit(f'{{"{_MARK}":['), text, F.lit(f',{{"{_MARK}":1}}]}}'))
+    return F.from_json(wrapped, schema, OPTIONS)
+
+
+def message(found: Column) -> Column:
+    """The message in what `read` gives: a struct, NULL where there is none."""
+    return F.get(found[_MARK], F.lit(0))
+
+
+def whole(found: Column) -> Column:
+    """Whether it is one JSON object, and what its members declare is of their kind of JSON value; never NULL."""
+    elements = found[_MARK]
+    last = F.get(elements, F.lit(1))[_MARK]
+    is_one = found["corrupt"].isNull() & (F.size(elements) == 2) & (last == 1) & F.get(elements, F.lit(0)).isNotNull()
+    return F.coalesce(is_one, F.lit(False))
+
+
 def _messages(
     records: DataFrame,
     dialect: Dialect,
@@ -306,14 +334,11 @@ def _messages(
             *dialect.extra,
         ]
     )
-    schema = StructType([StructField("m", ArrayType(envelope)), StructField("corrupt", StringType())])
     records = decompressed(records, deployment.compression if deployment else "none")
-    wrapped = F.concat(F.lit('{"m":['), F.col("value").cast("string"), F.lit(",{}]}"))
-    parsed = records.select(*COORDINATES, F.from_json(wrapped, schema, OPTIONS).alias("j"))
+    parsed = records.select(*COORDINATES, read(F.col("value").cast("string"), envelope).alias("j"))
     m, j = F.col("m"), F.col("j")
-    whole = j["corrupt"].isNull() & (F.size(j["m"]) == 2) & m.isNotNull()
-    return parsed.select(*COORDINATES, "j", F.get(j["m"], F.lit(0)).alias("m")).select(
-        *COORDINATES, "m", F.when(whole, F.coalesce(dialect.kind(m), F.lit("CORRUPT"))).otherwise("CORRUPT").alias("kind")
+    return parsed.select(*COORDINATES, "j", message(j).alias("m")).select(
+        *COORDINATES, "m", F.when(whole(j), F.coalesce(dialect.kind(m), F.lit("CORRUPT"))).otherwise("CORRUPT").alias("kind")
     )
 
 

@@ -3,8 +3,7 @@
 How to make a decoder of it: describe the payload in a `Dialect`, and pass it to `decode` and `decode_rows`.
 
 A record's value is `{"schema": ..., "payload": ENVELOPE}` or the bare ENVELOPE, each told by itself. It is parsed once, inside
-`{"m":[VALUE,{}]}`: a truncated value breaks the wrapping, a second document or trailing text adds an element or breaks it.
-Spark's corrupt-record column tells of containers of the wrong type. No value at all is a TOMBSTONE, so is the null that Connect
+a wrapping that only one whole object leaves intact (`_canal.py`). No value at all is a TOMBSTONE, so is the null that Connect
 wraps (`{"schema":null,"payload":null}`, Kafka before 2.2); an empty value is CORRUPT. One message has one row.
 
 Level one does not parse the schema. Level two takes a cell's form from it (`_connect_values`), else from the deployment's options
@@ -37,7 +36,7 @@ from pyspark.sql.types import (
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
-from spark_checks.decoders._canal import COORDINATES, MISFIT, OPTIONS, UNREADABLE
+from spark_checks.decoders._canal import COORDINATES, MISFIT, UNREADABLE, message, read, whole
 from spark_checks.decoders._connect_decimals import DIGITS, in_digits, let
 from spark_checks.decoders._connect_values import default_form, form_of, misfit, typed
 
@@ -296,16 +295,13 @@ def _messages(records: DataFrame, dialect: Dialect, schema: StructType, image: D
         ]
     )
     value = StructType([StructField("schema", schema), StructField("payload", payload), *payload])
-    wrapper = StructType([StructField("m", ArrayType(value)), StructField("corrupt", StringType())])
     text = F.col("value").cast("string")
-    wrapped = F.concat(F.lit('{"m":['), text, F.lit(",{}]}"))
     m, j, p, kind = F.col("m"), F.col("j"), F.col("p"), F.col("kind")
     absent = F.when(F.col("value").isNull(), "none").when(F.right(text, F.lit(_NULL_END)).rlike(_NULL_PAYLOAD), "payload")
-    parsed = records.select(*COORDINATES, "key", absent.alias("absent"), F.from_json(wrapped, wrapper, OPTIONS).alias("j"))
-    whole = j["corrupt"].isNull() & (F.size(j["m"]) == 2)
+    parsed = records.select(*COORDINATES, "key", absent.alias("absent"), read(text, value).alias("j"))
     bare = F.struct(*(m[f.name].alias(f.name) for f in payload))
     return (
-        parsed.select(*COORDINATES, "key", "absent", F.when(whole, F.get(j["m"], F.lit(0))).alias("m"))
+        parsed.select(*COORDINATES, "key", "absent", F.when(whole(j), message(j)).alias("m"))
         .select(
             *COORDINATES,
             "key",

@@ -1,6 +1,6 @@
 """What the formats share that write one JSON object and at most one row change into a message.
 
-A message is parsed once, inside `{"m":[VALUE,{}]}` (`_canal.py` says why), and both images of a row are typed by one pair of
+A message is parsed once, inside a wrapping (`_canal.py` says why), and both images of a row are typed by one pair of
 lambdas: they are interpreted, where generated code for a table of some width grows past what the JVM compiles.
 """
 
@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+from pyspark.sql.types import StructType
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Table
-from spark_checks.decoders._canal import COORDINATES, MISFIT, OPTIONS, UNREADABLE, decompressed
+from spark_checks.decoders._canal import COORDINATES, MISFIT, UNREADABLE, decompressed, message, read, whole
 from spark_checks.decoders._mysql import misfit
 
 CellSql = Callable[[ColumnOf, str], str]
@@ -24,14 +24,9 @@ CellSql = Callable[[ColumnOf, str], str]
 def messages(records: DataFrame, envelope: StructType, deployment: Deployment | None = None) -> DataFrame:
     """Coordinates, `m` (the message as `envelope`, NULL when it is not one JSON object) and `whole`: whether it is one, and each
     member that `envelope` names is of its kind of JSON value."""
-    schema = StructType([StructField("m", ArrayType(envelope)), StructField("corrupt", StringType())])
     records = decompressed(records, deployment.compression if deployment else "none")
-    wrapped = F.concat(F.lit('{"m":['), F.col("value").cast("string"), F.lit(",{}]}"))
-    parsed = records.select(*COORDINATES, F.from_json(wrapped, schema, OPTIONS).alias("j"))
-    j = F.col("j")
-    m = F.get(j["m"], F.lit(0))
-    whole = j["corrupt"].isNull() & (F.size(j["m"]) == 2) & m.isNotNull()
-    return parsed.select(*COORDINATES, m.alias("m"), F.coalesce(whole, F.lit(False)).alias("whole"))
+    parsed = records.select(*COORDINATES, read(F.col("value").cast("string"), envelope).alias("j"))
+    return parsed.select(*COORDINATES, message(F.col("j")).alias("m"), whole(F.col("j")).alias("whole"))
 
 
 def name(text: str) -> str:

@@ -15,8 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from generators.model import Deployment, Table
-from spark_checks.decoders.baseline_aliyun_dts_avro import ALIYUN_DTS_AVRO as ALIYUN_DTS_AVRO
-from spark_checks.decoders.baseline_ticdc_simple_avro import TICDC_SIMPLE_AVRO as TICDC_SIMPLE_AVRO
+from spark_checks.decoders import baseline_aliyun_dts_avro, baseline_ticdc_simple_avro
 
 _COORDINATES: Final = ("topic", "partition", "offset")
 
@@ -250,3 +249,5 @@ CLOUDCANAL_DEBEZIUM: Final = Baseline(
     committed="payload.source.ts_ms",
     ops=_CODES,
 )
+ALIYUN_DTS_AVRO: Final = baseline_aliyun_dts_avro.ALIYUN_DTS_AVRO
+TICDC_SIMPLE_AVRO: Final = baseline_ticdc_simple_avro.TICDC_SIMPLE_AVRO

@@ -1,9 +1,12 @@
+import copy
 import json
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 from conformance import bench as measure
+from conformance.cli import cli
 from conformance.engine import ChildEngine
 from generators.errors import UsageError
 from generators.formats.base import FORMATS, get
@@ -60,6 +63,132 @@ def test_the_table_has_figures_ratio_and_range(one):
 
 def test_a_decoder_that_finds_other_rows_is_not_compared_silently(one):
     assert "finds 199 row changes, the baseline 200: the ratio compares different work" in shown([one | {"rows": 199}])
+
+
+def result(name=FORMAT, level=1, decoder="reference", median=0.8, **more):
+    ratio = {"median": median, "min": median - 0.1, "max": median + 0.1}
+    facts = {"profile": "v7.1.6", "messages": 200, "rounds": 3, "rows": 200, "baseline_rows": 200, "bytes": 90_000}
+    speeds = {"per_second": 8_000, "baseline_per_second": 10_000, "generated_per_second": 100_000}
+    return {"format": name, "level": level, "decoder": decoder, "ratio": ratio, **facts, **speeds, **more}
+
+
+def test_saved_results_come_back_with_versions_and_machine_beside_them(tmp_path):
+    path = tmp_path / "bench.json"
+    measure.save([result(), result(level=2)], path, {"pyspark": "4.0.0"})
+    document = json.loads(path.read_text("utf-8"))
+    assert document["versions"] == {"pyspark": "4.0.0"}
+    assert document["machine"]["processors"] >= 1
+    assert measure.saved(path) == [result(), result(level=2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "No such file"),
+        ("{", "is not JSON"),
+        ("[]", "is no file that bench --save wrote"),
+        ('{"type": "load", "results": []}', "is no file that bench --save wrote"),
+        ('{"type": "cdc-conformance bench", "results": [{"format": "a"}]}', "without format, level, decoder"),
+        ('{"type": "cdc-conformance bench", "results": [1]}', "without format, level, decoder"),
+    ],
+)
+def test_a_file_that_save_did_not_write_is_refused(tmp_path, text, told):
+    path = tmp_path / "bench.json"
+    if text is not None:
+        path.write_text(text, "utf-8")
+    with pytest.raises(UsageError, match=told):
+        measure.saved(path)
+
+
+def test_ratios_are_compared_by_format_level_and_decoder():
+    old = [
+        result(median=0.8),
+        result(level=2, median=1.0),
+        result("debezium-json", median=1.0),
+        result(decoder="gone", median=1.0),
+    ]
+    new = [result(level=2, median=0.89), result(median=0.72), result(decoder="new", median=1.0)]
+    found = measure.compare(old, new, 0.9)
+    assert [(one.key, one.old, one.new, one.below) for one in found.changed] == [
+        ((FORMAT, 1, "reference"), 0.8, 0.72, False),
+        ((FORMAT, 2, "reference"), 1.0, 0.89, True),
+    ]
+    assert [round(one.change, 3) for one in found.changed] == [-0.1, -0.11]
+    assert found.added == ((FORMAT, 1, "new"),)
+    assert found.gone == ((FORMAT, 1, "gone"),)
+    assert found.slower
+    assert not measure.compare(old, new, 0.8).slower
+
+
+def compared(found):
+    console = Console(width=150, force_terminal=False)
+    with console.capture() as capture:
+        console.print(measure.render_comparison(found, 0.9))
+    return capture.get()
+
+
+def test_a_comparison_shows_old_new_change_and_names_what_it_leaves_out():
+    old = [result(median=0.8), result(decoder="gone"), result(level=2, messages=100)]
+    found = measure.compare(old, [result(median=0.4), result(decoder="new"), result(level=2)], 0.9)
+    text = compared(found)
+    for part in ("0.80x", "0.40x", "-50.0%", "below 0.9 of the saved"):
+        assert part in text
+    assert f"{FORMAT} changes new: not in the saved file" in text
+    assert f"{FORMAT} changes gone: in the saved file, not measured now" in text
+    assert f"{FORMAT} rows reference: measured with messages 200 instead of 100" in text
+    assert "| 0.80 | 0.40 | -50.0% **too low** |" in measure.markdown([result()], found)
+    kinds = [one["type"] for one in json.loads(json.dumps(measure.comparison_records(found)))]
+    assert kinds == ["bench-change", "bench-change", "bench-added", "bench-gone"]
+
+
+class Idle:
+    """An engine that is never asked."""
+
+    def __init__(self, **_):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+@pytest.fixture
+def commanded(monkeypatch):
+    """A function that runs the command `bench` with these results in place of measured ones."""
+
+    def run(results, *arguments):
+        monkeypatch.setattr("conformance.engine.ChildEngine", Idle)
+        monkeypatch.setattr(measure, "bench", lambda *_: copy.deepcopy(results))
+        return CliRunner().invoke(cli, ["bench", FORMAT, "--format", "json", *arguments])
+
+    return run
+
+
+def test_the_command_saves_compares_and_exits_with_1_below_the_share(commanded, tmp_path):
+    path = str(tmp_path / "bench.json")
+    assert commanded([result(median=1.0)], "--save", path).exit_code == 0
+    same = commanded([result(median=0.95)], "--compare", path, "--fail-below", "0.9")
+    assert same.exit_code == 0
+    assert [json.loads(line).get("change") for line in same.stdout.splitlines()] == [None, -0.05]
+    assert commanded([result(median=0.89)], "--compare", path, "--fail-below", "0.9").exit_code == 1
+    assert commanded([result(median=0.1)], "--compare", path).exit_code == 0
+
+
+def test_files_are_looked_at_before_anything_is_measured(commanded, tmp_path, monkeypatch):
+    def measured(*_):
+        raise AssertionError("measured")
+
+    for arguments, told in (
+        (["--fail-below", "0.9"], "--fail-below needs --compare"),
+        (["--compare", str(tmp_path / "absent.json")], "No such file"),
+        (["--save", str(tmp_path / "absent" / "bench.json")], "there is no directory"),
+    ):
+        monkeypatch.setattr(measure, "bench", measured)
+        raised = CliRunner().invoke(cli, ["bench", FORMAT, *arguments]).exception
+        assert isinstance(raised, UsageError)
+        assert told in str(raised)
 
 
 @pytest.mark.spark

@@ -26,6 +26,8 @@ def written(value: bytes | None) -> Written:
         ("scalar", "wrong-container", b"42", b"42\r\n"),
         ("trailing-content", "trailing-content", PLAIN + b"x", PLAIN + b"x\r\n"),
         ("trailing-brace", "trailing-content", PLAIN + b"}", PLAIN + b"}\r\n"),
+        ("closing-tail", "trailing-content", PLAIN + b",{}]}", PLAIN + b",{}]}\r\n"),
+        ("joined", "second-document", PLAIN + b'],"m":[' + PLAIN, PLAIN + b'\r\n],"m":[' + PLAIN + b"\r\n"),
         ("second-document", "second-document", PLAIN + PLAIN, PLAIN + b"\r\n" + PLAIN + b"\r\n"),
         ("empty", "empty", b"", b""),
         ("duplicate-key", "duplicate-key", PLAIN[:-1] + b',"id":null}', PLAIN[:-1] + b',"id":null}\r\n'),
@@ -48,7 +50,7 @@ def test_bytes(name: str, tag: str, plain: bytes, terminated: bytes) -> None:
 
 
 def test_every_fault_has_its_bytes_tested() -> None:
-    assert len(FAULTS) == len(BY_NAME) == 13
+    assert len(FAULTS) == len(BY_NAME) == 15
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

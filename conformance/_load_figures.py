@@ -1,0 +1,177 @@
+"""The figures of a decoder under load, from what the producer and the query told; and the rule of when it keeps up.
+
+The decoder **keeps up** at a rate when, while messages come at that rate,
+
+1. the backlog (acknowledged and not yet decoded) does not grow: its fitted slope over the second half of the sending is at most
+   `SLOPE` of the rate, or what it holds at the end is no more than comes during a trigger interval and two of the shortest
+   batches (which is what micro-batches hold when they keep up);
+2. 99 % of the messages sent in the second half are decoded within `LAG_S` seconds and two trigger intervals, counted from the
+   time at which each was meant to be sent;
+3. what is left when the sending ends is decoded within `DRAIN_S` seconds.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+SLOPE: Final = 0.05
+LAG_S: Final = 5.0
+DRAIN_S: Final = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A micro-batch: seconds since the epoch, offsets from (inclusive) and to (exclusive) by partition, rows by kind."""
+
+    number: int
+    began: float
+    ended: float
+    offsets: Mapping[int, tuple[int, int]]
+    rows: int
+    messages: int
+    places: int
+    kinds: Mapping[str, int]
+    planning_ms: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.ended - self.began
+
+    @property
+    def taken(self) -> int:
+        """Messages that it read."""
+        return sum(end - start for start, end in self.offsets.values())
+
+
+@dataclass(slots=True)
+class Timetable:
+    """When the messages of each partition were meant to be sent: marks of (offset, seconds since the epoch), in order."""
+
+    offsets: dict[int, list[int]] = field(default_factory=dict)
+    times: dict[int, list[float]] = field(default_factory=dict)
+
+    def add(self, partition: int, offset: int, at: float) -> None:
+        """One more mark; one that is not behind the last is left out."""
+        known = self.offsets.setdefault(partition, [])
+        if not known or offset > known[-1]:
+            known.append(offset)
+            self.times.setdefault(partition, []).append(at)
+
+    def spread(self, offsets: Mapping[int, tuple[int, int]], points: int = 200) -> list[tuple[float, float]]:
+        """(intended time, weight) of the messages in the ranges that have marks, thinned to `points` a partition."""
+        found = []
+        for partition, (low, high) in offsets.items():
+            known, times = self.offsets.get(partition, []), self.times.get(partition, [])
+            if not known:
+                continue
+            low, high = max(low, known[0]), min(high, known[-1] + 1)
+            count = min(points, high - low)
+            for i in range(count):
+                offset = low + (high - low) * i // count
+                place = bisect_right(known, offset) - 1
+                at = times[place]
+                if known[place] < offset:
+                    share = (offset - known[place]) / (known[place + 1] - known[place])
+                    at += share * (times[place + 1] - at)
+                found.append((at, (high - low) / count))
+        return found
+
+
+def quantile(weighted: Sequence[tuple[float, float]], share: float) -> float | None:
+    """The smallest value that at least `share` of the weight does not exceed; None without any."""
+    ordered, total = sorted(weighted), sum(weight for _, weight in weighted)
+    seen = 0.0
+    for value, weight in ordered:
+        seen += weight
+        if seen >= share * total * (1 - 1e-12):
+            return value
+    return None
+
+
+def slope(points: Sequence[tuple[float, float]]) -> float:
+    """The slope of the line fitted to (x, y) by least squares; 0 for fewer than two different x."""
+    if not points:
+        return 0.0
+    middle_x, middle_y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
+    square = sum((x - middle_x) ** 2 for x, _ in points)
+    return sum((x - middle_x) * (y - middle_y) for x, y in points) / square if square else 0.0
+
+
+@dataclass(slots=True)
+class Step:
+    """One rate held for a while. `ticks` are (seconds since the epoch, acknowledged)."""
+
+    rate: float
+    trigger_ms: int
+    ticks: list[tuple[float, int]] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)
+    table: Timetable = field(default_factory=Timetable)
+    published: Mapping[str, Any] = field(default_factory=dict)
+    drained_s: float | None = None
+    problem: str = ""
+
+    @property
+    def began(self) -> float:
+        """When its first message was acknowledged."""
+        return self.ticks[0][0] if self.ticks else 0.0
+
+    @property
+    def sent(self) -> float:
+        """When its last message was acknowledged, as far as it was told."""
+        return self.ticks[-1][0] if self.ticks else 0.0
+
+    def backlog(self) -> list[tuple[float, int]]:
+        """Acknowledged and not yet decoded, at each tick and, while it drains, at each batch's end."""
+        events = [(at, acked, 0) for at, acked in self.ticks] + [(b.ended, 0, b.taken) for b in self.batches]
+        found, acked, done = [], 0, 0
+        for at, now, taken in sorted(events):
+            acked, done = max(acked, now), done + taken
+            found.append((at, max(0, acked - done)))
+        return found
+
+    def lags(self, since: float = 0.0) -> list[tuple[float, float]]:
+        """(lag, weight) of the messages meant to be sent since then."""
+        return [
+            (batch.ended - at, weight) for batch in self.batches for at, weight in self.table.spread(batch.offsets) if at >= since
+        ]
+
+    @property
+    def offered(self) -> float:
+        """Messages a second that the producer came to."""
+        if "per_second" in self.published:
+            return float(self.published["per_second"])
+        acked = self.ticks[-1][1] if self.ticks else 0
+        return acked / (self.sent - self.began) if self.sent > self.began else 0.0
+
+    @property
+    def short(self) -> bool:
+        """Whether the producer came to clearly less than the rate."""
+        return bool(self.published) and self.offered < 0.9 * self.rate
+
+    @property
+    def growth(self) -> float:
+        """By how many messages a second the backlog grew over the second half of the sending."""
+        half = (self.began + self.sent) / 2
+        return slope([(at, size) for at, size in self.backlog() if half <= at <= self.sent])
+
+    def judgement(self) -> tuple[bool, str]:
+        """Whether it keeps up, and the reason when it does not (the rule stands in the module's docstring)."""
+        rate = min(self.rate, self.offered) or self.rate
+        during = [size for at, size in self.backlog() if at <= self.sent]
+        at_end, growth = (during[-1] if during else 0), self.growth
+        if self.problem:
+            return False, self.problem
+        if self.drained_s is None:
+            return False, f"{at_end:,} messages were waiting when the sending ended, and not all were decoded in {DRAIN_S:g} s"
+        shortest = min((batch.seconds for batch in self.batches), default=0.0)
+        if growth > SLOPE * rate and at_end > rate * (self.trigger_ms / 1000 + 2 * shortest):
+            return False, f"backlog grows by {growth:,.0f}/s"
+        late = quantile(self.lags((self.began + self.sent) / 2), 0.99)
+        limit = LAG_S + 2 * self.trigger_ms / 1000
+        if late is not None and late > limit:
+            return False, f"99 % of messages are decoded within {late:.1f} s, more than the {limit:g} s allowed"
+        return True, ""

@@ -1,0 +1,171 @@
+"""The rules of streams: what keyed tables that are kept from a decoder's changes owe, and how each format orders changes.
+
+They are laws over whole streams (DESIGN 3.6): no selector owns them, `conformance.streams` does. How a format orders the changes
+of one row is data here too, since it is its documents that say it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Final
+
+from conformance.rules.base import Citation, Effect, Obligation, Provenance, Rule
+from generators.formats.base import FORMATS, get
+
+_TICDC: Final = "reference/ticdc.md"
+_CANAL: Final = "reference/canal.md"
+_DEBEZIUM: Final = "reference/debezium.md"
+_VENDORS: Final = "reference/cloud_vendors.md"
+_DESIGN: Final = Citation("DESIGN", "3.4 Level three, 3.6 Laws")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What says which of two changes of one row is the newer one.
+
+    `positions` are patterns of `position`, each with the numbers of its groups from the most significant one on; a position that
+    none matches says nothing, and `commit_time` stands in. `deletes_first` says that of several changes of one position a delete
+    is the older; otherwise, and among the rest, what came later is the newer. `keys` is where the key's columns are told: change
+    (each row), schema (messages of their own, by version), table (not always: whoever reads has to know the table). `watermarks`
+    says that a WATERMARK closes its partition up to its position.
+    """
+
+    positions: tuple[tuple[str, tuple[int, ...]], ...]
+    citations: tuple[Citation, ...]
+    provenance: Provenance = Provenance.DOCUMENTED
+    deletes_first: bool = False
+    keys: str = "change"
+    watermarks: bool = False
+    placeholders: tuple[str, ...] = ()
+
+
+_NUMBER: Final = (r"^(\d+)$", (1,))
+_FILE_POSITION: Final = (r"^[^:]*?(\d+):(\d+)$", (1, 2))
+_FILE_POSITION_ROW: Final = (r"^[^:]*?(\d+):(\d+):(\d+)$", (1, 2, 3))
+_OFFSET_AT_FILE: Final = (r"^(\d+)@(\d+)$", (2, 1))
+
+_UNAVAILABLE: Final = ("__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")
+"""What stands for a value that PostgreSQL did not send, as text and in base64 (reference/debezium.md 2.8)."""
+
+_TICDC_ORDER: Final = Order(
+    (_NUMBER,),
+    (Citation(_TICDC, "1.3, 5, 7.7"), Citation("pingcap/tiflow#5598")),
+    Provenance.OBSERVED,
+    deletes_first=True,
+    watermarks=True,
+)
+
+_SIMPLE_ORDER: Final = replace(_TICDC_ORDER, citations=(Citation(_TICDC, "3.5, 5"),), keys="schema")
+
+ORDERS: Final[Mapping[str, Order]] = {
+    "ticdc-canal-json": _TICDC_ORDER,
+    "ticdc-simple-json": _SIMPLE_ORDER,
+    "ticdc-simple-avro": _SIMPLE_ORDER,
+    "alibaba-canal-json": Order((), (Citation(_CANAL, "1.2, 1.3"),), Provenance.OBSERVED),
+    "cloudcanal-json": Order((), (Citation(_VENDORS, "4.1, 4.4 CC-7"),), keys="table"),
+    "cloudcanal-canal-json": Order((), (Citation(_CANAL, "5"), Citation(_VENDORS, "4.2"))),
+    "cloudcanal-debezium": Order((_FILE_POSITION,), (Citation(_DEBEZIUM, "5.1"), Citation(_VENDORS, "4.3")), keys="table"),
+    "aliyun-dts-avro": Order((_OFFSET_AT_FILE, _NUMBER), (Citation(_VENDORS, "1.3, 1.6"),), Provenance.OBSERVED),
+    "tencent-dts-json": Order((_OFFSET_AT_FILE,), (Citation("document 003"), Citation(_VENDORS, "2.1, 2.5"))),
+    "huawei-cdl-json": Order((_NUMBER,), (Citation("document 004"), Citation(_VENDORS, "3.1"))),
+    "huawei-cdl-debezium": Order((_NUMBER,), (Citation("document 004"), Citation(_VENDORS, "3.2"))),
+    "debezium-json": Order(
+        (_FILE_POSITION_ROW, _NUMBER), (Citation(_DEBEZIUM, "1.4, 1.7"),), Provenance.OBSERVED, placeholders=_UNAVAILABLE
+    ),
+}
+"""Canal and CloudCanal's forms of it have no total order: `es` and `execTs` order commits, arrival decides among equals."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    name: str
+    statement: str
+    effect: Effect
+    citations: tuple[Citation, ...] = ()
+    provenance: Provenance = Provenance.ASSUMED
+    needs: tuple[str, ...] = field(default=())
+
+
+_LAWS: Final[tuple[_Law, ...]] = (
+    _Law(
+        "every-offset",
+        "Every message of the stream is taken into account: its offset was seen when the stream has been read to its end.",
+        Effect.LOST_CHANGE,
+    ),
+    _Law(
+        "corrupt-kept",
+        "A message that nobody can read is kept and counted with its offset, neither swallowed nor the end of the stream.",
+        Effect.SILENT_CORRUPTION,
+    ),
+    _Law(
+        "at-least-once",
+        "A change that comes again leaves the table as it is: there is one row to a key.",
+        Effect.PHANTOM_ROW,
+        (Citation(_TICDC, "5: delivery is at least once"), Citation(_VENDORS, "2.5, 5: duplicates after restart")),
+        Provenance.DOCUMENTED,
+    ),
+    _Law(
+        "key-change",
+        "After an UPDATE of the key, or the delete and the insert that stand for it, no row is left under the old key.",
+        Effect.PHANTOM_ROW,
+        (Citation(_TICDC, "5: updates of a key"), Citation(_DEBEZIUM, "1.4")),
+        Provenance.OBSERVED,
+    ),
+    _Law(
+        "schema-cache",
+        "Rows that come before the schema that they name wait for it.",
+        Effect.LOST_CHANGE,
+        (Citation("document 002"), Citation(_TICDC, "3.5, 5: rows without schema are cached")),
+        Provenance.OBSERVED,
+        needs=("schema",),
+    ),
+    _Law(
+        "watermark",
+        "A watermark below a known one is ignored, and rows that their partition's watermark has passed are late repeats: both "
+        "change nothing.",
+        Effect.PHANTOM_ROW,
+        (Citation("document 000"), Citation(_TICDC, "5: a lower watermark is ignored")),
+        Provenance.DOCUMENTED,
+        needs=("watermarks",),
+    ),
+    _Law(
+        "restart",
+        "A reader that dies and goes on from its checkpoint ends with the tables of one that did not, and so if its broker dies.",
+        Effect.LOST_CHANGE,
+        (_DESIGN,),
+    ),
+    _Law(
+        "order",
+        "A change that is not newer than what the row shows, by the format's own order, changes nothing.",
+        Effect.WRONG_ORDER,
+    ),
+    _Law(
+        "convergence",
+        "When the stream has been read to its end, the kept tables are the source's tables, row by row and cell by cell.",
+        Effect.WRONG_VALUE,
+        (_DESIGN,),
+    ),
+)
+
+
+@cache
+def rules(fmt: str) -> tuple[Rule, ...]:
+    """The stream rules of a format, `<format>/stream/<name>`. Raises UnknownName."""
+    assert get(fmt).name in FORMATS
+    order = ORDERS[fmt]
+    has = {"schema": order.keys == "schema", "watermarks": order.watermarks}
+    return tuple(
+        Rule(
+            f"{fmt}/stream/{law.name}",
+            law.statement,
+            Obligation.MUST,
+            order.provenance if law.name == "order" else law.provenance,
+            order.citations if law.name == "order" else (*law.citations, *(() if law.citations else (_DESIGN,))),
+            law.effect,
+            law="stream",
+        )
+        for law in _LAWS
+        if all(has[need] for need in law.needs)
+    )

@@ -1,0 +1,400 @@
+"""The ways to make garbage of a valid message, as data: what each does to the bytes, and how often it is chosen."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A JSON value in a message: `value` to `end`; `start` is where its member's name begins, or the same as `value`."""
+
+    start: int
+    value: int
+    end: int
+
+    @property
+    def is_member(self) -> bool:
+        """Whether it has a name."""
+        return self.start < self.value
+
+
+Parts: TypeAlias = tuple[Part, ...]
+
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[^\s,:\[\]{}"]++|[\[\]{}:]', re.DOTALL)
+_OPENING, _CLOSING, _COLON = b"{[", b"}]", b":"
+
+
+@lru_cache(maxsize=8192)
+def parts(value: bytes) -> Parts:
+    """Every value below the root of a valid JSON document, scalars and containers, in the order of their ends."""
+    found: list[Part] = []
+    open_: list[tuple[int, int]] = []
+    name = -1
+    for token in _TOKEN.finditer(value):
+        start = token.start()
+        mark = token.group()
+        if mark == _COLON:
+            name = found.pop().value
+        elif mark in (b"{", b"["):
+            open_.append((start if name < 0 else name, start))
+            name = -1
+        elif mark in (b"}", b"]"):
+            head, first = open_.pop()
+            found.append(Part(head, first, token.end()))
+        else:
+            found.append(Part(start if name < 0 else name, start, token.end()))
+            name = -1
+    return tuple(found[:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a way works on: a valid value, the mutant's own random stream, another valid value on demand, foreign messages."""
+
+    chance: random.Random
+    value: bytes
+    other: Callable[[random.Random], bytes]
+    foreign: Sequence[bytes]
+
+    def below(self, limit: int) -> int:
+        """A number from 0 to `limit` - 1; 0 when there is none."""
+        return int(self.chance.random() * limit)
+
+    def pick(self, choices: Sequence[bytes]) -> bytes:
+        """One of them."""
+        return choices[int(self.chance.random() * len(choices))]
+
+    def scale(self, low: int, high: int) -> int:
+        """A number between the two, small ones as often as large ones."""
+        return int(low * (high / low) ** self.chance.random())
+
+    def part(self) -> Part:
+        """A value inside the document; the whole document where there is none."""
+        found = parts(self.value)
+        return found[int(self.chance.random() * len(found))] if found else Part(0, 0, len(self.value))
+
+    def cut(self, start: int, end: int, text: bytes) -> bytes:
+        """The value with a range replaced."""
+        return self.value[:start] + text + self.value[end:]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to make garbage. `weight` is how often it is chosen; None for a value says that the mutant has none."""
+
+    name: str
+    weight: int
+    apply: Callable[[Material], bytes | None]
+
+
+DEEPEST: Final = 100_000
+LONGEST: Final = 1 << 18
+
+
+def _flip(m: Material) -> bytes:
+    data = bytearray(m.value)
+    for _ in range(1 << m.below(4)):
+        data[m.below(len(data))] ^= 1 << m.below(8)
+    return bytes(data)
+
+
+def _one_flip(m: Material) -> bytes:
+    place = m.below(len(m.value))
+    return m.cut(place, place + 1, bytes((m.value[place] ^ 1 << m.below(8),)))
+
+
+def _splice(m: Material) -> bytes:
+    other = m.other(m.chance)
+    return m.value[: m.below(len(m.value) + 1)] + other[m.below(len(other) + 1) :]
+
+
+def _truncated(m: Material) -> bytes:
+    return m.value[: m.below(len(m.value))]
+
+
+def _cut_near_the_end(m: Material) -> bytes:
+    return m.value[: max(0, len(m.value) - 1 - m.below(8))]
+
+
+def _beheaded(m: Material) -> bytes:
+    return m.value[1 + m.below(len(m.value)) :]
+
+
+def _inserted(m: Material) -> bytes:
+    place = m.below(len(m.value) + 1)
+    return m.cut(place, place, m.chance.randbytes(1 + m.below(8)))
+
+
+def _overwritten(m: Material) -> bytes:
+    place, size = m.below(len(m.value)), 1 + m.below(8)
+    return m.cut(place, place + size, m.chance.randbytes(size))
+
+
+def _deleted(m: Material) -> bytes:
+    place = m.below(len(m.value))
+    return m.cut(place, place + m.scale(1, max(2, len(m.value) // 2)), b"")
+
+
+def _repeated(m: Material) -> bytes:
+    place = m.below(len(m.value))
+    chunk = m.value[place : place + m.scale(1, max(2, len(m.value)))]
+    return m.cut(place, place, chunk * min(m.scale(1, 64), 1 + (1 << 16) // len(chunk)))
+
+
+def _exchanged(m: Material) -> bytes:
+    """Two ranges of bytes change places."""
+    a, b, c, d = sorted(m.below(len(m.value) + 1) for _ in range(4))
+    return _exchange(m.value, a, b, c, d)
+
+
+BYTES: Final = (
+    Way("bit-flip", 14, _one_flip),
+    Way("bit-flips", 6, _flip),
+    Way("splice", 8, _splice),
+    Way("truncate", 6, _truncated),
+    Way("truncate-end", 4, _cut_near_the_end),
+    Way("behead", 3, _beheaded),
+    Way("insert", 6, _inserted),
+    Way("overwrite", 6, _overwritten),
+    Way("delete", 6, _deleted),
+    Way("repeat", 5, _repeated),
+    Way("exchange", 4, _exchanged),
+    Way("twice", 1, lambda m: m.value + m.value),
+    Way("random", 2, lambda m: m.chance.randbytes(m.scale(1, 2000))),
+    Way("foreign", 2, lambda m: m.pick(m.foreign)),
+    Way("empty", 1, lambda _m: b""),
+    Way("null", 1, lambda _m: None),
+)
+"""What can be done to any bytes."""
+
+
+_KINDS: Final = tuple(b'null|true|false|0|-1|1|""|"x"|{}|[]|[null]|[[]]|[{}]|{"":null}|{"a":[]}|1.5|"\\u0000"'.split(b"|"))
+_NUMBERS: Final = (
+    b"1e400", b"-1e400", b"1e-400", b"1E+2147483648", b"-0", b"-0.0", b"0e0", b"9223372036854775807", b"9223372036854775808",
+    b"-9223372036854775809", b"18446744073709551615", b"18446744073709551616", b"253402300799999", b"253402300800000", b"1e18",
+    b"1.0", b"0.1e1", b"123456789012345678901234567890.5",
+)  # fmt: skip
+_LOOSE: Final = (
+    b"NaN", b"Infinity", b"-Infinity", b"+1", b".5", b"1.", b"01", b"-01", b"00", b"0x1F", b"1_0", b"1L", b"--1", b"-", b"1e",
+    b"1e+", b"'a'", b"a", b"True", b"NULL", b"nul", b"nulll", b"undefined", b"/**/1", b"1/**/", b"1//\n", b"#1\n1", b'"a" "b"',
+    b'"a"b"', b'"\\x41"', b'"\\u12"', b'"\\u12G4"', b'"\\q"', b'"\\\'"', b"\"'", b"\xe2\x80\x9ca\xe2\x80\x9d", b"[1,]", b"[,1]",
+    b"[,]", b'{"a":1,}', b"{,}", b'{"a"}', b'{"a":}', b"{a:1}", b"{'a':1}", b"{1:1}", b'{"a"=1}', b'{"a":1 "b":2}', b"[1 2]",
+    b"[1;2]", b"(1)", b"", b" ", b":", b",", b"[", b"]", b"{", b"}", b'"', b"\\", b"<![CDATA[1]]>", b"INF", b"-INF", b"nan",
+    b"Inf",
+)  # fmt: skip
+"""What no JSON value is, though some parsers read it (RFC 8259, 3, 6, 7)."""
+_IN_STRINGS: Final = (
+    b"\\ud800", b"\\udc00", b"\\udc00\\ud800", b"\\u0000", b"\x00", b"\x01", b"\t", b"\n", b"\r", b"\x1f", b"\x7f", b"\xff",
+    b"\xfe", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b"\xf0\x9f\x98\x80", b"\\", b"\\u", b"\\u0",
+    b"\\U0001F600", b"\\q", b'"', b'\\"', b"\xe2\x80\xa8", b"\xef\xbb\xbf", b"\\/", b"\\v", b"\\0", b"\\'", b"\xcc\x81",
+    b"%s%n", b"${x}", b"'", b"`", b"\xef\xbf\xbf",
+)  # fmt: skip
+_SPACES: Final = (
+    b" ", b"\t", b"\r\n", b"\n\n", b"\x0b", b"\x0c", b"\x00", b"\xc2\xa0", b"\xe2\x80\xa8", b"\xef\xbb\xbf", b"\x1e", b"\x85",
+    b"\x1a", b"/* */", b"// \n", b"# \n",
+)  # fmt: skip
+_MARKS: Final = tuple(bytes((c,)) for c in b',:[]{}"\\')
+_JOINS: Final = (
+    b"", b",", b"\n", b" ", b"],[", b"}{", b"],\"m\":[", b"]}\n{\"m\":[", b",{}],\"m\":[", b"},{", b"\x00", b"\x1e", b";",
+    b",null,", b",[],",
+)  # fmt: skip
+_TAILS: Final = (
+    b"x", b"}", b"]", b",", b":", b"null", b"0", b'"', b'""', b"{}", b"[]", b",{}", b",{}]}", b"]}", b",{}]", b"\x00",
+    b"\xef\xbb\xbf", b"\xff", b"/**/", b"// end", b"#", b"\x0b", b"\xc2\xa0", b"\x1a", b"]}{", b",{}],\"corrupt\":null}",
+    b"],\"m\":[{}", b"\r\n\r\n", b"\r\n}", b" \t",
+)  # fmt: skip
+
+
+def _swapped(m: Material) -> bytes:
+    one, two = m.part(), m.part()
+    if one.end > two.end:
+        one, two = two, one
+    if one.end > two.start or one == two:
+        return m.cut(one.value, one.end, b"null")
+    if m.below(2) and one.is_member and two.is_member:
+        return _exchange(m.value, one.start, one.end, two.start, two.end)
+    return _exchange(m.value, one.value, one.end, two.value, two.end)
+
+
+def _exchange(value: bytes, a: int, b: int, c: int, d: int) -> bytes:
+    return value[:a] + value[c:d] + value[b:c] + value[a:b] + value[d:]
+
+
+def _valued(choices: Sequence[bytes]) -> Callable[[Material], bytes]:
+    def replaced(m: Material) -> bytes:
+        part = m.part()
+        return m.cut(part.value, part.end, m.pick(choices))
+
+    return replaced
+
+
+def _number(m: Material) -> bytes:
+    part = m.part()
+    text = m.pick(_NUMBERS) if m.below(2) else b"9" * m.scale(10, 5000)
+    return m.cut(part.value, part.end, b'"%b"' % text if m.below(2) else text)
+
+
+def _nested(m: Material) -> bytes:
+    part, depth = m.part(), m.scale(10, DEEPEST)
+    head, core, tail = ((b"[", b"", b"]"), (b'{"a":', b"1", b"}"), (b'[{"a":', b"null", b"}]"))[m.below(3)]
+    short = m.below(8) == 0
+    return m.cut(part.value, part.end, head * depth + core + tail * (depth - short))
+
+
+def _long(m: Material) -> bytes:
+    part, size = m.part(), m.scale(1000, LONGEST)
+    return m.cut(part.value, part.end, b'"%b"' % (m.pick((b"x", b"\xe6\xb1\x89", b"\\n", b"\\u00ff")) * (size // 4)))
+
+
+def _wide(m: Material) -> bytes:
+    part, size = m.part(), m.scale(10, 5_000)
+    return m.cut(part.value, part.end, b"[" + b",".join([m.pick(_KINDS)] * size) + b"]")
+
+
+def _dropped(m: Material) -> bytes:
+    part = m.part()
+    end = part.end + 1 if m.value[part.end : part.end + 1] == b"," else part.end
+    start = part.start - 1 if end == part.end and m.value[part.start - 1 : part.start] == b"," else part.start
+    return m.cut(start, end, b"")
+
+
+def _doubled(m: Material) -> bytes:
+    part, other = m.part(), m.part()
+    name = m.value[part.start : part.value]
+    return m.cut(part.end, part.end, b"," + name + m.value[other.value : other.end])
+
+
+def _renamed(m: Material) -> bytes:
+    part, other = m.part(), m.part()
+    if not (part.is_member and other.is_member):
+        return m.cut(part.start, part.value, b'"unheard-of":')
+    name = m.value[other.start : other.value]
+    return m.cut(part.start, part.value, (name, name.upper(), name.lower(), b'"":')[m.below(4)])
+
+
+def _marked(m: Material) -> bytes:
+    part = m.part()
+    place = (part.start, part.value, part.end)[m.below(3)]
+    return m.cut(place, place + m.below(2), m.pick(_MARKS) if m.below(3) else b"")
+
+
+def _in_string(m: Material) -> bytes:
+    found = [p for p in parts(m.value) if m.value[p.value : p.value + 1] == b'"' or p.is_member]
+    part = found[m.below(len(found))] if found else m.part()
+    start = part.start if part.is_member and m.below(3) == 0 else part.value
+    end = m.value.find(b'"', start + 1)
+    place = start + 1 + m.below(max(1, end - start)) if end > 0 else start
+    return m.cut(place, place, m.pick(_IN_STRINGS))
+
+
+def _spaced(m: Material) -> bytes:
+    part = m.part()
+    place = (0, part.start, part.value, part.end, len(m.value))[m.below(5)]
+    return m.cut(place, place, m.pick(_SPACES))
+
+
+_WRAPPINGS: Final = (
+    (b"[", b"]"), (b'"', b'"'), (b'{"m":', b"}"), (b'{"m":[', b",{}]}"), (b"(", b")"), (b"", b",{}"), (b"{", b"}"),
+)  # fmt: skip
+
+
+def _wrapped(m: Material) -> bytes:
+    head, tail = _WRAPPINGS[m.below(len(_WRAPPINGS))]
+    return head + m.value + tail
+
+
+JSON: Final = (
+    Way("swap", 8, _swapped),
+    Way("retype", 8, _valued(_KINDS)),
+    Way("number", 5, _number),
+    Way("no-json", 8, _valued(_LOOSE)),
+    Way("nest", 1, _nested),
+    Way("long-string", 1, _long),
+    Way("wide", 1, _wide),
+    Way("drop-member", 4, _dropped),
+    Way("double-member", 4, _doubled),
+    Way("rename-member", 5, _renamed),
+    Way("punctuate", 6, _marked),
+    Way("in-string", 8, _in_string),
+    Way("space", 4, _spaced),
+    Way("join", 4, lambda m: m.value + m.pick(_JOINS) + m.other(m.chance)),
+    Way("tail", 4, lambda m: m.value + m.pick(_TAILS)),
+    Way("head", 3, lambda m: m.pick(_TAILS) + m.value),
+    Way("wrap", 2, _wrapped),
+)
+"""What can be done to a JSON document beside that."""
+
+
+def _varint(number: int) -> bytes:
+    """A long as Avro writes it: zig-zag, seven bits to a byte; not through `_avro`, which refuses what is beyond a long."""
+    rest, data = (number << 1) ^ (number >> 70), bytearray()
+    while rest > 0x7F:
+        data.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    return bytes((*data, rest))
+
+
+_LENGTHS: Final = tuple(
+    _varint(n)
+    for n in (-1, -2, 0, 1, 63, 64, 1 << 20, 1 << 28, (1 << 31) - 1, 1 << 31, -(1 << 31), 1 << 40, (1 << 62), (1 << 63) - 1,
+              -(1 << 63), 1 << 66)
+)  # fmt: skip
+_HEADS: Final = (
+    b"\x00", b"\x00\x00\x00\x00\x07", b"\xc3\x01\x8f\x5c\x39\x3f\x1a\xd5\x75\x72", b"Obj\x01", b"\xff", b"\x80\x00", b"\x02",
+    b"{}",
+)  # fmt: skip
+
+
+def _length(m: Material) -> bytes:
+    place = m.below(len(m.value))
+    return m.cut(place, place + 1, m.pick(_LENGTHS))
+
+
+def _overlong(m: Material) -> bytes:
+    """A byte that may end a number, followed by nothing but zeros of the same number."""
+    place = m.below(len(m.value))
+    return m.cut(place, place + 1, bytes((m.value[place] | 0x80,)) + b"\x80" * m.below(10) + b"\x00")
+
+
+def _shifted(m: Material) -> bytes:
+    """A byte one up or down: the next branch of a union, the next symbol, one item more."""
+    place = m.below(len(m.value))
+    return m.cut(place, place + 1, bytes(((m.value[place] + (2, -2, 1, -1)[m.below(4)]) & 0xFF,)))
+
+
+_BLOCKS: Final = (
+    b"\x01\x00",
+    b"\x01\x01",
+    b"\x01\x03",
+    b"\x03\x05",
+    b"\x01\x80\x80\x80\x80\x10",
+    b"\x02\x01\x03",
+    b"\x01\x02\x00\x00",
+)
+"""Heads of an array's or a map's block with a negative count, and of the bytes that it takes: none, less than none, too many."""
+
+
+def _block(m: Material) -> bytes:
+    place = m.below(len(m.value))
+    return m.cut(place, place + m.below(2), m.pick(_BLOCKS))
+
+
+OPAQUE: Final = (
+    Way("length", 12, _length),
+    Way("overlong-number", 8, _overlong),
+    Way("neighbour", 12, _shifted),
+    Way("block", 6, _block),
+    Way("zeros", 3, lambda m: m.cut(p := m.below(len(m.value)), p, b"\x00" * m.scale(1, 10_000))),
+    Way("long-string", 1, lambda m: m.cut(p := m.below(len(m.value)), p, b"x" * m.scale(1000, LONGEST))),
+    Way("head", 4, lambda m: m.pick(_HEADS) + m.value),
+    Way("tail", 4, lambda m: m.value + m.pick(_HEADS)),
+    Way("in-string", 4, lambda m: m.cut(p := m.below(len(m.value)), p, m.pick(_IN_STRINGS))),
+    Way("join", 2, lambda m: m.value + m.other(m.chance)),
+)
+"""What can be done to a value in a binary container beside it: its numbers, lengths, branches and framing."""

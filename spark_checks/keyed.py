@@ -1,0 +1,335 @@
+"""Keyed tables kept from changes, batch by batch.
+
+The state after batch n is a Parquet directory `n`, made of the state before it and of the batch alone and put there by one
+rename. A batch that is run again after a crash gives the same state again, so that at-least-once reading becomes exactly-once
+tables. All of it is Spark's own expressions; nothing is gathered on the driver.
+
+A state holds rows of several parts (`part`):
+
+| part | holds |
+|---|---|
+| row | the last image of a row by (database, schema, table, key), or that it is deleted (a tombstone) |
+| pending | a change whose schema has not come yet |
+| schema | the key's columns by (database, table, schema version) |
+| ddl | what a statement does to rows older than it: `clear` a table (TRUNCATE, DROP TABLE), `drop` a column |
+| watermark | the highest watermark of a partition; rows below it are late repeats, tombstones below it are forgotten |
+| corrupt | an unreadable message, by partition and offset |
+| seen | how many messages of a partition were seen |
+
+Which of two changes of a row is the newer one is the format's own order (`conformance.rules.streams.ORDERS`). A late row needs a
+tombstone to be told from a new one, and tombstones would be kept for ever: where a format has watermarks, they end that. Without
+watermarks tombstones stay. A watermark holds nothing back: rows show as soon as they are read, not when their commit is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, StructType
+
+from conformance.rules.streams import Order
+from generators.model import Table
+
+KEPT: Final = 3
+"""How many states are kept: the last one is made of the one before it."""
+
+STATE: Final = (
+    "part string, database string, schema string, table string, key array<string>, version array<decimal(20,0)>, "
+    "tie array<bigint>, deleted boolean, image map<string,string>, partition int, offset bigint, row int, op string, "
+    "before map<string,string>, schema_version string, keys array<string>, text string, count bigint"
+)
+
+_PLACE: Final = ("partition", "offset", "row")
+_TABLE: Final = ("database", "table")
+_ROW_KEY: Final = ("database", "schema", "table", "key")
+_QUOTED: Final = r"(?:`((?:[^`]|``)+)`|\"([^\"]+)\"|([^\s`\".;(,]+))"
+_NAME: Final = rf"(?:{_QUOTED}\s*\.\s*)?{_QUOTED}"
+_COMMENTS: Final = r"(?is)^(?:\s|/\*.*?\*/)*"
+_CLEARS: Final = rf"{_COMMENTS}(?:TRUNCATE(?:\s+TABLE)?|DROP\s+TABLE(?:\s+IF\s+EXISTS)?)\s+{_NAME}"
+_DROPS: Final = rf"{_COMMENTS}ALTER\s+TABLE\s+{_NAME}\s+DROP\s+(?:COLUMN\s+)(?:IF\s+EXISTS\s+)?{_QUOTED}"
+
+Frames = dict[str, DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
+class Materialiser:
+    """Keeps tables of a format's changes: `merge` makes a state of the state before it and a batch of changes.
+
+    Every step is a method, so that a liar can be wrong in one of them.
+    """
+
+    order: Order
+    tables: tuple[Table, ...] = ()
+    stamped: ClassVar[bool] = False
+    """Whether it wants the records' timestamps beside the changes, as `stamp`."""
+
+    def merge(self, state: DataFrame, changes: DataFrame) -> DataFrame:
+        """The state after a batch. `changes` is read several times; `state` has the columns of STATE."""
+        new = self.timed(changes)
+        schemas = self.schemas(part_of(state, "schema"), new)
+        ddl = self.ddl(part_of(state, "ddl"), new)
+        before = part_of(state, "watermark")
+        after = self.watermarks(before, new)
+        rows, pending = self.resolved(part_of(state, "pending"), self.punctual(new, before), schemas)
+        table = self.forgetful(self.cleared(self.folded(part_of(state, "row"), self.events(rows)), ddl), after)
+        parts = (
+            table,
+            pending,
+            schemas,
+            ddl,
+            after,
+            self.corrupt(part_of(state, "corrupt"), new),
+            self.seen(part_of(state, "seen"), new),
+        )
+        return union(parts)
+
+    def timed(self, changes: DataFrame) -> DataFrame:
+        """The changes with `version`, the columns that a decoder need not have, and no types."""
+        wanted = {"database": "string", "schema": "string", "table": "string", "keys": "array<string>", "position": "string"}
+        wanted |= {"commit_time": "timestamp", "schema_version": "string", "sql": "string", "error": "string"}
+        missing = {n: F.lit(None).cast(kind) for n, kind in wanted.items() if n not in changes.columns}
+        full = changes.withColumns(missing) if missing else changes
+        names = ("database", "schema", "table")
+        return full.select(
+            *_PLACE, "kind", "op", *(F.coalesce(n, F.lit("")).alias(n) for n in names),
+            F.when(F.size("keys") > 0, F.col("keys")).alias("keys"),
+            self.version().alias("version"),
+            "before", F.col("after").alias("image"), "schema_version", "sql", "error",
+        )  # fmt: skip
+
+    def version(self) -> Column:
+        """What orders changes: the numbers of the position, else the commit's microseconds."""
+        cases = []
+        for pattern, groups in self.order.positions:
+            numbers = ", ".join(f"CAST(regexp_extract(position, r'{pattern}', {g}) AS decimal(20,0))" for g in groups)
+            cases.append(f"WHEN position RLIKE r'{pattern}' THEN array({numbers})")
+        other = "array(CAST(unix_micros(commit_time) AS decimal(20,0)))"
+        return F.expr(f"CASE {' '.join(cases)} ELSE {other} END" if cases else other)
+
+    def schemas(self, state: DataFrame, new: DataFrame) -> DataFrame:
+        """The schema cache: the first of a version counts (reference/ticdc.md 5)."""
+        if self.order.keys != "schema":
+            return state
+        told = new.where("kind IN ('BOOTSTRAP', 'DDL') AND schema_version IS NOT NULL AND keys IS NOT NULL")
+        both = union((state, as_part("schema", told.select(*_TABLE, "schema_version", "keys"))))
+        found = both.groupBy(*_TABLE, "schema_version").agg(F.first("keys").alias("keys"))
+        return as_part("schema", found)
+
+    def ddl(self, state: DataFrame, new: DataFrame) -> DataFrame:
+        """What statements did to the tables, once each: they come in several partitions, and again."""
+        sql = new.where("kind = 'DDL' OR (kind = 'ROW' AND op = 'TRUNCATE')")
+
+        def part(pattern: str, group: int) -> str:
+            found = (f"regexp_extract(sql, r'{pattern}', {g})" for g in range(group, group + 3))
+            return f"replace(concat({', '.join(found)}), '``', '`')"
+
+        clears, drops = f"sql RLIKE r'{_CLEARS}'", f"sql RLIKE r'{_DROPS}'"
+        name = f"CASE WHEN {clears} THEN {part(_CLEARS, 4)} WHEN {drops} THEN {part(_DROPS, 4)} END"
+        told = sql.selectExpr(
+            "database", f"CASE WHEN table <> '' THEN table ELSE {name} END AS table", "version",
+            f"CASE WHEN op = 'TRUNCATE' OR {clears} THEN 'clear' WHEN {drops} THEN 'drop' END AS op",
+            f"CASE WHEN {drops} THEN {part(_DROPS, 7)} END AS text",
+        ).where("op IS NOT NULL")  # fmt: skip
+        columns = (*_TABLE, "op", "text", "version")
+        return as_part("ddl", union((state, as_part("ddl", told))).select(*columns).distinct())
+
+    def watermarks(self, state: DataFrame, new: DataFrame) -> DataFrame:
+        """The highest watermark of each partition; a lower one is ignored (reference/ticdc.md 5)."""
+        if not self.order.watermarks:
+            return state
+        both = union((state, as_part("watermark", new.where("kind = 'WATERMARK'").select("partition", "version"))))
+        return as_part("watermark", both.groupBy("partition").agg(F.max("version").alias("version")))
+
+    def punctual(self, new: DataFrame, watermarks: DataFrame) -> DataFrame:
+        """The row changes that their partition's watermark, as it was before the batch, had not passed (reference/ticdc.md 5)."""
+        rows = new.where("kind = 'ROW' AND op <> 'TRUNCATE'")
+        if not self.order.watermarks:
+            return rows
+        passed = F.broadcast(watermarks.select("partition", F.col("version").alias("passed")))
+        late = F.coalesce(F.col("version") < F.col("passed"), F.lit(False))
+        return rows.join(passed, "partition", "left").where(~late).drop("passed")
+
+    def resolved(self, pending: DataFrame, rows: DataFrame, schemas: DataFrame) -> tuple[DataFrame, DataFrame]:
+        """Row changes whose key's columns are known, and those that go on waiting for their schema."""
+        match self.order.keys:
+            case "schema":
+                columns = (*_TABLE, "schema", "schema_version", "version", *_PLACE, "op", "before", "image")
+                both = pending.select(*columns).unionByName(rows.select(*columns))
+                known = F.broadcast(schemas.select(*_TABLE, "schema_version", "keys"))
+                found = both.join(known, [*_TABLE, "schema_version"], "left")
+                return found.where("keys IS NOT NULL"), as_part("pending", found.where("keys IS NULL"))
+            case "table":
+                told = {t.name: t.handle_key for t in self.tables}
+                keys = [item for name, key in told.items() for item in (F.lit(name), F.array(*map(F.lit, key)))]
+                known_keys = F.try_element_at(F.create_map(*keys), F.col("table")) if keys else F.lit(None)
+                rows = rows.withColumn("keys", F.coalesce("keys", known_keys))
+        return rows.where("keys IS NOT NULL"), as_part("pending", rows.where("keys IS NULL"))
+
+    def events(self, rows: DataFrame) -> DataFrame:
+        """What happens to keys: an upsert or a delete; for an UPDATE of the key a delete of the old and an upsert of the new."""
+        old = "transform(keys, k -> coalesce(try_element_at(before, k), try_element_at(image, k)))"
+        keyed = rows.withColumns(
+            {"old_key": F.expr(f"CASE WHEN before IS NOT NULL THEN {old} END"),
+             "new_key": F.expr("CASE WHEN image IS NOT NULL THEN transform(keys, k -> try_element_at(image, k)) END")}
+        )  # fmt: skip
+        # Of one position: deletes first where the format says so, then by arrival; of one UPDATE the delete half first.
+        rank = "IF(op = 'DELETE', 0L, 1L)" if self.order.deletes_first else "0L"
+
+        def item(key: str, deleted: bool, half: int) -> str:
+            tie = f"array({rank}, offset, CAST(row AS bigint), {half}L)"
+            image = "CAST(NULL AS map<string,string>)" if deleted else "image"
+            whole = "true" if deleted else "op <> 'UPDATE'"
+            return (
+                f"named_struct('key', {key}, 'tie', {tie}, 'deleted', {str(deleted).lower()}, 'image', {image}, 'whole', {whole})"
+            )
+
+        gone, there = item("old_key", True, 0), item("new_key", False, 1)
+        items = (
+            f"CASE WHEN op = 'DELETE' THEN array({gone}) WHEN op = 'UPDATE' AND {self.moves()} THEN array({gone}, {there}) "
+            f"ELSE array({there}) END"
+        )
+        exploded = keyed.select(*_TABLE, "schema", "version", "partition", F.explode(F.expr(items)).alias("e"))
+        return exploded.select(*_TABLE, "schema", "version", "partition", "e.*").where("key IS NOT NULL")
+
+    def moves(self) -> str:
+        """Whether an UPDATE leaves its key."""
+        return "old_key IS NOT NULL AND old_key <> new_key"
+
+    def newer(self) -> str:
+        """What sorts the events of one key, over struct fields."""
+        return "struct(version, tie)"
+
+    def folded(self, state: DataFrame, events: DataFrame) -> DataFrame:
+        """Each key's row after its events: the newest one's."""
+        columns = (*_ROW_KEY, "version", "tie", "deleted", "image", "whole", "partition")
+        both = state.withColumn("whole", F.lit(True)).select(*columns).unionByName(events.select(*columns))
+        fields = "named_struct('version', version, 'tie', tie, 'deleted', deleted, 'partition', partition, 'image', image)"
+        last = f"max_by({fields}, {self.newer()})" if not self.order.placeholders else self._overlaid()
+        found = both.groupBy(*_ROW_KEY).agg(F.expr(last).alias("last"))
+        kept = ("version", "tie", "deleted", "partition", "image")
+        return as_part("row", found.select(*_ROW_KEY, *(f"last.{name}" for name in kept)))
+
+    def _overlaid(self) -> str:
+        """The newest image, with the older ones' cells where it only has a stand-in for a value that was not sent. What is older
+        than the state's row is followed by it, and undone."""
+        held = ", ".join(f"'{text}'" for text in self.order.placeholders)
+        old = "get(filter(acc.image, o -> o.key = n.key), 0).value"
+        cell = f"named_struct('key', n.key, 'value', IF(n.value IN ({held}), coalesce({old}, n.value), n.value))"
+        image = f"CASE WHEN x.whole OR acc.image IS NULL THEN x.image ELSE transform(x.image, n -> {cell}) END"
+        fields = f"{self.newer()} AS at, version, tie, deleted, whole, partition, map_entries(image) AS image"
+        names = ("at", "version", "tie", "deleted", "whole", "partition")
+        step = f"named_struct({', '.join(f'{chr(39)}{n}{chr(39)}, x.{n}' for n in names)}, 'image', {image})"
+        fold = f"aggregate(slice(l, 2, size(l)), l[0], (acc, x) -> {step})"
+        listed = f"array(array_sort(collect_list(struct({fields}))))"
+        last = "named_struct('version', f.version, 'tie', f.tie, 'deleted', f.deleted, 'partition', f.partition, "
+        return f"transform(transform({listed}, l -> {fold}), f -> {last} 'image', map_from_entries(f.image)))[0]"
+
+    def cleared(self, rows: DataFrame, ddl: DataFrame) -> DataFrame:
+        """The rows after what statements did to those that are older."""
+        effects = ddl.groupBy(*_TABLE).agg(
+            F.max(F.expr("IF(op = 'clear', version, NULL)")).alias("cleared"),
+            F.expr("collect_list(struct(text, version)) FILTER (WHERE op = 'drop')").alias("dropped"),
+        )
+        joined = rows.join(F.broadcast(effects), list(_TABLE), "left")
+        gone = F.expr("coalesce(version < cleared, false)")
+        kept = "map_filter(image, (k, v) -> NOT exists(dropped, d -> d.text = k AND version < d.version))"
+        return joined.withColumns(
+            {"deleted": F.col("deleted") | gone,
+             "image": F.when(~(F.col("deleted") | gone), F.when(F.size("dropped") > 0, F.expr(kept)).otherwise(F.col("image")))}
+        ).drop("cleared", "dropped")  # fmt: skip
+
+    def forgetful(self, rows: DataFrame, watermarks: DataFrame) -> DataFrame:
+        """The rows without tombstones that no late row can meet any more: `punctual` keeps those out from now on."""
+        if not self.order.watermarks:
+            return rows
+        passed = F.broadcast(watermarks.select("partition", F.col("version").alias("passed")))
+        over = F.col("deleted") & F.coalesce(F.col("version") < F.col("passed"), F.lit(False))
+        return rows.join(passed, "partition", "left").where(~over).drop("passed")
+
+    def corrupt(self, state: DataFrame, new: DataFrame) -> DataFrame:
+        """The unreadable messages so far."""
+        told = new.where("kind = 'CORRUPT'").select("partition", "offset", F.col("error").alias("text"))
+        return union((state, as_part("corrupt", told)))
+
+    def seen(self, state: DataFrame, new: DataFrame) -> DataFrame:
+        """How many messages of each partition there were so far, and the last offset."""
+        batch = new.groupBy("partition").agg(F.countDistinct("offset").alias("count"), F.max("offset").alias("offset"))
+        both = union((state, as_part("seen", batch)))
+        return as_part("seen", both.groupBy("partition").agg(F.sum("count").alias("count"), F.max("offset").alias("offset")))
+
+
+def part_of(state: DataFrame, name: str) -> DataFrame:
+    """The rows of a state that are of that part."""
+    return state.where(F.col("part") == name)
+
+
+def as_part(part: str, frame: DataFrame) -> DataFrame:
+    """The frame as rows of a part, all columns of STATE there."""
+    there = set(frame.columns)
+
+    def column(name: str, kind: DataType) -> Column:
+        if name == "part":
+            return F.lit(part).alias(name)
+        return (F.col(name) if name in there else F.lit(None)).cast(kind).alias(name)
+
+    return frame.select(*(column(f.name, f.dataType) for f in state_type()))
+
+
+def union(frames: Sequence[DataFrame]) -> DataFrame:
+    """All of their rows, by the names of columns."""
+    first, *others = frames
+    for other in others:
+        first = first.unionByName(other)
+    return first
+
+
+def state_type() -> StructType:
+    """The columns of STATE."""
+    found = StructType.fromDDL(STATE)
+    assert isinstance(found, StructType)
+    return found
+
+
+class Keeper:
+    """The states of one materialiser in a directory: reads the last one before a batch, writes the batch's."""
+
+    def __init__(self, spark: SparkSession, directory: str, materialiser: Materialiser) -> None:
+        self._spark, self.directory, self.materialiser = spark, directory.rstrip("/"), materialiser
+        assert spark._jvm is not None
+        hadoop = spark._jvm.org.apache.hadoop.fs
+        self.path = hadoop.Path
+        self.files = hadoop.Path(self.directory).getFileSystem(spark._jsc.hadoopConfiguration())
+
+    def ids(self) -> list[int]:
+        """The batches whose states are there, in order."""
+        home = self.path(self.directory)
+        if not self.files.exists(home):
+            return []
+        names = [found.getPath().getName() for found in self.files.listStatus(home)]
+        return sorted(int(name) for name in names if name.isdigit())
+
+    def before(self, batch: int) -> DataFrame:
+        """The state that a batch is added to."""
+        older = [number for number in self.ids() if number < batch]
+        if not older:
+            return as_part("", self._spark.range(0))
+        return self._spark.read.schema(state_type()).parquet(f"{self.directory}/{older[-1]}")
+
+    def add(self, changes: DataFrame, batch: int) -> None:
+        """Makes the state after a batch; one that is there already is made again."""
+        self.put(self.materialiser.merge(self.before(batch), changes), batch)
+
+    def put(self, state: DataFrame, batch: int) -> None:
+        """Writes a state and puts it in its place with one rename; the oldest ones go."""
+        draft = f"{self.directory}/draft-{batch}"
+        state.coalesce(1).write.mode("overwrite").parquet(draft)
+        target = self.path(f"{self.directory}/{batch}")
+        self.files.delete(target, True)
+        if not self.files.rename(self.path(draft), target):
+            raise OSError(f"the state of batch {batch} could not be put in its place in {self.directory}")
+        for old in self.ids()[:-KEPT]:
+            self.files.delete(self.path(f"{self.directory}/{old}"), True)
