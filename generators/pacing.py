@@ -30,8 +30,9 @@ _BURST_S: Final = 0.001
 """How long a burst is collected: the schedule is kept to this."""
 
 _LARGEST_BURST: Final = 1_024
-_TIMED_WHOLE: Final = 10_000
-_TIMED_SAMPLE: Final = 16
+_SMALLEST_BURST: Final = 32
+_TIMED_WHOLE: Final = 2_048
+_TIMED_SAMPLE: Final = 32
 _LAST_WAIT_S: Final = 5.0
 """How long an interrupted publishing waits for what it has handed over."""
 
@@ -390,5 +391,6 @@ def _produce(run: _Paced, source: Iterator[Message], end: float | None, over: Ca
             before = clock()
             if run.burst(itertools.islice(source, wanted)) < wanted:
                 return
-            # A source that is slow itself gets small bursts, or nothing would be polled and told for long.
-            burst = min(_LARGEST_BURST, burst * 2) if clock() - before < 0.1 else max(1, burst // 2)
+            # A source that is slow itself gets small bursts, or nothing would be polled and told for long. Not the smallest: a
+            # queue that is full makes bursts slow too.
+            burst = min(_LARGEST_BURST, burst * 2) if clock() - before < 0.1 else max(_SMALLEST_BURST, burst // 2)

@@ -27,6 +27,8 @@ _HUGE: Final = 1_900_000_000
 _FRAME: Final = 3
 """Union index, message type and payload index: a byte each (4.2)."""
 
+_ROW_FRAME: Final = b"\x16\x06\x06"
+
 _TYPES: Final = [one for one in avro.SCHEMA if one["name"] in ("Checksum", "Timestamp", "UnsignedBigint")]
 
 
@@ -83,7 +85,13 @@ def _text(value: bytes) -> _Entry | None:
     return next(found, None)
 
 
+def _of_rows(apply: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
+    """Other messages have no place for it."""
+    return lambda value: apply(value) if value[:_FRAME] == _ROW_FRAME else None
+
+
 def _branch(index: int) -> Callable[[bytes], bytes | None]:
+    @_of_rows
     def apply(value: bytes) -> bytes | None:
         found = _text(value)
         return value[: found.start] + LONG(index) + value[found.content :] if found else None
@@ -92,6 +100,7 @@ def _branch(index: int) -> Callable[[bytes], bytes | None]:
 
 
 def _length(size: int) -> Callable[[bytes], bytes | None]:
+    @_of_rows
     def apply(value: bytes) -> bytes | None:
         found = _text(value)
         if not found:
@@ -101,12 +110,14 @@ def _length(size: int) -> Callable[[bytes], bytes | None]:
     return apply
 
 
+@_of_rows
 def _invalid(value: bytes) -> bytes | None:
     found = _text(value)
     return value[: found.end - 1] + b"\xff" + value[found.end :] if found else None
 
 
-def _map_count(count: int) -> Callable[[bytes], bytes]:
+def _map_count(count: int) -> Callable[[bytes], bytes | None]:
+    @_of_rows
     def apply(value: bytes) -> bytes:
         place = _image(value)
         place += value[place] == 0
@@ -115,12 +126,14 @@ def _map_count(count: int) -> Callable[[bytes], bytes]:
     return apply
 
 
+@_of_rows
 def _image_branch(value: bytes) -> bytes:
     place = _image(value)
     place += value[place] == 0
     return value[:place] + LONG(2) + value[place + 1 :]
 
 
+@_of_rows
 def _row_type(value: bytes) -> bytes:
     place = _FRAME + _size(_BEFORE_TYPE, value[_FRAME:])
     return value[:place] + LONG(3) + value[place + 1 :]

@@ -1,4 +1,4 @@
-"""Sizes of the benchmarks, and a session without packages: no benchmark reads Kafka with Spark."""
+"""Sizes of the benchmarks, and a session without Kafka's package: no benchmark reads Kafka with Spark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def spark():
     """A session on two cores."""
     from spark_checks.session import session
 
-    started = session()
+    started = session(packages=("avro",))
     yield started
     started.stop()
 

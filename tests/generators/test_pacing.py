@@ -126,7 +126,7 @@ def test_without_a_rate_every_message_goes_out_and_latencies_are_sampled(kafka, 
     shown: list[int] = []
     done = publish_paced(kafka.bootstrap, topic, numbered(30_000), rate=None, progress=shown.append)
     assert (done.sent, done.acknowledged, done.failed) == (30_000, 30_000, 0)
-    assert 10_000 <= done.latencies.count < 30_000
+    assert 2_048 <= done.latencies.count < 30_000
     assert done.per_second == pytest.approx(30_000 / done.seconds)
     assert shown == sorted(shown)
     assert shown[-1] == 30_000
