@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -291,6 +292,10 @@ class _Cases:
             row: Row = {**empty, "c_timestamptz_6": _MOMENT, "c_timestamptz_0": _MOMENT // mysql.MICROS * mysql.MICROS}
             name = f"rows/aliyun/offset-{'minus-' if minutes < 0 else ''}{abs(minutes)}"
             yield _case(name, setting(offset=minutes), insert(table, row), level=2)
+        # Level one has no text for it: JSON knows no such number.
+        for label, infinite in (("plus", math.inf), ("minus", -math.inf)):
+            row = {**empty, "c_real": infinite, "c_double_precision": infinite}
+            yield _case(f"rows/aliyun/infinity-{label}", insert(table, row), level=2)
 
 
 _DECIMAL: Final = mysql.decimal(10, 2)

@@ -83,7 +83,7 @@ for line in sys.stdin:
     if word in ("raised", "usage", "harness"):
         reply = {"error": word, "message": "told so"}
     else:
-        reply = {"rows": 3, "levels": [1], "capabilities": {"kinds": ["ROW"]}}
+        reply = {"rows": 3, "levels": [1], "capabilities": {"kinds": ["ROW"]}, "answer": {"rows": 3}}
     answer(request, reply)
     while kept:
         answer(kept.pop(), {"error": "raised", "message": "late"})

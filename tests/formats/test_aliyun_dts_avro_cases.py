@@ -271,6 +271,7 @@ def untyped(_value):
 TYPED = {
     Logical.TEXT: lambda value: value if value is None else Typed("string", value),
     Logical.DATETIME: lambda value: Typed("timestamp_ntz", value) if isinstance(value, int) else None,
+    Logical.DOUBLE: lambda value: value if value is None else Typed("double", value),
 }
 """Only what level two alone compares."""
 

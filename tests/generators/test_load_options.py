@@ -169,9 +169,10 @@ UNLEARNED = {
 
 
 @pytest.mark.slow
-def test_every_profile_is_learned_but_those_whose_bytes_follow_several_values() -> None:
-    pairs = [(fmt, profile) for fmt in map(get, FORMATS) for profile in fmt.profiles]
+def test_profiles_are_learned_but_those_whose_bytes_follow_several_values() -> None:
+    """The first and the last of every format, and all that are known not to be; learning one takes seconds."""
+    ends = {f"{name}/{get(name).profiles[i].name}" for name in FORMATS for i in (0, -1)}
+    pairs = [(get(name), get(name).profile(profile)) for name, _, profile in (p.partition("/") for p in sorted(ends | UNLEARNED))]
     assert {f"{fmt.name}/{profile.name}" for fmt, profile in pairs if not load.is_learned(fmt, profile)} == UNLEARNED
-    assert "several" in str(
-        load.why_not_learned(get("ticdc-simple-json"), get("ticdc-simple-json").profile("v8.5.7+tz+checksum"))
-    )
+    summed = get("ticdc-simple-json")
+    assert "bytes that answer to" in str(load.why_not_learned(summed, summed.profile("v8.5.7+tz+checksum")))

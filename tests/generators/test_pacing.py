@@ -150,7 +150,9 @@ def test_ctrl_c_leaves_a_partial_summary(kafka, topic) -> None:
     with pytest.raises(PublishInterrupted) as caught:
         publish_paced(kafka.bootstrap, topic, numbered(), rate=1000)
     done = caught.value.published
-    assert 0 < done.acknowledged == done.sent == len(consumed(kafka.bootstrap, topic))
+    lying = len(consumed(kafka.bootstrap, topic))
+    # Ctrl-C may come while a report is being told: that one is sent, lies in the topic and is not counted.
+    assert 0 < done.sent - 1 <= done.acknowledged <= lying <= done.sent
     assert threading.active_count() <= before
 
 
