@@ -51,13 +51,14 @@ def main() -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The suite's options. A class attribute of the same meaning wins over its option."""
     group = parser.getgroup("cdc-conformance", "CDC decoder conformance")
-    group.addoption("--cdc-budget", choices=BUDGETS, default="smoke", help="how many cases are drawn (default: smoke)")
-    group.addoption("--cdc-seed", type=int, default=None, metavar="N", help="the seed of drawn cases (default: the suite's)")
+    file = "default: the configuration file's, else"
+    group.addoption("--cdc-budget", choices=BUDGETS, default=None, help=f"how many cases are drawn ({file} smoke)")
+    group.addoption("--cdc-seed", type=int, default=None, metavar="N", help=f"the seed of drawn cases ({file} 1)")
     group.addoption(
         "--cdc-broker",
-        default="none",
+        default=None,
         metavar="BROKER",
-        help="auto, embedded, container, HOST:PORT, or none: records reach Spark as a table (default: none)",
+        help=f"auto, embedded, container, HOST:PORT, or none: records reach Spark as a table ({file} none)",
     )
 
 

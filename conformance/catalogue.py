@@ -3,59 +3,48 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
+from conformance.shell import CASE_ID, DECODER, FORMAT, FORMAT_NAME, FORMATS_GIVEN, PROFILE, SEED
+from conformance.shell import print_rows as _print
 from generators.errors import NothingSelected, UnknownName, UsageError
-from generators.formats.base import FORMATS, formats, get
-
-STYLE = click.option(
-    "--format", "style", type=click.Choice(["pretty", "json", "markdown"]), help="How to print; pretty on a terminal, else json."
-)
+from generators.formats import base as registry
+from generators.formats.base import FORMATS, get
 
 
 class Group(click.Group):
-    """A group that names the nearest command to an unknown one."""
+    """A group that names the nearest command to an unknown one. Help lists commands under their `headings`, others last."""
+
+    headings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Click's, in sections."""
+        placed = {name for names in self.headings.values() for name in names}
+        other = tuple(name for name in self.list_commands(ctx) if name not in placed)
+        widest = max(map(len, self.commands), default=0)
+        limit = formatter.width - 6 - widest
+        for heading, names in (*self.headings.items(), ("Other commands" if placed else "Commands", other)):
+            rows = [
+                (name.ljust(widest), self.commands[name].get_short_help_str(limit)) for name in names if name in self.commands
+            ]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Click's, with a hint."""
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
+        if not ctx.resilient_parsing and args and not args[0].startswith("-") and args[0] not in self.commands:
             raise click.UsageError(str(UnknownName("command", args[0], self.commands)))
         return super().resolve_command(ctx, args)
 
 
-def _print(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str | None) -> None:
-    """One JSON list, or a table of the columns."""
-    style = style or ("pretty" if sys.stdout.isatty() else "json")
-    if style == "json":
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
-        return
-    if style == "markdown":
-        click.echo("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
-        for row in rows:
-            click.echo("| " + " | ".join(_text(row[c]).replace("|", "\\|") for c in columns) + " |")
-        return
-    from rich.table import Table
-
-    from conformance.report.console import console
-
-    table = Table(*columns, header_style="bold")
-    for row in rows:
-        table.add_row(*(_text(row[c]) for c in columns))
-    console().print(table)
-
-
-def _text(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
 @click.command("formats")
-@STYLE
+@FORMAT
 def list_formats(style: str | None) -> None:
     """The wire formats and the profiles of their writers.
 
@@ -72,15 +61,15 @@ def list_formats(style: str | None) -> None:
             "position": fmt.position,
             "kinds": [{"wire": k.wire, "kind": k.kind, "op": k.op, "note": k.note} for k in fmt.kinds],
         }
-        for fmt in formats()
+        for fmt in registry.formats()
     ]
     _print(rows, ("name", "title", "profiles"), style)
 
 
 @click.command("rules")
-@click.argument("names", nargs=-1, metavar="[FORMAT]...")
-@STYLE
-def list_rules(names: tuple[str, ...], style: str | None) -> None:
+@FORMATS_GIVEN
+@FORMAT
+def list_rules(formats: tuple[str, ...], style: str | None) -> None:
     """The cited rules of every format, or of those named.
 
     \b
@@ -97,18 +86,18 @@ def list_rules(names: tuple[str, ...], style: str | None) -> None:
             "effect": rule.effect.value,
             "citations": [str(c) for c in rule.citations],
         }
-        for name in names or FORMATS
+        for name in formats or FORMATS
         for rule in rules(name)
     ]
     _print(rows, ("id", "obligation", "statement", "citations"), style)
 
 
 @click.command("cases")
-@click.argument("names", nargs=-1, metavar="[FORMAT]...")
-@click.option("--writer-profile", default="*", metavar="GLOB", help="Only these profiles.")
-@click.option("--select", multiple=True, metavar="ID", help="Only these ids: a prefix or glob.")
-@STYLE
-def list_cases(names: tuple[str, ...], writer_profile: str, select: tuple[str, ...], style: str | None) -> None:
+@FORMATS_GIVEN
+@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
+@click.option("--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these ids: a prefix or glob.")
+@FORMAT
+def list_cases(formats: tuple[str, ...], writer_profile: str, select: tuple[str, ...], style: str | None) -> None:
     """The named cases: stable ids, level and tags.
 
     \b
@@ -118,7 +107,7 @@ def list_cases(names: tuple[str, ...], writer_profile: str, select: tuple[str, .
 
     rows = [
         {"id": case.id, "level": case.level, "messages": len(case.written), "tags": sorted(case.tags)}
-        for fmt in formats(names)
+        for fmt in registry.formats(formats)
         for case in named_cases(fmt, profiles(fmt, writer_profile))
         if not select or any(matches(case.id, pattern) for pattern in select)
     ]
@@ -129,19 +118,24 @@ def list_cases(names: tuple[str, ...], writer_profile: str, select: tuple[str, .
 
 @click.group(cls=Group)
 def corpus() -> None:
-    """Corpora on disk: messages with the expected rows beside them."""
+    """Corpora on disk: messages with the expected rows beside them.
+
+    \b
+    Example: cdc-conformance corpus write ticdc-canal-json --out corpora
+    Example: cdc-conformance corpus verify corpora
+    """
 
 
 @corpus.command("write")
-@click.argument("names", nargs=-1, required=True, metavar="FORMAT...")
+@click.argument("formats", nargs=-1, required=True, metavar="FORMAT...", type=FORMAT_NAME)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The directory to write below.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same bytes.")
+@SEED
 @click.option("--count", type=click.IntRange(0), default=100, show_default=True, help="Expanded cases per profile.")
-@click.option("--writer-profile", default="*", metavar="GLOB", help="Only these profiles.")
+@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
 @click.option("--boundaries/--no-boundaries", default=True, show_default=True, help="With the named cases.")
 @click.option("--parquet", is_flag=True, help="Also messages.parquet in the shape of Spark's Kafka source.")
 def corpus_write(
-    names: tuple[str, ...], out: Path, seed: int, count: int, writer_profile: str, boundaries: bool, parquet: bool
+    formats: tuple[str, ...], out: Path, seed: int, count: int, writer_profile: str, boundaries: bool, parquet: bool
 ) -> None:
     """Writes a corpus per format and profile: boundary cases and seeded cases.
 
@@ -152,7 +146,7 @@ def corpus_write(
     from generators import bulk
     from generators import corpus as disk
 
-    for fmt in formats(names):
+    for fmt in registry.formats(formats):
         for profile in profiles(fmt, writer_profile):
 
             def cases(fmt: Any = fmt, profile: Any = profile) -> Iterator[Any]:
@@ -184,11 +178,11 @@ def corpus_verify(directory: Path) -> None:
         raise UsageError(f"{bad} of {len(found)} corpora are damaged")
 
 
-@click.command()
-@click.argument("name", metavar="FORMAT")
+@click.command(short_help="What a decoder makes of a corpus; no verdict.")
+@click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--decoder", metavar="SPEC", help="Default: the reference decoder.")
-@click.option("--select", multiple=True, metavar="ID", help="Only these cases: a prefix or glob.")
+@click.option("--decoder", metavar="SPEC", type=DECODER, help="Default: the reference decoder.")
+@click.option("--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these cases: a prefix or glob.")
 def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, ...]) -> None:
     """What a decoder makes of a corpus, as JSON lines: a look, no verdict.
 

@@ -9,24 +9,49 @@ import sys
 import traceback
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance import catalogue, fuzz, measuring, publishing, streams
-from conformance.catalogue import Group
-from conformance.shell import BROKER, BUDGET, FORMAT, SEED, Progress, chosen, known, transport
-from generators.errors import HarnessError, UsageError
+from conformance import catalogue, completion, config, doctor, fuzz, measuring, publishing, streams
+from conformance.shell import (
+    ALL,
+    ASSIGNMENT,
+    BROKER,
+    BUDGET,
+    CASE_ID,
+    DECODER,
+    FAILURE,
+    FORMAT,
+    FORMATS_GIVEN,
+    PROFILE,
+    SEED,
+    Progress,
+    chosen,
+    known,
+    transport,
+)
+from generators.errors import HarnessError, NothingSelected, UsageError
+
+if TYPE_CHECKING:
+    from conformance.expectations import Expectations
+    from conformance.results import RunResult
+    from conformance.run import Settings
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(cls=config.Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(package_name="cdc-conformance")
+@config.options
 def cli() -> None:
     """Conformance harness for CDC message decoders on Spark.
 
     \b
     Exit codes: 0 conforms; 1 does not; 2 usage or configuration; 3 harness or environment;
-    4 nothing selected or judged; 130 interrupted.
+    4 nothing selected or judged; 5 the record of known failures is out of date; 130 interrupted.
+
+    \b
+    Example: cdc-conformance run ticdc-canal-json --decoder mine.py:decode
+    Example: cdc-conformance --no-config run --all
     """
 
 
@@ -60,21 +85,39 @@ def _terminate(_signal: int, _frame: object) -> None:
 
 
 @cli.command()
-@click.argument("formats", nargs=-1, metavar="[FORMAT]...")
-@click.option("--all", "everything", is_flag=True, help="Every format; the default when none is named.")
-@click.option("--decoder", metavar="SPEC", help="module:function or path/file.py:function; default: the reference decoders.")
+@FORMATS_GIVEN
+@ALL
 @click.option(
-    "--map", "mapping", multiple=True, metavar="NAME=EXPRESSION", help="Renames the decoder's columns: after=row.after."
+    "--decoder",
+    metavar="SPEC",
+    type=DECODER,
+    help="module:function, path/file.py:function or cmd:COMMAND; default: the reference decoders.",
+)
+@click.option(
+    "--map",
+    "mapping",
+    multiple=True,
+    metavar="NAME=EXPRESSION",
+    type=ASSIGNMENT,
+    help="Renames the decoder's columns: after=row.after.",
 )
 @click.option("--level", type=click.Choice(["changes", "rows", "both"]), default="both", help="Which level(s) to judge.")
-@click.option("--writer-profile", default="*", metavar="GLOB", help="Only these profiles.")
+@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
 @BUDGET
 @SEED
 @BROKER
-@click.option("--select", multiple=True, metavar="ID", help="Only these cases or rules: a prefix or glob; repeatable.")
-@click.option("--exclude", multiple=True, metavar="ID", help="Not these cases or rules.")
+@click.option(
+    "--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these cases or rules: a prefix or glob; repeatable."
+)
+@click.option("--exclude", multiple=True, metavar="ID", type=CASE_ID, help="Not these cases or rules.")
 @click.option("--strict", is_flag=True, help="A broken SHOULD makes the exit code 1.")
-@click.option("--report", type=click.Path(path_type=Path), help="Writes report.jsonl and failures/ there.")
+@click.option("--expect", type=click.Path(path_type=Path, dir_okay=False), help="The decoder's known failures, a TOML file.")
+@click.option("--update", is_flag=True, help="Writes to the file of --expect what this run found.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    help="Writes report.html, report.jsonl, report.md, junit.xml, badge.json and failures/ there.",
+)
 @click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
 @click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
@@ -89,7 +132,7 @@ def run(**options: Any) -> None:
     from conformance.cases import budget
     from conformance.run import Settings
 
-    mapping = dict(_assignment(text) for text in options["mapping"])
+    mapping = dict(options["mapping"])
     settings = Settings(
         formats=known(tuple(dict.fromkeys(options["formats"]))),
         budget=budget(options["budget"]),
@@ -109,14 +152,24 @@ def run(**options: Any) -> None:
         raise UsageError(f"--decoder judges one format; name it: {', '.join(settings.formats)}")
     if options["differential"]:
         sys.exit(_differential(settings, chosen(options["style"])))
-    sys.exit(_perform(settings, options["broker_spec"], options["report"], chosen(options["style"])))
+    if options["update"] and settings.max_fail:
+        raise UsageError("--update needs the whole run; leave out -x and --max-fail")
+    expect = _expected(options["expect"], options["update"])
+    settings = replace(settings, expect=expect)
+    sys.exit(_perform(settings, options["broker_spec"], options["report"], chosen(options["style"]), update=options["update"]))
 
 
-def _assignment(text: str) -> tuple[str, str]:
-    name, equals, expression = text.partition("=")
-    if not equals or not name or not expression:
-        raise UsageError(f"--map {text!r}: expected NAME=EXPRESSION, such as after=row.after")
-    return name, expression
+def _expected(path: Path | None, update: bool) -> Expectations:
+    """The record of known failures; one that is to be written may not be there yet. Raises UsageError."""
+    from conformance import expectations
+
+    if path is None:
+        if update:
+            raise UsageError("--update writes the file that --expect names; add --expect FILE")
+        return expectations.Expectations()
+    if update and not path.exists():
+        return expectations.Expectations(path=path)
+    return expectations.load(path)
 
 
 def _differential(settings: Any, style: str) -> int:
@@ -134,7 +187,7 @@ def _differential(settings: Any, style: str) -> int:
     return 1 if any(one.differences for one in outcomes) else 0
 
 
-def _perform(settings: Any, broker_spec: str, report: Path | None, style: str) -> int:
+def _perform(settings: Settings, broker_spec: str, report: Path | None, style: str, *, update: bool) -> int:
     from conformance import replay
     from conformance.engine import OURS, QUICK, ChildEngine, needed
     from conformance.report import console, markdown, records
@@ -150,14 +203,9 @@ def _perform(settings: Any, broker_spec: str, report: Path | None, style: str) -
         with transport(broker_spec, note) as (bootstrap, described, topic):
             settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
             result = perform(settings, engine, note)
-    saved = []
-    directory = report / "failures" if report else replay.HOME
-    for failure in result.failures:
-        decoder = settings.decoder or next(f.decoder for f in result.formats if f.format == failure.result.case.format)
-        seen = result.header.versions
-        path = replay.save(directory, failure, decoder, settings.level, settings.mapping, seen)
-        saved.append(replace(failure, file=str(path)))
-    result = replace(result, failures=tuple(saved))
+    result = replay.save_all(result, report / "failures" if report else replay.HOME, settings)
+    if update:
+        result = _update(result, settings.expect)
     if report:
         records.write(result, report)
     if style == "pretty":
@@ -171,36 +219,75 @@ def _perform(settings: Any, broker_spec: str, report: Path | None, style: str) -
     return result.exit_code
 
 
+def _update(result: RunResult, expect: Expectations) -> RunResult:
+    """Writes the record, tells what changed in it, and gives the result as the new record has it."""
+    from conformance import expectations
+
+    assert expect.path is not None
+    made = expectations.updated(result)
+    expectations.write(expect.path, made)
+    for entry in made.added:
+        click.echo(f"recorded  {entry}", err=True)
+    for gone in made.removed:
+        click.echo(f"removed   {gone.entry}: {gone.state}", err=True)
+    total = len(made.kept) + len(made.added)
+    click.echo(f"{expect.path}: {total} known failures; {len(made.added)} new, {len(made.removed)} removed", err=True)
+    return expectations.under(result, expectations.load(expect.path))
+
+
 @cli.command()
-@click.argument("name", metavar="ID|FILE")
-@click.option("--decoder", metavar="SPEC", help="Another decoder than the saved one.")
+@click.argument("names", nargs=-1, metavar="[ID|FILE]...", type=FAILURE)
+@click.option("--all", "everything", is_flag=True, help="Every failure saved below --from.")
+@click.option(
+    "--from",
+    "directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".cdc-conformance/failures"),
+    show_default=True,
+    help="Where failures are saved; --report DIR saves them in DIR/failures.",
+)
+@click.option("--decoder", metavar="SPEC", type=DECODER, help="Another decoder than the saved one.")
+@click.option("--remove-fixed", is_flag=True, help="Removes the files of failures that are FIXED.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
-def replay(name: str, decoder: str | None, timeout: float) -> None:
-    """Judges one saved failure again: FIXED, FAILED or ERROR.
+@FORMAT
+def replay(
+    names: tuple[str, ...],
+    everything: bool,
+    directory: Path,
+    decoder: str | None,
+    remove_fixed: bool,
+    timeout: float,
+    style: str | None,
+) -> None:
+    """Judges saved failures again: FIXED, FAILED or ERROR.
 
     \b
     Example: cdc-conformance replay .cdc-conformance/failures/ticdc-canal-json-value-unsigned-1a2b3c4d.json
+    Example: cdc-conformance replay --all --remove-fixed
     """
     from conformance import replay as again
-    from conformance.engine import ChildEngine, needed
 
-    path = again.find(name)
-    crash = again.load(path)
-    with Progress() as note, ChildEngine(packages=needed((crash.case.format,)), timeout_s=timeout) as engine:
-        note(f"replaying {crash.case.id}")
-        outcome, findings, problem = again.replay(crash, engine, decoder)
-    click.echo(f"{outcome} {crash.rule} {crash.case.id}")
-    for finding in findings[:5]:
-        click.echo(f"  {finding.rule} at {finding.path}: expected {finding.expected}, actual {finding.actual}")
-    if problem:
-        click.echo(f"  {problem}", err=True)
-    if outcome is again.Outcome.FIXED:
-        click.echo(f"  the file can be removed: {path}", err=True)
-    sys.exit({"FIXED": 0, "FAILED": 1, "ERROR": 3}[outcome.value])
+    if everything == bool(names):
+        raise UsageError("name the failures to replay, or say --all")
+    paths = sorted(directory.glob("*.json")) if everything else [again.find(name, directory) for name in names]
+    if not paths:
+        raise NothingSelected(f"there is no saved failure in {directory}")
+    crashes = {path: again.load(path) for path in paths}
+    with Progress() as note:
+        done = again.replay_all(crashes, decoder, timeout, note)
+        outcomes = []
+        for one in done:
+            outcomes.append(one.outcome)
+            click.echo(again.told(one, chosen(style)))
+            if one.outcome is again.Outcome.FIXED and remove_fixed:
+                one.path.unlink(missing_ok=True)
+    if not remove_fixed and (fixed := outcomes.count(again.Outcome.FIXED)):
+        click.echo(f"{fixed} of {len(outcomes)} FIXED: their files can be removed (--remove-fixed)", err=True)
+    sys.exit(max((again.EXIT[outcome] for outcome in outcomes), default=0))
 
 
-@cli.command()
-@click.argument("formats", nargs=-1, metavar="[FORMAT]...")
+@cli.command(short_help="Shows that the harness convicts liars and nobody else.")
+@FORMATS_GIVEN
 @SEED
 @FORMAT
 def selftest(formats: tuple[str, ...], seed: int, style: str | None) -> None:
@@ -224,41 +311,14 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None) -> None:
     sys.exit(0 if all(r.ok for r in results) else 1)
 
 
-@cli.command()
-@FORMAT
-def doctor(style: str | None) -> None:
-    """What is there, what is missing, and how to get it.
-
-    \b
-    Example: cdc-conformance doctor
-    """
-    from rich.table import Table
-
-    from conformance import doctor as checks
-    from conformance.report.console import console
-
-    found = checks.checks()
-    if chosen(style) == "pretty":
-        table = Table("", "what", "found", "remedy", header_style="bold")
-        for check in found:
-            mark = "[green]ok[/green]" if check.ok else "[red]missing[/red]"
-            table.add_row(mark, check.name, check.found, "" if check.ok else f"{check.remedy} ({check.needed_for})")
-        console().print(table)
-    else:
-        for check in found:
-            click.echo(
-                json.dumps(
-                    {
-                        "name": check.name,
-                        "ok": check.ok,
-                        "found": check.found,
-                        "remedy": check.remedy,
-                        "needed_for": check.needed_for,
-                    }
-                )
-            )
-    sys.exit(0 if all(c.ok or not getattr(c, "required", False) for c in found) else 3)
-
-
-for _command in (*catalogue.COMMANDS, *measuring.COMMANDS, *publishing.COMMANDS, *fuzz.COMMANDS, *streams.COMMANDS):
+for _command in (
+    *catalogue.COMMANDS,
+    *measuring.COMMANDS,
+    *publishing.COMMANDS,
+    *fuzz.COMMANDS,
+    *streams.COMMANDS,
+    *doctor.COMMANDS,
+    *config.COMMANDS,
+    *completion.COMMANDS,
+):
     cli.add_command(_command)

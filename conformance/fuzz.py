@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from conformance.shell import FORMAT, SEED, Progress, chosen, known
+from conformance.shell import ALL, DECODER, FORMAT, FORMATS_GIVEN, PROFILE, SEED, Progress, chosen, known
 from generators.errors import UsageError
 
 if TYPE_CHECKING:
@@ -81,12 +81,12 @@ def markdown(results: Sequence[Fuzzed]) -> str:
     return "\n".join(lines)
 
 
-@click.command()
-@click.argument("formats", nargs=-1, metavar="[FORMAT]...")
-@click.option("--all", "everything", is_flag=True, help="Every format; the default when none is named.")
+@click.command(short_help="Mutated messages: every offset answered, none silently.")
+@FORMATS_GIVEN
+@ALL
 @click.option("--count", type=click.IntRange(1), default=100_000, show_default=True, help="Mutated messages per format.")
-@click.option("--decoder", metavar="SPEC", help="Another decoder than the reference; one format only.")
-@click.option("--writer-profile", default="*", metavar="GLOB", help="Only messages of these profiles.")
+@click.option("--decoder", metavar="SPEC", type=DECODER, help="Another decoder than the reference; one format only.")
+@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only messages of these profiles.")
 @click.option("--huge/--no-huge", default=True, show_default=True, help="With a handful of messages of 25 MB.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=300, show_default=True, help="Seconds a decode call may take.")
 @click.option("--max-memory", type=click.IntRange(1), default=4096, show_default=True, help="MB that Spark's processes may take.")

@@ -58,12 +58,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """A judged case. `note` says why it errored, timed out or is unsupported."""
+    """A judged case. `note` says why it errored, timed out or is unsupported; `known` are the broken rules that are on record
+    as a decoder's known failures (conformance.expectations)."""
 
     case: Case
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     note: str = ""
+    known: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,25 @@ from typing import Any
 
 import click
 
-from conformance.shell import BROKER, FORMAT, SEED, Progress, chosen, known, transport
+from conformance.shell import (
+    DECODER,
+    FORMAT,
+    FORMAT_NAME,
+    FORMATS_GIVEN,
+    PROFILE,
+    REAL_BROKER,
+    SEED,
+    Progress,
+    chosen,
+    known,
+    transport,
+)
 from generators.errors import UsageError
 
 
-@click.command()
-@click.argument("formats", nargs=-1, metavar="[FORMAT]...")
-@click.option("--decoder", metavar="SPEC", help="Another decoder beside the reference; one format only.")
+@click.command(short_help="A decoder's throughput, as a ratio to a baseline.")
+@FORMATS_GIVEN
+@click.option("--decoder", metavar="SPEC", type=DECODER, help="Another decoder beside the reference; one format only.")
 @click.option("--messages", type=click.IntRange(100), default=20_000, show_default=True, help="Messages per measurement.")
 @click.option("--rounds", type=click.IntRange(3), default=7, show_default=True, help="Timed rounds after warm-up.")
 @click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Writes the results there as JSON.")
@@ -77,10 +89,14 @@ def bench(
     sys.exit(1 if found is not None and found.slower else 0)
 
 
-@click.command()
-@click.argument("name", metavar="FORMAT")
-@click.option("--decoder", metavar="SPEC", help="module:function or path/file.py:function; default: the reference decoder.")
-@click.option("--writer-profile", "profile", metavar="NAME", help="The profile; default: the last without compression.")
+@click.command(short_help="A decoder on a live topic, at a rate.")
+@click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
+@click.option(
+    "--decoder", metavar="SPEC", type=DECODER, help="module:function or path/file.py:function; default: the reference decoder."
+)
+@click.option(
+    "--writer-profile", "profile", metavar="NAME", type=PROFILE, help="The profile; default: the last without compression."
+)
 @click.option("--rate", type=float, metavar="N", help="Messages a second (2000); with --search, where to begin (1000).")
 @click.option("--duration", type=float, metavar="S", help="Seconds (10); with --search, of each step (6).")
 @click.option("--search", is_flag=True, help="Finds the highest rate that keeps up: doubles, then bisects.")
@@ -88,7 +104,7 @@ def bench(
 @click.option("--trigger", type=int, default=500, show_default=True, metavar="MS", help="The query's trigger interval.")
 @click.option("--partitions", type=int, default=2, show_default=True, help="Partitions of the topic.")
 @SEED
-@BROKER
+@REAL_BROKER
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Writes load.json and load.html there.")
 @FORMAT
 def load(name: str, **options: Any) -> None:

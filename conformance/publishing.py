@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from conformance.shell import FORMAT_NAME, PROFILE, BrokerSpec, Named
 from generators import kafka, load
 from generators.errors import HarnessError, UsageError
 from generators.formats.base import Format, Profile, get
@@ -28,17 +29,26 @@ _MEASURED = 100_000
 _INTERRUPTED = 130
 
 
-@click.command()
-@click.argument("name", metavar="FORMAT")
-@click.option("--writer-profile", "profile", metavar="NAME", help="The profile; default: the format's last.")
+@click.command(short_help="Seeded messages of a format to a broker.")
+@click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
+@click.option("--writer-profile", "profile", metavar="NAME", type=PROFILE, help="The profile; default: the format's last.")
 @click.option("--count", type=click.IntRange(1), help="How many statements; default 10000 unless --duration is given.")
 @click.option("--duration", type=click.FloatRange(min=0.1), help="How many seconds.")
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages a second; default: as fast as possible.")
 @click.option("--topic", required=True, help="The topic; made with 3 partitions if it is missing.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same messages.")
-@click.option("--broker", "broker_spec", required=True, metavar="HOST:PORT", help="A running broker.")
-@click.option("--ops", metavar="WEIGHTS", help="insert=50,update=40,delete=10")
-@click.option("--keys", default="uniform", show_default=True, metavar="SKEW", help="uniform, zipf or hot.")
+@click.option(
+    "--broker", "broker_spec", type=BrokerSpec(none=False), required=True, metavar="HOST:PORT", help="A running broker."
+)
+@click.option("--ops", metavar="WEIGHTS", help="How often each operation comes: insert=50,update=40,delete=10.")
+@click.option(
+    "--keys",
+    type=Named("key skew", lambda: load.SKEWS),
+    default="uniform",
+    show_default=True,
+    metavar="SKEW",
+    help="How changes spread over keys: uniform, zipf or hot.",
+)
 @click.option("--rows", type=int, default=1, show_default=True, help="Rows changed by a statement.")
 @click.option("--transaction", type=int, default=1, show_default=True, help="Statements that share a commit.")
 @click.option("--null-rate", type=float, help="Share of NULL in the nullable column, 0 to 1; default 1/256.")

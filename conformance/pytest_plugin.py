@@ -4,19 +4,21 @@
         format = "ticdc-canal-json"
         decoder = "mine.py:decode"
 
-`_cdc_conformance_pytest` declares the options and calls the two `cdc_...` hooks below. Under pytest-xdist every worker that has
-items of a class runs the suite for itself; `--dist loadscope` gives a class to one worker.
+`_cdc_conformance_pytest` declares the options and calls the two `cdc_...` hooks below. Under pytest-xdist one worker runs the
+suite of a class, and the others wait for what it found.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import pytest
 
@@ -27,17 +29,21 @@ check_shadowing()
 
 from rich.text import Text  # noqa: E402
 
+from conformance.cases import matches  # noqa: E402
+from conformance.expectations import Expectations, State, load  # noqa: E402
 from conformance.judge import Verdict  # noqa: E402
 from conformance.report import console  # noqa: E402
 from conformance.results import Failure, FormatResult, RuleResult, RunResult  # noqa: E402
 from conformance.rules.base import Obligation, Rule, rules  # noqa: E402
-from generators.errors import HarnessError  # noqa: E402
+from generators.errors import HarnessError, UsageError  # noqa: E402
 
-SEED = 1
+DEFAULTS = {"budget": "smoke", "seed": 1, "broker": "none"}
 SHOWN = 10
 """How many errored cases are listed."""
+RUN = "run"
+"""The item of the run as a whole."""
 
-_RUNS: pytest.StashKey[dict[type, RunResult | HarnessError]] = pytest.StashKey()
+_RUNS: pytest.StashKey[dict[type, Outcomes | str]] = pytest.StashKey()
 
 
 class DecoderSuite:
@@ -48,7 +54,9 @@ class DecoderSuite:
     installed or lies in the working directory. `profile` is a glob of writer profiles, `level` changes, rows or both, `mapping`
     what `--map` says, `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `budget`, `seed` and `broker`,
     when not None, win over their options. A broken MAY or UNSPECIFIED rule never fails; it is told in the item's report section
-    (`-rP`).
+    (`-rP`). `expect` is a record of known failures (docs/known-failures.md), looked for where a decoder's file is: a rule whose
+    failures are all on record is an expected failure (xfail), and fails as soon as it passes; `test_run` fails for entries that
+    match nothing.
     """
 
     __cdc_suite__: ClassVar[bool] = True
@@ -64,6 +72,7 @@ class DecoderSuite:
     budget: ClassVar[str | None] = None
     seed: ClassVar[int | None] = None
     broker: ClassVar[str | None] = None
+    expect: ClassVar[str | None] = None
 
     @classmethod
     def cdc_generate_tests(cls, metafunc: pytest.Metafunc) -> None:
@@ -78,64 +87,138 @@ class DecoderSuite:
     @classmethod
     def cdc_report_header(cls, config: pytest.Config) -> str:
         """What is judged, and with which seed."""
+        from conformance.run import versions
+
+        seen = ", ".join(f"{name} {version}" for name, version in versions().items())
         return (
             f"{cls.__name__}: {cls.format}, decoder {cls.decoder or 'reference'}, profiles {cls.profile}, "
             f"budget {_option(cls, config, 'budget')}, seed {_option(cls, config, 'seed')}, "
-            f"broker {_option(cls, config, 'broker')}"
+            f"broker {_option(cls, config, 'broker')}; {seen}"
         )
 
     @pytest.fixture
-    def cdc_result(self, request: pytest.FixtureRequest) -> RunResult:
-        """The class's run, performed when the first of its items asks for it."""
+    def cdc_outcomes(self, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
+        """What each item of the class comes to; the class's run is performed when the first of its items asks for it."""
         runs = request.config.stash.setdefault(_RUNS, {})
         cls = type(self)
         if cls not in runs:
-            try:
-                runs[cls] = perform(cls, request.config)
-            except HarnessError as error:
-                runs[cls] = error
-        result = runs[cls]
-        if isinstance(result, HarnessError):
-            pytest.fail(f"the run did not come about: {result}", pytrace=False)
-        return result
+            runs[cls] = shared(cls, request.config, tmp_path_factory.getbasetemp().parent)
+        found = runs[cls]
+        if isinstance(found, str):
+            pytest.fail(f"the run did not come about: {found}", pytrace=False)
+        return found
 
-    def test_rule(self, rule: Rule, cdc_result: RunResult, request: pytest.FixtureRequest) -> None:
+    def test_rule(self, rule: Rule, cdc_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
         """The decoder keeps the rule."""
-        found = cdc_result.formats[0]
-        result = next(r for r in found.rules if r.rule.id == rule.id)
-        failure = next((f for f in cdc_result.failures if f.rule.id == rule.id), None)
-        if failure is not None:
-            text = explain(failure)
-            if rule.obligation is Obligation.MUST or (self.strict and rule.obligation is Obligation.SHOULD):
-                pytest.fail(text, pytrace=False)
-            request.node.add_report_section("call", "cdc-conformance", text)
-        elif not result.compared:
-            reason = unreached(result, found, self.profile)
-            if result.reachable:
-                pytest.fail(f"{rule.id} was not exercised: {reason}", pytrace=False)
-            pytest.skip(reason)
+        settle(cdc_outcomes[rule.id], request)
 
-    def test_run(self, cdc_result: RunResult, request: pytest.FixtureRequest) -> None:
-        """Every case was decoded, and at least one was judged."""
-        found = cdc_result.formats[0]
-        bad = [c for c in found.cases if c.verdict in (Verdict.ERRORED, Verdict.TIMEOUT)]
-        if bad:
-            lines = [f"{c.case.id}: {c.verdict}: {c.note.splitlines()[0] if c.note else ''}" for c in bad[:SHOWN]]
-            more = [f"... and {len(bad) - SHOWN} more"] if len(bad) > SHOWN else []
-            pytest.fail("\n".join([f"{len(bad)} of {len(found.cases)} cases errored or timed out", *lines, *more]), pytrace=False)
-        if all(c.verdict is Verdict.UNSUPPORTED for c in found.cases):
-            pytest.fail("nothing was judged: the decoder claims none of the cases", pytrace=False)
-        counts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(found.verdicts.items()))
-        request.node.add_report_section("call", "cdc-conformance", f"{len(found.cases)} cases: {counts}")
+    def test_run(self, cdc_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
+        """Every case was decoded, at least one was judged, and the record of known failures has no entry about nothing."""
+        settle(cdc_outcomes[RUN], request)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an item comes to: `kind` is passed, failed, xfailed or skipped."""
+
+    kind: str
+    text: str = ""
+
+
+Outcomes: TypeAlias = Mapping[str, Outcome]
+"""By rule id, and `RUN` for the run as a whole."""
+
+
+def settle(outcome: Outcome, request: pytest.FixtureRequest) -> None:
+    """Ends the item as the run says; what it says of an item that passes stands in its report section."""
+    match outcome.kind:
+        case "failed":
+            pytest.fail(outcome.text, pytrace=False)
+        case "xfailed":
+            pytest.xfail(outcome.text)
+        case "skipped":
+            pytest.skip(outcome.text)
+    if outcome.text:
+        request.node.add_report_section("call", "cdc-conformance", outcome.text)
+
+
+def outcomes(cls: type[DecoderSuite], result: RunResult) -> dict[str, Outcome]:
+    """What each item of a suite comes to."""
+    found = result.formats[0]
+    return {**{one.rule.id: _of_rule(cls, result, one) for one in found.rules}, RUN: _of_run(cls, result)}
+
+
+def _of_rule(cls: type[DecoderSuite], result: RunResult, one: RuleResult) -> Outcome:
+    rule, found = one.rule, result.formats[0]
+    failure = next((f for f in result.failures if f.rule.id == rule.id), None)
+    if failure is not None and failure.known:
+        return Outcome("xfailed", f"{failure.reason or 'on record'} ({failure.cases} cases) {failure.link}".rstrip())
+    if failure is not None:
+        binding = rule.obligation is Obligation.MUST or (cls.strict and rule.obligation is Obligation.SHOULD)
+        return Outcome("failed" if binding else "passed", explain(failure))
+    passed = [e for e in result.entries if e.state is State.UNEXPECTED_PASS and matches(rule.id, e.entry.rule)]
+    if passed:
+        return Outcome("failed", "\n".join(f"[XPASS(strict)] {e.entry}: {e.hint}" for e in passed))
+    if not one.compared:
+        reason = unreached(one, found, cls.profile)
+        return Outcome("failed", f"{rule.id} was not exercised: {reason}") if one.reachable else Outcome("skipped", reason)
+    return Outcome("passed")
+
+
+def _of_run(cls: type[DecoderSuite], result: RunResult) -> Outcome:
+    found = result.formats[0]
+    bad = [c for c in found.counting(cls.strict) if c.verdict in (Verdict.ERRORED, Verdict.TIMEOUT)]
+    if bad:
+        lines = [f"{c.case.id}: {c.verdict}: {c.note.splitlines()[0] if c.note else ''}" for c in bad[:SHOWN]]
+        more = [f"... and {len(bad) - SHOWN} more"] if len(bad) > SHOWN else []
+        return Outcome("failed", "\n".join([f"{len(bad)} of {len(found.cases)} cases errored or timed out", *lines, *more]))
+    if all(c.verdict is Verdict.UNSUPPORTED for c in found.cases):
+        return Outcome("failed", "nothing was judged: the decoder claims none of the cases")
+    wrong = [e for e in result.entries if e.state is State.MATCHES_NOTHING]
+    if wrong:
+        return Outcome("failed", "\n".join(f"{e.entry}: {e.hint}" for e in wrong))
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(found.verdicts.items()))
+    return Outcome("passed", f"{len(found.cases)} cases: {counts}")
+
+
+def shared(cls: type[DecoderSuite], config: pytest.Config, folder: Path) -> Outcomes | str:
+    """What the suite's items come to, or why its run did not come about. The workers of pytest-xdist perform it once between
+    them: the first to ask runs it, and the others wait for what it leaves in `folder`, which all of them have."""
+    if not hasattr(config, "workerinput"):
+        return _performed(cls, config)
+    import fcntl
+
+    name = hashlib.sha256(f"{cls.__module__}.{cls.__qualname__}".encode()).hexdigest()[:24]
+    with open(folder / f"cdc-conformance-{name}.json", "a+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        if text := file.read():
+            told = json.loads(text)
+            return told if isinstance(told, str) else {key: Outcome(*value) for key, value in told.items()}
+        found = _performed(cls, config)
+        json.dump(found if isinstance(found, str) else {key: (one.kind, one.text) for key, one in found.items()}, file)
+    return found
+
+
+def _performed(cls: type[DecoderSuite], config: pytest.Config) -> Outcomes | str:
+    try:
+        return outcomes(cls, perform(cls, config))
+    except HarnessError as error:
+        return str(error)
 
 
 def _option(cls: type[DecoderSuite], config: pytest.Config, name: str) -> Any:
-    """A class attribute, else the option of the same name, else the default."""
+    """A class attribute, else the option of the same name, else the configuration file's, else the default."""
+    from conformance.config import pytest_defaults
+
     own = getattr(cls, name)
-    if own is not None:
-        return own
-    asked = config.getoption(f"--cdc-{name}")
-    return SEED if name == "seed" and asked is None else asked
+    asked = config.getoption(f"--cdc-{name}") if own is None else own
+    if asked is not None:
+        return asked
+    try:
+        return {**DEFAULTS, **pytest_defaults(config.rootpath)}[name]
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
@@ -146,7 +229,11 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     from conformance.run import Settings, run
     from conformance.shell import transport
 
-    spec = resolve(cls.decoder, _folders(cls, config)) if cls.decoder else None
+    folders = _folders(cls, config)
+    spec = resolve(cls.decoder, folders) if cls.decoder else None
+    record = next((folder / cls.expect for folder in folders if (folder / cls.expect).is_file()), None) if cls.expect else None
+    if cls.expect and record is None:
+        raise UsageError(f"{cls.__name__}.expect: there is no file {cls.expect} in {', '.join(map(str, folders))}")
     settings = Settings(
         formats=(cls.format,),
         budget=budget(_option(cls, config, "budget")),
@@ -157,6 +244,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
         writer_profile=cls.profile,
         strict=cls.strict,
         timeout_s=cls.timeout,
+        expect=load(record) if record else Expectations(),
     )
     broker = _option(cls, config, "broker")
     with (
@@ -164,12 +252,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
         transport(broker, lambda _text: None) as (bootstrap, described, topic),
     ):
         result = run(replace(settings, bootstrap=bootstrap, broker=described, topic=topic), engine)
-    decoder = result.formats[0].decoder
-    saved = []
-    for failure in result.failures:
-        path = replay.save(replay.HOME, failure, decoder, settings.level, settings.mapping, result.header.versions)
-        saved.append(replace(failure, file=str(path)))
-    return replace(result, failures=tuple(saved))
+    return replay.save_all(result, replay.HOME, settings)
 
 
 def _folders(cls: type[DecoderSuite], config: pytest.Config) -> list[Path]:

@@ -10,18 +10,18 @@ import enum
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from conformance import laws
-from conformance.engine import ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Request, Source, write_records
+from conformance.engine import ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Request, Source, needed, write_records
 from conformance.judge import BAD, Finding, Judge, Verdict
 from conformance.output import Place, read
-from conformance.results import Failure
+from conformance.results import Failure, RunResult
 from conformance.rules.base import Rule, rules
-from conformance.run import to_ranges
+from conformance.run import Settings, to_ranges, versions
 from generators import codec
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.model import Case
@@ -38,9 +38,13 @@ class Outcome(enum.StrEnum):
     ERROR = "ERROR"
 
 
+EXIT: Final = {Outcome.FIXED: 0, Outcome.FAILED: 1, Outcome.ERROR: 3}
+"""Exit codes of the command (DESIGN 3.6)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A saved failure."""
+    """A saved failure; `versions` are those it was seen with."""
 
     id: str
     rule: str
@@ -48,6 +52,19 @@ class Crash:
     level: str
     mapping: Mapping[str, str]
     case: Case
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A saved failure judged again. `problem` says what went wrong, `changed` which versions have changed since."""
+
+    path: Path
+    crash: Crash
+    outcome: Outcome
+    findings: tuple[Finding, ...]
+    problem: str
+    changed: str
 
 
 def crash_id(failure: Failure) -> str:
@@ -85,15 +102,28 @@ def save(
     return path
 
 
-def find(name: str) -> Path:
-    """A crash file by path, or by id below `.cdc-conformance/failures`. Raises UnknownName."""
+def save_all(result: RunResult, directory: Path, settings: Settings) -> RunResult:
+    """Saves every failure that is not on record as known, and tells each where its file is. Raises HarnessError."""
+    decoders = {found.format: found.decoder for found in result.formats}
+    saved = []
+    for failure in result.failures:
+        if not failure.known:
+            decoder = settings.decoder or decoders[failure.result.case.format]
+            path = save(directory, failure, decoder, settings.level, settings.mapping, result.header.versions)
+            failure = replace(failure, file=str(path))
+        saved.append(failure)
+    return replace(result, failures=tuple(saved))
+
+
+def find(name: str, home: Path = HOME) -> Path:
+    """A crash file by path, or by id below `home`. Raises UnknownName."""
     path = Path(name)
     if path.is_file():
         return path
-    by_id = HOME / f"{name}.json"
+    by_id = home / f"{name}.json"
     if by_id.is_file():
         return by_id
-    raise UnknownName("failure", name, [p.stem for p in HOME.glob("*.json")])
+    raise UnknownName("failure", name, [p.stem for p in home.glob("*.json")])
 
 
 def load(path: Path) -> Crash:
@@ -103,15 +133,61 @@ def load(path: Path) -> Crash:
         if data.get("version") != VERSION:
             raise UsageError(f"{path}: crash file version {data.get('version')!r}, this release reads {VERSION}")
         case = codec.load_case(data["case"], str(path))
-        crash = Crash(data["id"], data["rule"], data["decoder"], data["level"], data["mapping"], case)
-        texts = (crash.id, crash.rule, crash.decoder, crash.level, *crash.mapping.values())
+        crash = Crash(data["id"], data["rule"], data["decoder"], data["level"], data["mapping"], case, data["versions"])
+        texts = (crash.id, crash.rule, crash.decoder, crash.level, *crash.mapping.values(), *crash.versions.values())
         if not all(isinstance(text, str) for text in texts):
-            raise TypeError("id, rule, decoder, level and mapping must be texts")
+            raise TypeError("id, rule, decoder, level, mapping and versions must be texts")
         if case.level == 2 and not case.tables:
             raise ValueError("a level-two case needs a table")
         return crash
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{path} is not a crash file: {type(error).__name__}: {error}") from error
+
+
+def replay_all(
+    crashes: Mapping[Path, Crash], decoder: str | None, timeout_s: float, note: Callable[[str], None]
+) -> Iterator[Replayed]:
+    """Judges saved failures again, one after the other in one session of each decoder. Raises what loading a decoder raises."""
+    now = versions()
+    by_decoder: dict[str, list[Path]] = {}
+    for path, crash in crashes.items():
+        by_decoder.setdefault(decoder or crash.decoder, []).append(path)
+    for spec, paths in by_decoder.items():
+        packages = needed({crashes[path].case.format for path in paths})
+        with ChildEngine(packages=packages, timeout_s=timeout_s) as engine:
+            for path in paths:
+                crash = crashes[path]
+                note(f"replaying {crash.case.id}")
+                outcome, findings, problem = replay(crash, engine, spec)
+                changed = ", ".join(f"{k} {v} -> {now[k]}" for k, v in crash.versions.items() if now.get(k, v) != v)
+                yield Replayed(path, crash, outcome, tuple(findings), problem, changed)
+
+
+def told(one: Replayed, style: str) -> str:
+    """A replay for a person, or as a JSON line."""
+    if style == "json":
+        return json.dumps(
+            {
+                "outcome": one.outcome.value,
+                "rule": one.crash.rule,
+                "case": one.crash.case.id,
+                "file": str(one.path),
+                "findings": [{"rule": f.rule, "path": f.path, "expected": f.expected, "actual": f.actual} for f in one.findings],
+                "problem": one.problem,
+                "versions_changed": one.changed,
+            },
+            ensure_ascii=False,
+        )
+    lines = [f"{one.outcome} {one.crash.rule} {one.crash.case.id}"]
+    lines += [f"  {f.rule} at {f.path}: expected {f.expected}, actual {f.actual}" for f in one.findings[:5]]
+    lines += [f"  {one.problem}"] if one.problem else []
+    lines += [f"  saved under other versions: {one.changed}"] if one.changed else []
+    return printable_lines(lines)
+
+
+def printable_lines(lines: Sequence[str]) -> str:
+    """The lines with everything escaped in them that a terminal would act on."""
+    return "\n".join("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line) for line in lines)
 
 
 def replay(crash: Crash, engine: ChildEngine, decoder: str | None = None) -> tuple[Outcome, list[Finding], str]:
@@ -137,10 +213,11 @@ def replay(crash: Crash, engine: ChildEngine, decoder: str | None = None) -> tup
     try:
         outputs = read(engine.decode(asked).result(), crash.case.level)
         findings = list(judge.judge(crash.case, [outputs.get(p, ()) for p in places], table.name if table else None).findings)
-        if rule.law:
+        if rule.law and rule.law != "returns":
             findings += laws.again(engine, asked, {place: (crash.case, i) for i, place in enumerate(places)}, judge)
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-        return Outcome.ERROR, [], str(error)
+        # Whether the decoder would keep another rule cannot be told from one that does not come to an end.
+        return (Outcome.FAILED if rule.law == "returns" else Outcome.ERROR), [], str(error)
     return _outcome(judge, crash.case, rule, findings), findings, ""
 
 

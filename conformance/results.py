@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
+from conformance.expectations import EntryResult
 from conformance.judge import BAD, CaseResult, Finding, Verdict
 from conformance.output import Place
-from conformance.rules.base import Rule
+from conformance.rules.base import Obligation, Rule
 from generators.model import State
+
+_LAX: Final = frozenset({Verdict.NON_STRICT, Verdict.INFORMATIONAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,18 @@ class FormatResult:
         """Ids of reachable rules that owned no comparison."""
         return tuple(r.rule.id for r in self.rules if r.reachable and not r.compared)
 
+    def counting(self, strict: bool = False) -> Iterator[CaseResult]:
+        """Cases that make the run fail: their verdict does, and what makes it so is not all on record as known."""
+        obligations = {r.rule.id: r.rule.obligation for r in self.rules}
+        for result in self.cases:
+            broken = {f.rule for f in result.findings}
+            if result.verdict in BAD:
+                binding = {rule for rule in broken if obligations[rule] is Obligation.MUST}
+                if not binding or binding - result.known:
+                    yield result
+            elif strict and result.verdict in _LAX and broken - result.known:
+                yield result
+
     @property
     def certain(self) -> float:
         """Share of cells whose expectation is VALUE, NULL or ABSENT."""
@@ -76,13 +92,26 @@ class FormatResult:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A broken rule, shown by its smallest case. `cases` counts all cases that break it; `file` is the saved crash file."""
+    """A broken rule, shown by its smallest case.
+
+    `cases` counts all cases that break it, `new` those of them that are not on record as known; `reason` is what the record says
+    when all of them are. `file` is the saved crash file, `reduced` tells what the case was made smaller from.
+    """
 
     rule: Rule
     finding: Finding
     result: CaseResult
     cases: int
     file: str = ""
+    new: int = -1
+    reason: str = ""
+    link: str = ""
+    reduced: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether every case that breaks the rule is on record."""
+        return self.new == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +137,16 @@ class RunResult:
     seconds: float
     strict: bool = False
     stopped_early: bool = False
+    entries: tuple[EntryResult, ...] = ()
 
     @property
     def exit_code(self) -> int:
-        """0 conforms, 1 does not, 4 nothing judged (DESIGN 3.6)."""
+        """0 conforms, 1 does not, 5 the record of known failures is out of date, 4 nothing judged (DESIGN 3.6)."""
         results = [r for fmt in self.formats for r in fmt.cases]
-        if any(r.verdict in BAD for r in results) or any(fmt.unexercised for fmt in self.formats):
+        if any(True for fmt in self.formats for _ in fmt.counting(self.strict)) or any(fmt.unexercised for fmt in self.formats):
             return 1
+        if any(one.wrong for one in self.entries):
+            return 5
         if not any(r.verdict is not Verdict.UNSUPPORTED for r in results):
             return 4
-        if self.strict and any(r.verdict in (Verdict.NON_STRICT, Verdict.INFORMATIONAL) and r.findings for r in results):
-            return 1
         return 0

@@ -9,7 +9,8 @@ import contextlib
 import platform
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -31,13 +32,15 @@ from conformance.engine import (
     Source,
     write_records,
 )
-from conformance.judge import BAD, Capabilities, CaseResult, Finding, Judge, Verdict
+from conformance.expectations import Expectations, Record
+from conformance.judge import CaseResult, Finding, Judge, Verdict
 from conformance.output import OutputRow, Place, read
 from conformance.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult
-from conformance.rules.base import Rule, rules
+from conformance.rules.base import Aspect, Rule, rules
+from conformance.selection import Selection, claimed
 from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.formats.base import FORMATS, Format, get, module_name
-from generators.model import Case, Message
+from generators.model import Case, Message, Scenario
 
 ISOLATION_CALLS = 120
 """How many decode calls may be spent on finding the messages that make one call raise."""
@@ -63,11 +66,17 @@ class Settings:
     broker: str = "none"
     topic: str = ""
     arguments: tuple[str, ...] = ()
+    expect: Expectations = Expectations()
+
+    @property
+    def selection(self) -> Selection:
+        """What --select and --exclude say."""
+        return Selection(self.select, self.exclude)
 
     @property
     def filtered(self) -> bool:
         """Whether a selection keeps some cases or rules out."""
-        return bool(self.select or self.exclude) or self.writer_profile != "*"
+        return bool(self.selection) or self.writer_profile != "*"
 
 
 @dataclass(slots=True)
@@ -111,7 +120,7 @@ def run(settings: Settings, engine: ChildEngine, note: Note = lambda _text: None
     for name in settings.formats:
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
-    _check_selection(settings)
+    settings.selection.check(settings.formats)
     # The child answers in order: every decoder is loaded before the first long call is queued. It starts to decode sooner when
     # the format with the fewest cases comes first.
     order = sorted(settings.formats, key=lambda name: len(get(name).profiles))
@@ -119,22 +128,32 @@ def run(settings: Settings, engine: ChildEngine, note: Note = lambda _text: None
     prepared = [found for name in order if (found := prepare(settings, engine, get(name), note, loading[name])) is not None]
     if not prepared:
         raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
-    from conformance.shrink import shrink
+    from conformance.shrink import shrink_all
 
+    record = Record(settings.expect)
     results: list[FormatResult] = []
     failures: list[Failure] = []
     early = False
     for one in prepared:
         result = finish(settings, engine, one, note)
+        compared = {r.rule.id: r.compared for r in result.rules}
+        result = replace(result, cases=tuple(record.mark(result.cases, rules(one.fmt.name), compared)))
         results.append(result)
-        for failure in smallest_failures(result):
-            scenario = find_scenario(
-                one.fmt, profiles(one.fmt, settings.writer_profile), failure.result.case, settings.budget.drawn, settings.seed
-            )
-            failures.append(shrink(settings, engine, failure, one.decoder, scenario, note))
-        if settings.max_fail and len(failures) >= settings.max_fail:
+        smallest = smallest_failures(result, record)
+        unknown = [failure for failure in smallest if not failure.known]
+        if settings.max_fail:
+            unknown = unknown[: settings.max_fail]
+
+        def scenario_of(case: Case, fmt: Format[Any] = one.fmt) -> Scenario | None:
+            selected = profiles(fmt, settings.writer_profile)
+            return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
+
+        failures += shrink_all(settings, engine, one.fmt, unknown, one.decoder, scenario_of, note)
+        failures += [failure for failure in smallest if failure.known]
+        new = [failure for failure in failures if not failure.known]
+        if settings.max_fail and len(new) >= settings.max_fail:
             early = one is not prepared[-1]
-            failures = failures[: settings.max_fail]
+            failures = new[: settings.max_fail]
             break
     for one in prepared:
         engine.release(one.handle)
@@ -148,16 +167,10 @@ def run(settings: Settings, engine: ChildEngine, note: Note = lambda _text: None
         settings.arguments,
     )
     results.sort(key=lambda fmt: settings.formats.index(fmt.format))
-    return RunResult(header, tuple(results), tuple(failures), time.monotonic() - began, settings.strict, early)
-
-
-def _check_selection(settings: Settings) -> None:
-    """Refuses a selection of rules that exist nowhere; case selections are checked once cases are drawn."""
-    known = {rule.id for name in settings.formats for rule in rules(name)}
-    for pattern in (*settings.select, *settings.exclude):
-        head = pattern.split("/")[0]
-        if not any(ch in head for ch in "*?[") and head not in FORMATS:
-            raise UnknownName("case or rule", pattern, [*known, *FORMATS])
+    judged = [fmt.format for fmt in results]
+    ids = [rule.id for name in judged for rule in rules(name)]
+    entries = record.results(judged, ids, bool(settings.selection) or settings.level != "both")
+    return RunResult(header, tuple(results), tuple(failures), time.monotonic() - began, settings.strict, early, entries)
 
 
 def load(settings: Settings, engine: ChildEngine, fmt: Format[Any]) -> Future[Loaded]:
@@ -182,16 +195,16 @@ def prepare(
     note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {settings.budget.drawn}")
     drawn = list(drawn_cases(fmt, selected, settings.budget.drawn, settings.seed))
     cases += drawn
-    for_rules = rule_patterns(settings, rules(fmt.name), cases)
-    cases = select_cases(settings, for_rules, cases)
+    for_rules = settings.selection.rule_patterns(rules(fmt.name), cases)
+    cases = settings.selection.cases(for_rules, cases)
     if not cases:
         return None
-    kept = select_rules(settings, for_rules, rules(fmt.name))
+    kept = settings.selection.rules(for_rules, rules(fmt.name))
     count = sum(1 for case in cases if "drawn" in case.tags)
     loaded = loading.result()
-    claimed, unsupported = _split(cases, loaded.capabilities, loaded.levels)
-    grouped = calls(fmt, claimed, loaded.levels, settings.seed)
-    note(f"{fmt.name}: {len(claimed)} cases drawn in {time.monotonic() - began:.1f} s; publishing")
+    mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
+    grouped = calls(fmt, mine, loaded.levels, settings.seed)
+    note(f"{fmt.name}: {len(mine)} cases drawn in {time.monotonic() - began:.1f} s; publishing")
     messages = [w.message for call in grouped for case in call.cases for w in case.written]
     handle = f"{fmt.name}"
     places, source = publish(settings, engine, handle, messages)
@@ -226,54 +239,6 @@ def to_ranges(places: Iterable[Place]) -> Ranges:
         else:
             found.append((topic, partition, offset, offset))
     return tuple(found)
-
-
-def rule_patterns(settings: Settings, found: Sequence[Rule], cases: Sequence[Case]) -> frozenset[str]:
-    """The patterns of --select and --exclude that mean rules: those that match a rule and no case."""
-    return frozenset(
-        pattern
-        for pattern in (*settings.select, *settings.exclude)
-        if any(matches(rule.id, pattern) for rule in found) and not any(matches(case.id, pattern) for case in cases)
-    )
-
-
-def select_cases(settings: Settings, for_rules: frozenset[str], cases: Sequence[Case]) -> list[Case]:
-    """The cases that --select and --exclude leave. A pattern that means rules does not narrow cases; it only filters findings."""
-    chosen = [p for p in settings.select if p not in for_rules]
-    dropped = [p for p in settings.exclude if p not in for_rules]
-    kept = [c for c in cases if not chosen or any(matches(c.id, p) for p in chosen)]
-    return [c for c in kept if not any(matches(c.id, p) for p in dropped)]
-
-
-def select_rules(settings: Settings, for_rules: frozenset[str], found: Sequence[Rule]) -> frozenset[str]:
-    """Ids of the rules whose findings count."""
-    chosen = [p for p in settings.select if p in for_rules]
-    dropped = [p for p in settings.exclude if p in for_rules]
-    kept = [r.id for r in found if not chosen or any(matches(r.id, p) for p in chosen)]
-    return frozenset(i for i in kept if not any(matches(i, p) for p in dropped))
-
-
-def _split(cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[int]) -> tuple[list[Case], list[CaseResult]]:
-    from fnmatch import fnmatchcase
-
-    claimed, unsupported = [], []
-    for case in cases:
-        if case.level not in levels:
-            continue
-        kinds = {c.kind.value for w in case.written for c in w.changes} - {"CORRUPT"}
-        if capabilities.profiles and not any(fnmatchcase(case.profile, glob) for glob in capabilities.profiles):
-            unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="profile not claimed"))
-        elif capabilities.kinds and not kinds <= set(capabilities.kinds):
-            unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="kind not claimed"))
-        elif capabilities.types and case.level == 1 and _foreign_types(case, capabilities.types):
-            unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="column type not claimed"))
-        else:
-            claimed.append(case)
-    return claimed, unsupported
-
-
-def _foreign_types(case: Case, claimed: Sequence[str]) -> bool:
-    return any(column.type.key not in claimed for table in case.tables for column in table.columns if column.name != "id")
 
 
 def publish(settings: Settings, engine: ChildEngine, handle: str, messages: Sequence[Message]) -> tuple[dict[int, Place], Source]:
@@ -338,6 +303,7 @@ def finish(settings: Settings, engine: ChildEngine, one: Prepared, note: Note, e
             notes.append(f"{call.name}: {problem}")
         elif any(sample.call == call.name for sample in one.laws):
             told[call.name] = outputs
+    results = [_returned(judge, result) for result in results]
     results = _with_findings(judge, results, laws.collect(engine, one.laws, told, judge))
     if len(kept) < len(found):
         results = [_only(judge, r, kept) for r in results]
@@ -437,6 +403,19 @@ def isolate(
     return outputs, guilty
 
 
+def _returned(judge: Judge, result: CaseResult) -> CaseResult:
+    """The case with the law that decoding ends: counted for each case that was decoded, broken where it errored or timed out."""
+    if result.verdict is Verdict.UNSUPPORTED:
+        return result
+    law = next(rule.id for rule in judge.rules if rule.law == "returns")
+    judge.compared[law] += 1
+    if result.verdict not in (Verdict.ERRORED, Verdict.TIMEOUT):
+        return result
+    judge.broken[law] += 1
+    why = result.note.partition("\n")[0][:500]
+    return replace(result, findings=(Finding(result.case.id, law, 0, 0, Aspect.MISSING, "decoding", "an end", why),))
+
+
 def _with_findings(judge: Judge, results: Sequence[CaseResult], findings: Sequence[Finding]) -> list[CaseResult]:
     by_case: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -453,7 +432,7 @@ def _with_findings(judge: Judge, results: Sequence[CaseResult], findings: Sequen
 
 def _only(judge: Judge, result: CaseResult, kept: frozenset[str]) -> CaseResult:
     left = tuple(f for f in result.findings if f.rule in kept)
-    if len(left) == len(result.findings):
+    if len(left) == len(result.findings) or result.verdict in (Verdict.ERRORED, Verdict.TIMEOUT):
         return result
     return CaseResult(result.case, judge.verdict(result.case, left), left, result.note)
 
@@ -470,27 +449,27 @@ def _rule_result(settings: Settings, one: Prepared, judge: Judge, rule: Rule, ke
     return RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], reachable)
 
 
-def smallest_failures(result: FormatResult) -> list[Failure]:
-    """For each broken rule, and each kind of error, its smallest case."""
+def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
+    """For each broken rule its smallest case; of those that are not on record as known, if there are any."""
     by_id = {r.rule.id: r.rule for r in result.rules}
-    found: dict[str, tuple[int, Finding, CaseResult]] = {}
+    found: dict[str, tuple[bool, int, Finding, CaseResult]] = {}
     counts: dict[str, set[str]] = {}
+    new: Counter[str] = Counter()
     for case in result.cases:
         size = sum(w.message.size for w in case.case.written)
         for finding in case.findings:
-            counts.setdefault(finding.rule, set()).add(case.case.id)
-            if finding.rule not in found or size < found[finding.rule][0]:
-                found[finding.rule] = (size, finding, case)
-    failures = [Failure(by_id[rule], finding, case, len(counts[rule])) for rule, (_, finding, case) in found.items()]
+            known = finding.rule in case.known
+            cases = counts.setdefault(finding.rule, set())
+            new[finding.rule] += not known and case.case.id not in cases
+            cases.add(case.case.id)
+            if finding.rule not in found or (known, size) < found[finding.rule][:2]:
+                found[finding.rule] = (known, size, finding, case)
+    failures = []
+    for rule, (known, _, finding, case) in found.items():
+        reason, link = record.reason(rule) if known else ("", "")
+        failures.append(Failure(by_id[rule], finding, case, len(counts[rule]), new=new[rule], reason=reason, link=link))
     order = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
     return sorted(failures, key=lambda f: (order[f.rule.obligation.value], -f.cases))
-
-
-def errored(result: FormatResult) -> Iterator[CaseResult]:
-    """Cases that errored or timed out."""
-    for case in result.cases:
-        if case.verdict in BAD and not case.findings:
-            yield case
 
 
 def sample(seed: int, name: str, items: Sequence[Any], size: int) -> list[Any]:

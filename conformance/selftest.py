@@ -16,7 +16,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from conformance import laws, streams
+from conformance import _streaming as streams
+from conformance import laws
 from conformance.alter import alter
 from conformance.cases import BUDGETS, Call, calls
 from conformance.engine import LIAR, ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Request, Source, write_records
@@ -25,10 +26,10 @@ from conformance.kept import RESTART, judge
 from conformance.output import Place, read
 from conformance.results import FormatResult
 from conformance.rules.base import Obligation, rules
-from conformance.run import Evidence, Prepared, Settings, finish, prepare, sample, to_ranges
+from conformance.run import Evidence, Prepared, Settings, finish, isolate, prepare, sample, to_ranges
 from generators.cases import LAYOUT, as_case, boundary_scenarios
 from generators.formats.base import Format, Profile, Switch, get
-from generators.model import Case, Change, Written
+from generators.model import Case, Change, Kind, Written
 from generators.nemesis import NEMESES
 
 LAW_SAMPLE: Final = 10
@@ -144,7 +145,9 @@ def liars(
         judge = Judge(evidence.judge.rules)
         problem = ""
         try:
-            if "/law/" in liar["convicts"]:
+            if liar["convicts"].endswith("/law/returns"):
+                _raising_liar(settings, engine, one, spec, liar["convicts"], judge)
+            elif "/law/" in liar["convicts"]:
                 _law_liar(engine, one, spec, liar["level"], settings, judge)
             else:
                 _value_liar(engine, one, spec, liar, evidence, settings, judge)
@@ -215,6 +218,24 @@ def _value_liar(
         outputs = read(engine.decode(asked).result(), call.level)
         for case in cases:
             judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table.name if table else None)
+
+
+def _raising_liar(settings: Settings, engine: ChildEngine, one: Prepared, spec: str, rule: str, judge: Judge) -> None:
+    """The cases that make it raise are found, and no others: an unreadable message among three that can be read."""
+    call = max((call for call in one.calls if call.level == 1), key=lambda found: len(found.cases))
+    unreadable = [case for case in call.cases if _rejected(case)][:1]
+    readable = [case for case in call.cases if all(c.kind is Kind.ROW for w in case.written for c in w.changes)][:3]
+    cases = (*readable, *unreadable)
+    outputs, guilty = isolate(settings, engine, replace(one, decoder=spec), replace(call, cases=cases, foreign=()))
+    places = {one.place(w.message) for case in readable for w in case.written}
+    if [case.id for case, _ in guilty] == [case.id for case in unreadable] and places <= set(outputs):
+        judge.compared[rule] += len(cases)
+        judge.broken[rule] += len(guilty)
+
+
+def _rejected(case: Case) -> bool:
+    changes = [change for written in case.written for change in written.changes]
+    return len(changes) == 1 and changes[0].kind is Kind.CORRUPT and not changes[0].anything
 
 
 def _law_liar(engine: ChildEngine, one: Prepared, spec: str, level: int, settings: Settings, judge: Judge) -> None:

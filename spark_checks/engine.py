@@ -24,7 +24,7 @@ from pyspark.sql import functions as F
 from generators import codec
 from generators.formats.base import module_name
 from generators.model import Deployment, Table
-from spark_checks.liars.base import Liar
+from spark_checks.liars.base import Liar, failfast
 from spark_checks.session import session
 
 LIAR: Final = "liar:"
@@ -116,10 +116,11 @@ def load(spec: str, level: str = "auto") -> Decoder:
 
 
 def liars(name: str) -> tuple[Liar, ...]:
-    """The decoders that are wrong on purpose of a format."""
+    """The decoders that are wrong on purpose of a format: its own, and the one that every format has."""
     module = importlib.import_module(f"spark_checks.liars.{module_name(name)}")
+    decoder = importlib.import_module(f"spark_checks.decoders.{module_name(name)}")
     found: tuple[Liar, ...] = module.LIARS
-    return found
+    return (*found, failfast(name, decoder.decode))
 
 
 def _liar(spec: str) -> Liar:

@@ -193,6 +193,15 @@ def laws(fmt: str) -> tuple[Rule, ...]:
             Effect.UNSTABLE_RESULT,
             law="environment",
         ),
+        Rule(
+            f"{fmt}/law/returns",
+            "Decoding ends for every message: it raises for none, and keeps within its time limit.",
+            Obligation.MUST,
+            Provenance.ASSUMED,
+            (Citation("DESIGN", "3.3 and 10: an unreadable message is a CORRUPT row, never an exception that stops the batch"),),
+            Effect.STOPPED_PIPELINE,
+            law="returns",
+        ),
     )
 
 

@@ -1,7 +1,7 @@
 """The rules of streams: what keyed tables that are kept from a decoder's changes owe, and how each format orders changes.
 
-They are laws over whole streams (DESIGN 3.6): no selector owns them, `conformance.streams` does. How a format orders the changes
-of one row is data here too, since it is its documents that say it.
+They are laws over whole streams (DESIGN 3.6): no selector owns them, `conformance._streaming` does. How a format orders the
+changes of one row is data here too, since it is its documents that say it.
 """
 
 from __future__ import annotations

@@ -77,3 +77,14 @@ def on_cells(decode_rows: Decode, which: Callable[[SourceType], bool], sql: Call
         return decoded.withColumns({side: F.expr(image(side)) for side in ("before", "after")})
 
     return lie
+
+
+def failfast(fmt: str, decode: Decode) -> Liar:
+    """The liar that every format has: it raises where the decoder says CORRUPT."""
+
+    def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
+        raised = "IF(kind = 'CORRUPT', CAST(raise_error(concat('malformed record at offset ', offset)) AS string), kind)"
+        return decode(records, *args, deployment=deployment).withColumn("kind", F.expr(raised))
+
+    why = "from_json with mode FAILFAST: one unreadable message stops the batch, and the query with it."
+    return Liar("failfast", fmt, 1, f"{fmt}/law/returns", why, lie)

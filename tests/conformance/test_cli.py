@@ -67,6 +67,10 @@ USAGE = [
     (["publish", TICDC, "--topic", "t", "--broker", "127.0.0.1:1", "--writer-profile", "v7.1.7"], "Did you mean 'v7.1.6'"),
     (["decode", "ticdc-json", "."], "Did you mean 'ticdc-canal-json'"),
     (["decode", TICDC, "no-such-directory"], "no-such-directory"),
+    (["replay"], "name the failures to replay, or say --all"),
+    (["run", "--update"], "add --expect FILE"),
+    (["run", "--update", "--expect", "x.toml", "-x"], "--update needs the whole run"),
+    (["run", "--expect", "no-such-file.toml"], "write one with --update"),
     (["replay", "no-such-failure"], "unknown failure 'no-such-failure'"),
 ]
 
@@ -354,11 +358,39 @@ def test_a_failure_is_found_replayed_and_fixed(tmp_path):
     assert (case["id"], case["verdict"]) == (f"{TICDC}/v7.1.6/shape/insert", "fail")
     assert report[-1]["type"] == "footer"
 
-    again = finished("replay", failure["file"], cwd=tmp_path)
+    again = finished("replay", failure["file"], "--format", "pretty", cwd=tmp_path)
     assert again.returncode == 1, again.stderr
     assert again.stdout.startswith(f"FAILED {failure['rule']} {failure['case']}\n")
 
     mine.write_text(WRONG.format(more=""), "utf-8")
-    fixed = finished("replay", failure["file"], cwd=tmp_path)
+    fixed = finished("replay", failure["file"], "--format", "pretty", cwd=tmp_path)
     assert fixed.returncode == 0, fixed.stderr
     assert fixed.stdout == f"FIXED {failure['rule']} {failure['case']}\n"
+    assert "1 of 1 FIXED: their files can be removed (--remove-fixed)" in fixed.stderr
+
+
+@pytest.mark.spark
+def test_known_failures_are_recorded_kept_and_removed(tmp_path):
+    mine, known = tmp_path / "mine.py", tmp_path / "known.toml"
+    selected = ("--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert", "--broker", "none", "--format", "json")
+    options = ("run", TICDC, "--decoder", "mine.py:decode", *selected, "--expect", "known.toml")
+
+    def performed(*more):
+        done = finished(*options, *more, cwd=tmp_path)
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stderr
+
+    mine.write_text(WRONG.format(more="_x"), "utf-8")
+    missing, words = performed()
+    assert (missing, "write one with --update" in words) == (2, True)
+    code, words = performed("--update")
+    assert code == 0
+    assert f"recorded  {TICDC}/envelope/names, fail, profile v7.1.6" in words
+    assert performed()[0] == 0
+    # A narrow run shows that its own cases pass only to entries that name them.
+    known.write_text(known.read_text("utf-8") + f'case = "{TICDC}/v7.1.6/shape/insert"\n', "utf-8")
+    mine.write_text(WRONG.format(more=""), "utf-8")
+    assert performed()[0] == 5
+    code, words = performed("--update")
+    assert (code, "known.toml: 0 known failures; 0 new, 1 removed" in words) == (0, True)
+    assert performed()[0] == 0

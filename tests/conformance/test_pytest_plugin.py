@@ -18,6 +18,7 @@ import pytest
 from dataclasses import replace
 from conformance import pytest_plugin
 from conformance.judge import CaseResult, Finding, Verdict
+from conformance.expectations import Entry, EntryResult, State
 from conformance.results import Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.rules.base import Aspect, rules
 from generators.boundaries import COMPOSITE
@@ -38,10 +39,12 @@ def made_up(cls, config):
         Failure(rule, finding(rule), CaseResult(case, Verdict.FAIL), 3, ".cdc-conformance/failures/x.json")
         for rule in found if rule.id in cls.broken
     )
+    failures = tuple(replace(f, new=0, reason="waits", link="example.org/1") if f.rule.id in cls.known else f for f in failures)
+    entries = tuple(EntryResult(Entry(rule, Verdict.FAIL), State(state), 0, "a hint") for rule, state in cls.entries)
     results = tuple(RuleResult(r, int(r.id not in cls.unreached), int(r.id in cls.broken), cls.decoder is None) for r in found)
     cases = tuple(CaseResult(case, Verdict(v), note=f"why {v}") for v in cls.verdicts)
     one = FormatResult(cls.format, "mine.py:decode", (1,), cases, results, (), {}, 0, {})
-    return RunResult(Header(7, "smoke", "mine.py:decode", "none", ""), (one,), failures, 1.0)
+    return RunResult(Header(7, "smoke", "mine.py:decode", "none", ""), (one,), failures, 1.0, entries=entries)
 
 @pytest.fixture(autouse=True)
 def no_spark(monkeypatch):
@@ -58,6 +61,8 @@ class TestMine(DecoderSuite):
     format = {format!r}
     decoder = "mine.py:decode"
     broken = ()
+    known = ()
+    entries = ()
     unreached = ()
     verdicts = ("pass", "unsupported")
 {more}
@@ -82,7 +87,7 @@ def test_a_decoder_that_keeps_every_rule_passes_one_item_per_rule(judged):
     result.assert_outcomes(passed=len(rules(FORMAT)) + 1)
     result.stdout.fnmatch_lines(
         [
-            f"cdc-conformance: TestMine: {FORMAT}, decoder mine.py:decode, profiles [*], budget smoke, seed 1, broker none",
+            f"cdc-conformance: TestMine: {FORMAT}, decoder mine.py:decode, profiles [*], budget smoke, seed 1, broker none; py*",
             "*RUNS TestMine",
         ]
     )
@@ -117,6 +122,24 @@ def test_how_binding_a_rule_is_decides(judged, rule, strict, failed):
     result = judged("-rP", broken=[rule], strict=strict)
     result.assert_outcomes(passed=len(rules(FORMAT)) + 1 - failed, failed=failed)
     assert "actual    -1" in result.stdout.str()
+
+
+def test_a_known_failure_is_an_expected_failure_with_its_reason(judged):
+    result = judged("-rx", broken=[MUST], known=[MUST], expect="known.toml")
+    result.assert_outcomes(passed=len(rules(FORMAT)), xfailed=1)
+    result.stdout.fnmatch_lines(["XFAIL*waits (3 cases) example.org/1"])
+
+
+def test_a_known_failure_that_passes_fails_strictly(judged):
+    result = judged(entries=[(MUST, "unexpected pass")])
+    result.assert_outcomes(passed=len(rules(FORMAT)), failed=1)
+    assert f"[XPASS(strict)] {MUST}, fail: a hint" in result.stdout.str()
+
+
+def test_an_entry_about_nothing_fails_the_run(judged):
+    result = judged("-k", "test_run", entries=[("ticdc-canal-json/nothing", "matches nothing")])
+    result.assert_outcomes(failed=1, deselected=len(rules(FORMAT)))
+    assert "ticdc-canal-json/nothing, fail: a hint" in result.stdout.str()
 
 
 def test_a_rule_that_compared_nothing_is_skipped_with_the_reason(judged):
@@ -157,9 +180,18 @@ def test_selection_and_stopping(judged):
     judged("-x", broken=[r.id for r in rules(FORMAT)]).assert_outcomes(failed=1)
 
 
+def test_workers_of_xdist_share_one_run(judged, pytester):
+    options = ("-n", "2", "--dist", "load")
+    pytester.makeconftest(MADE_UP.replace("RUNS.append(cls.__name__)", "open('runs.txt', 'a').write(cls.__name__ + ' ')"))
+    pytester.makepyfile(SUITE.format(format=FORMAT, more=f"    broken = [{MUST!r}]"))
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--strict-markers", *options)
+    result.assert_outcomes(passed=len(rules(FORMAT)), failed=1)
+    assert (pytester.path / "runs.txt").read_text() == "TestMine "
+
+
 def test_attributes_win_over_options(judged):
     result = judged("--cdc-seed=5", "--cdc-budget=ci", seed=7, broker="embedded")
-    result.stdout.fnmatch_lines(["cdc-conformance: *, budget ci, seed 7, broker embedded"])
+    result.stdout.fnmatch_lines(["cdc-conformance: *, budget ci, seed 7, broker embedded; *"])
 
 
 def test_an_unknown_format_is_told_at_collection(judged):

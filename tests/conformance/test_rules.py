@@ -55,7 +55,7 @@ def test_a_rule_says_what_is_owed_and_who_says_so(rule):
     assert isinstance(rule.obligation, Obligation)
     assert isinstance(rule.provenance, Provenance)
     assert isinstance(rule.effect, Effect)
-    assert rule.law in ("", "batch", "environment")
+    assert rule.law in ("", "batch", "environment", "returns")
     assert not (rule.law and rule.selector != Selector())
 
 
@@ -78,8 +78,8 @@ def test_a_selector_names_what_exists(rule):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_has_both_laws(name):
-    assert [rule.law for rule in rules(name) if rule.law] == ["batch", "environment"]
+def test_every_format_has_the_laws(name):
+    assert [rule.law for rule in rules(name) if rule.law] == ["batch", "environment", "returns"]
 
 
 def subjects(name):

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from conformance import kept, selftest, streams
+from conformance import _streaming as streams
+from conformance import kept, selftest
 from conformance.cli import cli
 from conformance.engine import ChildDied, ChildEngine
 from conformance.kept import Group, Kept, Outcome, expected, judge

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from conformance import streams
+from conformance import _streaming as streams
 from conformance.kept import Group, judge, read_state
 from conformance.rules.streams import ORDERS
 from generators import codec
