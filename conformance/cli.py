@@ -151,7 +151,7 @@ def run(**options: Any) -> None:
     if settings.decoder and len(settings.formats) > 1:
         raise UsageError(f"--decoder judges one format; name it: {', '.join(settings.formats)}")
     if options["differential"]:
-        sys.exit(_differential(settings, chosen(options["style"])))
+        sys.exit(_differential(settings, options["report"], chosen(options["style"])))
     if options["update"] and settings.max_fail:
         raise UsageError("--update needs the whole run; leave out -x and --max-fail")
     expect = _expected(options["expect"], options["update"])
@@ -172,14 +172,19 @@ def _expected(path: Path | None, update: bool) -> Expectations:
     return expectations.load(path)
 
 
-def _differential(settings: Any, style: str) -> int:
+def _differential(settings: Settings, report: Path | None, style: str) -> int:
     from conformance.differential import compare
     from conformance.engine import ChildEngine, needed
-    from conformance.report import console, differential
+    from conformance.report import console, differential, records
 
+    if report:
+        records.prepare(report)
     packages = needed(settings.formats)
     with Progress() as note, ChildEngine(packages=packages, timeout_s=settings.timeout_s) as engine:
         outcomes = compare(engine, settings.formats, settings.writer_profile, settings.seed, settings.decoder, note)
+    if report:
+        for path in differential.write(outcomes, report, settings.seed):
+            click.echo(f"report: {path}", err=True)
     if style == "pretty":
         console.console().print(differential.render(outcomes))
     else:
@@ -190,7 +195,7 @@ def _differential(settings: Any, style: str) -> int:
 def _perform(settings: Settings, broker_spec: str, report: Path | None, style: str, *, update: bool) -> int:
     from conformance import replay
     from conformance.engine import OURS, QUICK, ChildEngine, needed
-    from conformance.report import console, markdown, records
+    from conformance.report import console, markdown, records, write_all
     from conformance.run import run as perform
 
     if report:
@@ -207,7 +212,8 @@ def _perform(settings: Settings, broker_spec: str, report: Path | None, style: s
     if update:
         result = _update(result, settings.expect)
     if report:
-        records.write(result, report)
+        for path in write_all(result, report):
+            click.echo(f"report: {path}", err=True)
     if style == "pretty":
         console.console().print(console.render(result))
     elif style == "markdown":
@@ -215,7 +221,8 @@ def _perform(settings: Settings, broker_spec: str, report: Path | None, style: s
     else:
         for record in records.records(result):
             if record["type"] not in ("case", "call"):
-                click.echo(json.dumps(record, ensure_ascii=False))
+                # Pure ASCII: what a decoder raised may hold what no terminal can encode.
+                click.echo(json.dumps(record))
     return result.exit_code
 
 

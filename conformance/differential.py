@@ -32,7 +32,8 @@ class Outcome:
     """What one format's table came to.
 
     `rows` are those of the source at the end, `cells` how many were compared, `lost` how many differ as a documented loss says,
-    by its statement, `columns` those that the format cannot carry; `wrong` are the first differences, `differences` counts all.
+    by its statement, `columns` those that the format cannot carry; `wrong` are the first differences, `differences` counts all,
+    `broken` and `worn` the cells of each column that differ and that differ as documented.
     """
 
     format: str
@@ -44,10 +45,14 @@ class Outcome:
     columns: tuple[str, ...] = ()
     wrong: list[str] = field(default_factory=list)
     differences: int = 0
+    broken: Counter[str] = field(default_factory=Counter)
+    worn: Counter[str] = field(default_factory=Counter)
 
-    def differ(self, what: str) -> None:
-        """Notes a difference."""
+    def differ(self, what: str, column: str = "") -> None:
+        """Notes a difference, of a column if it is one's."""
         self.differences += 1
+        if column:
+            self.broken[column] += 1
         if len(self.wrong) < SHOWN:
             self.wrong.append(what)
 
@@ -133,8 +138,9 @@ def _compare(one: Told, table: Mapping[Value, Mapping[str, Any]], losses: Sequen
             loss = next((loss for loss in losses if loss.covers(column.type)), None)
             if loss is not None and loss.left is not None and _same(column.type, loss.left(column.type, want), got):
                 outcome.lost[loss.statement] += 1
+                outcome.worn[column.name] += 1
             else:
-                outcome.differ(f"row {key!r}, {column.name}: {want!r} became {got!r}")
+                outcome.differ(f"row {key!r}, {column.name}: {want!r} became {got!r}", column.name)
 
 
 def _same(kind: Any, want: Value, got: Any) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterable
+from typing import Final
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
@@ -12,7 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.judge import CaseResult, Verdict
-from conformance.results import Failure, FormatResult, RunResult
+from conformance.report.facts import headline, remedy, replay, sums
+from conformance.report.wire import MALFORMED, WHOLE, Wire, wire
+from conformance.results import Failure, RunResult
+from conformance.rules.base import Aspect
 
 _COLOURS = {
     Verdict.PASS: "green",
@@ -25,7 +28,7 @@ _COLOURS = {
     Verdict.ERRORED: "red",
     Verdict.TIMEOUT: "red",
 }
-_HEADS = {
+HEADS: Final = {
     Verdict.PASS: "pass",
     Verdict.REJECTED: "rejected",
     Verdict.NON_STRICT: "non-strict",
@@ -36,19 +39,20 @@ _HEADS = {
     Verdict.ERRORED: "errored",
     Verdict.TIMEOUT: "timeout",
 }
+"""The verdicts in the order of the columns, and the columns' heads."""
 SHOWN = 600
 """How many characters of a message are printed; the crash file has all of it."""
 
 
 def summary(result: RunResult) -> Table:
     """Per format and profile: cases, messages and verdicts; per format the rules exercised."""
-    used = [v for v in _HEADS if v is Verdict.PASS or any(fmt.verdicts[v] for fmt in result.formats)]
+    used = [v for v in HEADS if v is Verdict.PASS or any(fmt.verdicts[v] for fmt in result.formats)]
     table = Table(title=None, header_style="bold", pad_edge=False)
     table.add_column("format / profile", no_wrap=True)
     for head in ("cases", "messages", "rules"):
         table.add_column(head, justify="right")
     for verdict in used:
-        table.add_column(_HEADS[verdict], justify="right", style=_COLOURS[verdict])
+        table.add_column(HEADS[verdict], justify="right", style=_COLOURS[verdict])
     for fmt in result.formats:
         exercised = sum(1 for r in fmt.rules if r.compared)
         table.add_row(
@@ -74,8 +78,9 @@ def _counts(cases: Iterable[CaseResult], rules: str, used: Iterable[Verdict], bo
 def failure(found: Failure) -> Panel:
     """One broken rule."""
     rule, finding = found.rule, found.finding
-    message = found.result.case.written[finding.message].message
     more = f"  (and {found.cases - 1} more)" if found.cases > 1 else ""
+    if 0 < found.new < found.cases:
+        more += f"  ({found.cases - found.new} of them known)"
     cited = "; ".join(str(c) for c in rule.citations)
     # Text, not markup: decoders and messages say anything.
     lines = [
@@ -85,16 +90,50 @@ def failure(found: Failure) -> Panel:
         Text.assemble("at        ", printable(finding.path)),
         Text.assemble("expected  ", (printable(finding.expected), "green")),
         Text.assemble("actual    ", (printable(finding.actual), "red")),
-        Text.assemble("message   ", readable(message.value)),
+        Text.assemble("message   ", message(found)),
     ]
+    if found.reduced:
+        lines.append(Text.assemble("reduced   ", (printable(found.reduced.removeprefix("reduced ")), "dim")))
     if found.file:
-        lines.append(Text.assemble("replay    ", (f"cdc-conformance replay {shlex.quote(found.file)}", "bold")))
+        lines.append(Text.assemble("replay    ", (replay(found), "bold")))
     title = Text.assemble((rule.id, "bold red"), " ", (rule.effect.value, "dim"))
     return Panel(Text("\n").join(lines), title=title, title_align="left", border_style="red")
 
 
+def message(found: Failure) -> Text:
+    """The failure's message, the field that is wrong in it bold and underlined."""
+    shown = wire_of(found, SHOWN)
+    if shown.form == "hex":
+        value = found.result.case.written[found.finding.message].message.value
+        return Text(readable(value))
+    out = Text()
+    for one in shown.segments:
+        if one.omitted:
+            out.append(f"... ({one.omitted} characters) ...", "dim")
+        else:
+            out.append(printable(one.text), "bold underline" if one.marked else "")
+    return out.append(f"  ({shown.note})", "dim") if shown.note else out
+
+
+def wire_of(found: Failure, limit: int) -> Wire:
+    """The failure's message ready to be shown."""
+    finding = found.finding
+    value = found.result.case.written[finding.message].message.value
+    about = {Aspect.ACCEPTED: MALFORMED, Aspect.CORRUPT: WHOLE}.get(finding.aspect, finding.path)
+    return wire(value, about, finding.row, finding.expected, limit)
+
+
+def known(found: Failure) -> Text:
+    """A known failure in a line."""
+    reason = f": {printable(found.reason)}" if found.reason else ""
+    link = f" ({printable(found.link)})" if found.link else ""
+    return Text(f"known: {found.rule.id}, {found.cases} case{'s' if found.cases != 1 else ''}{reason}{link}", style="yellow")
+
+
 def printable(text: str) -> str:
     """The text with everything escaped that a terminal would act on instead of showing."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -111,34 +150,30 @@ def readable(value: bytes | None, limit: int = SHOWN) -> str:
 
 def render(result: RunResult) -> RenderableType:
     """The whole console report."""
-    head = result.header
-    parts: list[RenderableType] = [*(failure(f) for f in result.failures)]
-    for fmt in result.formats:
-        for r in _bare(fmt)[:10]:
-            parts.append(Text(printable(f"{r.case.id}: {r.verdict}: {r.note.partition(chr(10))[0]}"), style="red"))
-        if fmt.unexercised:
-            parts.append(Text(f"{fmt.format}: not exercised: {', '.join(fmt.unexercised)}", style="red"))
+    parts: list[RenderableType] = [failure(f) for f in result.failures if not f.known]
+    parts += [known(f) for f in result.failures if f.known]
+    parts += [
+        Text(f"{fmt.format}: not exercised: {', '.join(fmt.unexercised)}", style="red")
+        for fmt in result.formats
+        if fmt.unexercised
+    ]
+    parts += [
+        Text(printable(f"record: {one.entry}: {one.state}: {remedy(one)}"), style="red") for one in result.entries if one.wrong
+    ]
     parts.append(summary(result))
-    placed = sum(len(places) for fmt in result.formats for places in fmt.places.values())
-    through = "a table in memory" if head.topic == "" else f"Kafka ({head.broker}), topic {head.topic}"
-    judged = sum(len(fmt.cases) for fmt in result.formats)
-    by_level = Counter(c.case.level for fmt in result.formats for c in fmt.cases)
-    drawn = sum(fmt.drawn for fmt in result.formats)
-    certain = min((fmt.certain for fmt in result.formats), default=1.0)
-    parts.append(
-        Text(
-            f"{judged} cases ({drawn} drawn; {by_level[1]} judged at level one, {by_level[2]} at level two), {placed} messages "
-            f"through {through}; {certain:.1%} of cells certain; seed {head.seed}, budget {head.budget}, "
-            f"decoder {head.decoder}; {result.seconds:.1f} s"
+    cases, messages, certain, *rest = sums(result)
+    parts.append(Text(printable(f"{cases}, {messages}; {certain}; {rest[0]}, decoder {result.header.decoder}; {rest[1]}")))
+    failing = [f for f in result.failures if not f.known]
+    if result.entries or len(failing) < len(result.failures):
+        wrong = sum(one.wrong for one in result.entries)
+        parts.append(
+            Text(
+                f"{len(failing)} new failures, {len(result.failures) - len(failing)} known; "
+                f"record: {len(result.entries)} entries, {wrong} to correct"
+            )
         )
-    )
-    word = "conforms" if result.exit_code == 0 else "nothing was judged" if result.exit_code == 4 else "does NOT conform"
-    parts.append(Text(f"{head.decoder} decoder{'s' if head.decoder == 'reference' else ''}: {word}", style="bold"))
+    parts.append(Text(printable(headline(result)), style="bold"))
     return Group(*parts)
-
-
-def _bare(fmt: FormatResult) -> list[CaseResult]:
-    return [r for r in fmt.cases if r.verdict in (Verdict.ERRORED, Verdict.TIMEOUT)]
 
 
 def console(stderr: bool = False) -> Console:

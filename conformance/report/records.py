@@ -1,6 +1,5 @@
-"""The run as data: one JSON line for the header, each case, each rule, each failure, and a footer (report.schema.json).
-
-A report without its footer is truncated.
+"""The run as data, one JSON object a line (report.schema.json): a header; each case, rule, call, failure and entry of the record
+of known failures; a footer. A report without its footer is truncated.
 """
 
 from __future__ import annotations
@@ -8,16 +7,18 @@ from __future__ import annotations
 import base64
 import contextlib
 import importlib.resources
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from conformance.expectations import EntryResult
 from conformance.results import Failure, FormatResult, RunResult
 from generators.errors import HarnessError
 
-VERSION = 1
+VERSION = 2
 
 
 def records(result: RunResult) -> Iterator[dict[str, Any]]:
@@ -49,6 +50,8 @@ def records(result: RunResult) -> Iterator[dict[str, Any]]:
             }
     for failure in result.failures:
         yield _failure(failure)
+    for entry in result.entries:
+        yield _expectation(entry)
     yield {
         "type": "footer",
         "exit_code": result.exit_code,
@@ -80,6 +83,7 @@ def _cases(fmt: FormatResult) -> Iterator[dict[str, Any]]:
             "level": result.case.level,
             "verdict": result.verdict.value,
             "rules_broken": sorted({f.rule for f in result.findings}),
+            "rules_known": sorted(result.known),
             "messages": [{"topic": t, "partition": p, "offset": o} for t, p, o in places],
             "note": result.note,
         }
@@ -111,6 +115,11 @@ def _failure(failure: Failure) -> dict[str, Any]:
         "rule": failure.rule.id,
         "case": finding.case,
         "cases": failure.cases,
+        "new": None if failure.new < 0 else failure.new,
+        "known": failure.known,
+        "reason": failure.reason,
+        "link": failure.link,
+        "reduced": failure.reduced,
         "verdict": failure.result.verdict.value,
         "aspect": finding.aspect.value,
         "path": finding.path,
@@ -118,6 +127,21 @@ def _failure(failure: Failure) -> dict[str, Any]:
         "actual": finding.actual,
         "message": {"key": as_bytes(message.key), "value": as_bytes(message.value)},
         "file": failure.file or None,
+    }
+
+
+def _expectation(one: EntryResult) -> dict[str, Any]:
+    entry = one.entry
+    return {
+        "type": "expectation",
+        "rule": entry.rule,
+        "verdict": entry.verdict.value,
+        "profiles": list(entry.profiles),
+        "cases": list(entry.cases),
+        "drawn": entry.drawn,
+        "state": one.state.value,
+        "count": one.cases,
+        "hint": one.hint,
     }
 
 
@@ -146,13 +170,25 @@ def prepare(directory: Path) -> None:
 
 def write(result: RunResult, directory: Path) -> Path:
     """Writes report.jsonl. Raises HarnessError when the disk refuses; nothing half-written stays under its name."""
-    path = directory / "report.jsonl"
-    partial = directory / "report.jsonl.partial"
+    return put(directory / "report.jsonl", lambda: map(_line, records(result)))
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        return orjson.dumps(record) + b"\n"
+    except orjson.JSONEncodeError:
+        # A lone surrogate, which an exception's text may hold.
+        return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def put(path: Path, pieces: Callable[[], Iterable[bytes]]) -> Path:
+    """Writes a file of a report whole or not at all. Raises HarnessError."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as file:
-            for record in records(result):
-                file.write(orjson.dumps(record) + b"\n")
+            for piece in pieces():
+                file.write(piece)
         partial.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Reports made from a hand-made run: lines of report.jsonl, what the console shows, Markdown, and hostile text in each."""
+"""Reports made from a hand-made run: lines of report.jsonl, what the console shows, hostile text in each, and exit codes."""
 
 import io
 import json
@@ -8,8 +8,10 @@ import jsonschema
 import pytest
 from rich.console import Console
 
+from conformance.expectations import Entry, EntryResult
+from conformance.expectations import State as EntryState
 from conformance.judge import CaseResult, Finding, Verdict
-from conformance.report import console, markdown, records
+from conformance.report import console, records
 from conformance.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule
 from generators import mysql
@@ -45,13 +47,15 @@ FINDING = Finding(
     "-9223372036854775808 (int)",
 )
 BAD = CaseResult(case("bad"), Verdict.FAIL, (FINDING,))
-ERRORED = CaseResult(case("worse", "v2+option", level=2), Verdict.ERRORED, note="ValueError: no\n  at line 1")
+RETURNS = replace(RULE, id="x-json/law/returns", law="returns", effect=Effect.STOPPED_PIPELINE, statement="Decoding ends.")
+RAISED = Finding("x-json/v2+option/worse", RETURNS.id, 0, 0, Aspect.MISSING, "decoding", "an end", "ValueError: no")
+ERRORED = CaseResult(case("worse", "v2+option", level=2), Verdict.ERRORED, (RAISED,), note="ValueError: no\n  at line 1")
 FORMAT = FormatResult(
     "x-json",
     "mine.py:decode",
     (1, 2),
     (GOOD, BAD, ERRORED),
-    (RuleResult(RULE, 3, 1), RuleResult(LAW, 0, 0, reachable=False)),
+    (RuleResult(RULE, 3, 1), RuleResult(LAW, 0, 0, reachable=False), RuleResult(RETURNS, 3, 1)),
     (CallResult("x-json UTC level 1", 1, 2, 2, 0.5), CallResult("x-json UTC level 2 t", 2, 1, 1, 0.25, "the decoder raised")),
     {"x-json/v1/good": (("cdc", 0, 0),), "x-json/v1/bad": (("cdc", 0, 1),)},
     1,
@@ -64,6 +68,14 @@ RUN = RunResult(
     (FORMAT,),
     (FAILURE,),
     12.345,
+)
+KNOWN = replace(FAILURE, new=0, reason="not yet", link="https://example.test/1", file="")
+ENTRIES = (
+    EntryResult(Entry(RULE.id, Verdict.FAIL, ("v1*",)), EntryState.KNOWN, 2),
+    EntryResult(
+        Entry("x-json/old", Verdict.TIMEOUT, cases=("x-json/v1/*",), drawn=True), EntryState.MATCHES_NOTHING, hint="no such rule"
+    ),
+    EntryResult(Entry(LAW.id, Verdict.NON_STRICT), EntryState.UNEXPECTED_PASS, hint="it no longer fails; remove the entry"),
 )
 HOSTILE = "[red]x[/red] [/] \x1b[2J\x07 \u202e<script> | `a` \\"
 
@@ -96,6 +108,7 @@ def validator():
     [
         RUN,
         replace(RUN, formats=(), failures=()),
+        replace(RUN, failures=(KNOWN, replace(FAILURE, new=1, reduced="reduced from 9 rows to 1")), entries=ENTRIES),
         replace(RUN, header=replace(RUN.header, topic="", broker="none")),
         with_finding(actual=HOSTILE, expected="", path=HOSTILE),
         replace(RUN, failures=(replace(FAILURE, result=replace(BAD, case=case("bad", value=None))),)),
@@ -110,9 +123,9 @@ def test_every_line_is_valid(validator, result):
     assert sum(line["type"] == "footer" for line in found) == 1
 
 
-@pytest.mark.parametrize("index", range(7))
+@pytest.mark.parametrize("index", range(12))
 def test_a_line_with_another_field_is_invalid(validator, index):
-    line = lines(RUN)[index]
+    line = lines(replace(RUN, entries=ENTRIES[:1]))[index]
     assert list(validator.iter_errors(line | {"more": 1}))
     assert list(validator.iter_errors({k: v for k, v in line.items() if k != "type"}))
 
@@ -120,16 +133,18 @@ def test_a_line_with_another_field_is_invalid(validator, index):
 def test_what_the_lines_say():
     found = lines(RUN)
     assert [line["type"] for line in found] == [
-        "header", "case", "case", "case", "rule", "rule", "call", "call", "failure", "footer",
+        "header", "case", "case", "case", "rule", "rule", "rule", "call", "call", "failure", "footer",
     ]  # fmt: skip
     bad = found[2]
     assert (bad["verdict"], bad["rules_broken"]) == ("fail", [RULE.id])
     assert bad["messages"] == [{"topic": "cdc", "partition": 0, "offset": 1}]
     assert found[4]["citations"] == ["document 9, 2.1", "a/repository v1"]
-    failure = found[8]
+    assert (found[0]["version"], records.schema()["$id"]) == (2, "tag:cdc-conformance,2026:report-line:2")
+    failure = found[9]
     assert (failure["rule"], failure["case"], failure["cases"], failure["path"]) == (RULE.id, BAD.case.id, 2, "after['c']")
     assert failure["message"] == {"key": None, "value": {"text": '{"c":"9223372036854775808"}'}}
-    assert found[9] == {
+    assert (failure["new"], failure["known"], failure["reason"], failure["link"], failure["reduced"]) == (None, False, "", "", "")
+    assert found[10] == {
         "type": "footer",
         "exit_code": 1,
         "seconds": 12.345,
@@ -138,14 +153,31 @@ def test_what_the_lines_say():
             "x-json": {
                 "cases": 3,
                 "drawn": 1,
-                "rules": 2,
-                "rules_exercised": 1,
+                "rules": 3,
+                "rules_exercised": 2,
                 "verdicts": {"errored": 1, "fail": 1, "pass": 1},
                 "certain_cells": 0.98,
                 "cells": {"VALUE": 97, "NULL": 1, "ANY": 2},
             }
         },
     }
+
+
+def test_what_the_lines_say_of_the_record():
+    found = lines(
+        replace(
+            RUN, formats=(replace(FORMAT, cases=(replace(BAD, known=frozenset({RULE.id})),)),), failures=(KNOWN,), entries=ENTRIES
+        )
+    )
+    assert found[1]["rules_known"] == [RULE.id]
+    failure, known, nothing, passing = found[-5:-1]
+    assert (failure["cases"], failure["new"], failure["known"], failure["reason"]) == (2, 0, True, "not yet")
+    assert known == {
+        "type": "expectation", "rule": RULE.id, "verdict": "fail", "profiles": ["v1*"], "cases": ["*"], "drawn": False,
+        "state": "known", "count": 2, "hint": "",
+    }  # fmt: skip
+    assert (nothing["state"], nothing["cases"], nothing["drawn"]) == ("matches nothing", ["x-json/v1/*"], True)
+    assert (passing["state"], passing["verdict"]) == ("unexpected pass", "pass-non-strict")
 
 
 def test_a_report_is_written_whole(tmp_path, validator):
@@ -198,18 +230,17 @@ SNAPSHOT = """\
 │ message   {"c":"9223372036854775808"}                                                            │
 │ replay    cdc-conformance replay out/failures/x-json-value-unsigned-12345678.json                │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────╯
-x-json/v2+option/worse: errored: ValueError: no
 ┏━━━━━━━━━━━━━━━━━┳━━━━━━━┳━━━━━━━━━━┳━━━━━━━┳━━━━━━┳━━━━━━┳━━━━━━━━┓
 ┃format / profile ┃ cases ┃ messages ┃ rules ┃ pass ┃ fail ┃ errored┃
 ┡━━━━━━━━━━━━━━━━━╇━━━━━━━╇━━━━━━━━━━╇━━━━━━━╇━━━━━━╇━━━━━━╇━━━━━━━━┩
-│x-json           │     3 │        3 │   1/2 │    1 │    1 │       1│
+│x-json           │     3 │        3 │   2/3 │    1 │    1 │       1│
 │  v1             │     2 │        2 │       │    1 │    1 │       -│
 │  v2+option      │     1 │        1 │       │    - │    - │       1│
 └─────────────────┴───────┴──────────┴───────┴──────┴──────┴────────┘
 3 cases (1 drawn; 2 judged at level one, 1 at level two), 2 messages through Kafka (embedded
 127.0.0.1:9092), topic run-1; 98.0% of cells certain; seed 7, budget smoke, decoder mine.py:decode;
 12.3 s
-mine.py:decode decoder: does NOT conform"""
+decoder mine.py:decode: does NOT conform"""
 
 
 def test_the_console_shows_rule_citation_place_message_and_replay():
@@ -237,14 +268,45 @@ def test_hostile_text_is_shown_and_obeyed_nowhere(field):
     assert not set(text) & {"\x1b", "\x07", "\u202e"}
 
 
-def test_a_hostile_message_and_a_hostile_error_are_shown_too():
+def test_a_hostile_message_and_a_hostile_record_are_shown_too():
     value = f'{{"c":"{HOSTILE}"}}'.encode()
     bad = replace(BAD, case=case("bad", value=value))
-    noisy = replace(ERRORED, note=HOSTILE)
-    result = replace(RUN, formats=(replace(FORMAT, cases=(bad, noisy)),), failures=(replace(FAILURE, result=bad),))
+    known = replace(KNOWN, reason=HOSTILE, link=HOSTILE)
+    entry = replace(ENTRIES[2], hint=HOSTILE, entry=replace(ENTRIES[2].entry, rule=HOSTILE))
+    noisy = replace(FAILURE, result=bad, reduced=HOSTILE)
+    result = replace(RUN, formats=(replace(FORMAT, cases=(bad,)),), failures=(noisy, known), entries=(entry,))
+    text = rendered(result, width=300)
+    assert text.count("[red]x[/red] [/] \\x1b[2J\\x07") == 6
+    assert not set(text) & {"\x1b", "\x07", "\u202e"}
+
+
+def test_the_field_is_marked_in_the_message():
+    text = console.message(FAILURE)
+    assert text.plain == '{"c":"9223372036854775808"}'
+    assert [(text.plain[span.start : span.end], span.style) for span in text.spans] == [('"c"', "bold underline")]
+
+
+def test_what_is_reduced_and_partly_known_says_so():
+    made = replace(FAILURE, cases=5, new=2, reduced="reduced from 3 columns to 1 column")
+    text = rendered(replace(RUN, failures=(made,)))
+    assert "case      x-json/v1/bad  (and 4 more)  (3 of them known)" in text
+    assert "reduced   from 3 columns to 1 column" in text
+
+
+def test_known_failures_are_a_line_each_and_wrong_entries_say_what_to_do():
+    fine = replace(FORMAT, cases=(GOOD, replace(BAD, known=frozenset({RULE.id}))))
+    result = replace(RUN, formats=(fine,), failures=(KNOWN,), entries=ENTRIES)
     text = rendered(result, width=160)
-    assert text.count("[red]x[/red] [/] \\x1b[2J\\x07") == 2
-    assert "\x1b" not in text
+    assert result.exit_code == 5
+    assert text.splitlines()[:3] == [
+        "known: x-json/value/unsigned, 2 cases: not yet (https://example.test/1)",
+        "record: x-json/old, timeout, case x-json/v1/*: matches nothing: no such rule; correct or remove the entry",
+        "record: x-json/law/batch-independence, pass-non-strict: unexpected pass: it no longer fails; remove the entry",
+    ]
+    assert text.splitlines()[-2:] == [
+        "0 new failures, 1 known; record: 3 entries, 2 to correct",
+        "decoder mine.py:decode: conforms, but the record of known failures is out of date",
+    ]
 
 
 def test_the_replay_command_can_be_pasted():
@@ -265,17 +327,6 @@ def test_the_replay_command_can_be_pasted():
 )
 def test_readable(value, shown):
     assert console.readable(value) == shown
-
-
-def test_markdown():
-    text = markdown.render(with_finding(actual=HOSTILE + "\nnext"))
-    head, _, first, *_ = text.splitlines()
-    assert head == "| format | profile | cases | verdicts |"
-    assert first == "| x-json | v1 | 2 | 1 fail, 1 pass |"
-    row = next(line for line in text.splitlines() if RULE.id in line)
-    assert "<script>" not in text
-    assert row.replace("\\|", "").count("|") == 6
-    assert "Seed 7, budget smoke, exit code 1." in text
 
 
 @pytest.mark.parametrize(
