@@ -17,8 +17,9 @@ def kafka():
 @pytest.fixture(scope="session")
 def spark():
     """A session with the Kafka and Avro packages."""
+    from conformance.engine import OURS
     from spark_checks.session import session
 
-    started = session(packages=("kafka", "avro"))
+    started = session(packages=("kafka", "avro"), conf=OURS)
     yield started
     started.stop()

@@ -1,0 +1,41 @@
+"""The generated pages of docs/, with the traps that the decoders of the self test fall into.
+
+`python -m spark_checks.pages docs` writes them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from conformance.pages import Trap
+from conformance.pages import pages as of_traps
+from generators.formats.base import FORMATS
+from spark_checks.engine import liars
+from spark_checks.liars import _streams
+
+
+def traps(fmt: str) -> Iterator[Trap]:
+    """What the decoders and the keepers of tables that are wrong on purpose do, in a format."""
+    for liar in liars(fmt):
+        yield Trap(liar.name, liar.level, liar.convicts, liar.why)
+    for keeper in _streams.liars(fmt):
+        yield Trap(keeper.name, 0, f"{fmt}/stream/{keeper.convicts}", keeper.why)
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its name below docs/."""
+    return of_traps({fmt: tuple(traps(fmt)) for fmt in FORMATS})
+
+
+def main(directory: str) -> None:
+    """Writes every page below the directory."""
+    for name, text in pages().items():
+        path = Path(directory, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,189 @@
+"""README and docs/ hold together: links and anchors lead somewhere, commands parse, no page names a machine or a registry."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from conformance.cli import cli
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
+NAMES = [path.relative_to(ROOT).as_posix() for path in PAGES]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)")
+# A command where one can stand: at the start of a line, behind a prompt, a list's dash or `run:`.
+COMMAND = re.compile(r"^\s*(?:\$ |- |- run: )?(?:\S*/)?cdc-conformance (?P<rest>.*)$")
+VARIABLE = re.compile(r'"?\$[A-Z_]+"?')
+MACHINE = re.compile(r"(?:^|[\s\"'(`])/(?:root|work|farm|home/\w+|Users/\w+)/")
+REGISTRY = re.compile(r"pypi\.org|repo\d?\.maven|maven\.org|npmjs|docker\.io|ghcr\.io|quay\.io|mirrors?\.\w+", re.IGNORECASE)
+
+
+def text(name):
+    return (ROOT / name).read_text("utf-8")
+
+
+def prose(page):
+    """The page without its code."""
+    return re.sub(r"`[^`\n]*`", "", FENCE.sub("", page))
+
+
+def anchors(page):
+    """The anchors of its headings, as GitHub makes them."""
+    found, seen = set(), {}
+    for title in re.findall(r"^#+ (.*)$", FENCE.sub("", page), re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).lower()
+        anchor = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        number = seen[anchor] = seen.get(anchor, -1) + 1
+        found.add(f"{anchor}-{number}" if number else anchor)
+    return found
+
+
+def broken(name, page):
+    """Its links to files that are not there and to headings that no page has."""
+    found = []
+    for target in LINK.findall(prose(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        there = (ROOT / name).parent / path if path else ROOT / name
+        if not there.exists() or (anchor and anchor not in anchors(page if not path else there.read_text("utf-8"))):
+            found.append(target)
+    return found
+
+
+def commands(page):
+    """The commands of its code blocks, as lists of words; what stands in a table or in prose is no command."""
+    for _language, block in FENCE.findall(page):
+        joined = re.sub(r"\s*\\\n\s*", " ", block)
+        joined = re.sub(r">-\n( +)((?:\S.*\n\1)*\S.*\n)", lambda found: " ".join(found[2].split()) + "\n", joined)
+        for line in joined.splitlines():
+            if found := COMMAND.match(line):
+                yield shlex.split(VARIABLE.sub("1", found["rest"]).split(" > ")[0].split(" >> ")[0], comments=True)
+
+
+def parsed(words):
+    """Has click read the words as a command's; raises click's errors. Nothing is executed."""
+    command, context, left = cli, None, list(words)
+    while isinstance(command, click.Group):
+        known = {option: one for one in command.params for option in one.opts}
+        while left and left[0] in known:
+            one = known[left.pop(0)]
+            if not getattr(one, "is_flag", False):
+                left.pop(0)
+        if not left:
+            raise click.UsageError("no command")
+        name = left.pop(0)
+        found = command.commands.get(name)
+        if found is None:
+            raise click.UsageError(f"no such command: {name}")
+        context, command = click.Context(command, context, info_name=name), found
+    with command.make_context(" ".join(words[:1]), left, context, allow_interspersed_args=True):
+        pass
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_link_of_a_page_leads_to_a_file_and_a_heading(name):
+    assert broken(name, text(name)) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_of_a_page_is_one_that_the_command_line_takes(monkeypatch, name):
+    monkeypatch.setattr(click.Path, "convert", lambda _self, value, _param, _ctx: Path(value))
+    wrong = []
+    for words in commands(text(name)):
+        try:
+            parsed([word.replace("<name>", "ticdc-canal-json") for word in words])
+        except (click.ClickException, ValueError) as error:
+            wrong.append(f"{' '.join(words)}: {error}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_page_names_a_machine_s_path_or_a_registry(name):
+    assert MACHINE.findall(text(name)) == []
+    assert REGISTRY.findall(text(name)) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_json_and_toml_of_a_page_are_such(name):
+    for language, block in FENCE.findall(text(name)):
+        if language == "toml":
+            tomllib.loads(block)
+        if language == "json" and "(the same again)" not in block and "..." not in block:
+            json.loads(block)
+
+
+def test_the_index_leads_to_every_page_of_docs():
+    index = text("docs/index.md")
+    linked = {target.partition("#")[0] for target in LINK.findall(index)}
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"} <= linked
+
+
+def test_commands_are_found_in_every_dress():
+    page = """
+```sh
+cdc-conformance run a \\
+    --budget ci  # a remark
+$ .venv/bin/cdc-conformance doctor > found
+    - run: cdc-conformance rules b >> "$SUMMARY"
+    - >-
+      .venv/bin/cdc-conformance run c
+      --seed "$SEED"
+  artifacts: none
+```
+`cdc-conformance nothing`
+"""
+    assert list(commands(page)) == [
+        ["run", "a", "--budget", "ci"],
+        ["doctor"],
+        ["rules", "b"],
+        ["run", "c", "--seed", "1"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["runn x", "run --budgett ci", "run --budget", "corpus wirte x", "corpus", "rules --seed 1", "run ticdc-json --level row"],
+)
+def test_a_wrong_command_is_seen(line):
+    with pytest.raises((click.ClickException, ValueError)):
+        parsed(shlex.split(line))
+
+
+def test_a_broken_link_is_seen():
+    page = "# A page\n[a](no-such.md) [b](#a-page) [c](#b) [d](docs/design.md#no-such) [e](https://x) `[f](g)`\n"
+    assert broken("README.md", page) == ["no-such.md", "#b", "docs/design.md#no-such"]
+
+
+def test_the_limits_that_are_told_are_those_of_the_code():
+    from conformance.cases import BUDGETS
+    from conformance.selftest import STREAMED
+    from generators.cases import boundary_scenarios, tables_of
+    from generators.differential import STATEMENTS
+    from generators.formats.base import formats
+
+    page = " ".join(text("docs/limits.md").split())
+    assert f"`smoke` draws {BUDGETS['smoke'].drawn} for each format, `ci` at least {BUDGETS['ci'].drawn:,}" in page
+    assert f"{BUDGETS['smoke'].sampled} under `smoke`, else {BUDGETS['ci'].sampled}" in page
+    assert (len(STREAMED), len(list(formats())) - len(STREAMED)) == (3, 9)
+    assert "stream liars in three formats. The other nine formats'" in page
+    assert set(STATEMENTS) == {"add column", "truncate table", "drop column", "drop table", "add column again"}
+    special = {"integer[]", "text[]", "money", "interval", "hstore", "inet", "bit", "varbit"}
+    found = {}
+    for fmt in formats():
+        for profile in (one for one in fmt.profiles if one.source == "postgresql"):
+            tables = [table for one in boundary_scenarios(fmt, profile) for table in tables_of(one.history)]
+            found.setdefault(fmt.name, set()).update(column.type.name for table in tables for column in table.columns)
+    assert {name: special & types for name, types in found.items()} == {
+        "aliyun-dts-avro": set(),
+        "huawei-cdl-json": set(),
+        "huawei-cdl-debezium": set(),
+        "debezium-json": special,
+    }

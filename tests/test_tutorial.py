@@ -1,0 +1,168 @@
+"""docs/tutorial.md does what it says: its files are examples/tutorial, its commands end as it shows.
+
+A comment before each block says what the block is: a file, a change to one, a command with its exit code, what the command says
+(`...` stands for anything), what a file holds.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import pty
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+from generators.formats.base import get
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
+BLOCK = re.compile(r"<!-- (?P<what>[^\n]+) -->\n```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
+FRAMES = str.maketrans("│╭╮╰╯─┃┏┓┡┩━┳┴└┘┴┬", " " * 18)
+STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+SECONDS = 300
+
+
+@dataclass(frozen=True)
+class Block:
+    what: str
+    language: str
+    text: str
+
+
+BLOCKS = [Block(**found.groupdict()) for found in BLOCK.finditer(PAGE)]
+
+
+def kind(block):
+    return block.what.partition(":")[0]
+
+
+def changed(text, diff):
+    """The text with the hunks of a diff without line numbers; each must fit in exactly one place."""
+    for hunk in diff.split("@@\n")[1:]:
+        lines = hunk.splitlines()
+        old = "".join(line[1:] + "\n" for line in lines if line[0] in " -")
+        new = "".join(line[1:] + "\n" for line in lines if line[0] in " +")
+        assert text.count(old) == 1, f"fits {text.count(old)} times:\n{hunk}"
+        text = text.replace(old, new)
+    return text
+
+
+def words(text):
+    """Its lines without styles, frames and the width of white space."""
+    return [" ".join(STYLE.sub("", line).translate(FRAMES).split()) for line in text.splitlines()]
+
+
+def unsaid(shown, said, ordered):
+    """The shown lines that were not said, in their order or in any."""
+    left, missing = words(said), []
+    for line in words(shown):
+        pattern = ".*".join(re.escape(part) for part in line.split("..."))
+        at = next((n for n, one in enumerate(left) if re.search(f"(^|[^-/a-z0-9]){pattern}", one)), None)
+        if at is None:
+            missing.append(line)
+        elif ordered:
+            left = left[at:]
+    return missing
+
+
+def run(command, cwd):
+    """A command as a person runs it, on a terminal: its exit code, and what it said."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": path, "COLUMNS": "200", "TERM": "xterm"}
+    for name in [name for name in env if name.startswith("PYTEST_")]:
+        del env[name]
+    with (cwd / "stderr").open("wb") as err:
+        leader, follower = pty.openpty()
+        process = subprocess.Popen(["sh", "-c", command], cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=follower, stderr=err)
+        os.close(follower)
+        said = b""
+        try:
+            while part := os.read(leader, 65536):
+                said += part
+        except OSError:
+            pass  # Linux's answer when the other end of a terminal has closed
+        finally:
+            os.close(leader)
+    code = process.wait(SECONDS)
+    return code, (said + (cwd / "stderr").read_bytes()).decode("utf-8", "replace")
+
+
+def test_every_block_says_what_it_is():
+    assert len(BLOCKS) == PAGE.count("\n```") / 2
+    assert {kind(block) for block in BLOCKS} == {
+        "install",
+        "file",
+        "patch",
+        "run",
+        "says",
+        "says in any order",
+        "holds",
+    }
+
+
+def test_the_decoder_s_files_are_the_examples():
+    held = ""
+    for block in BLOCKS:
+        name, _, example = block.what.partition(": ")[2].partition(" is ")
+        if name == "mine.py":
+            real = (ROOT / example).read_text("utf-8")
+            if kind(block) == "file":
+                assert block.text == real
+            else:
+                lines = list(difflib.unified_diff(held.splitlines(), real.splitlines(), n=2, lineterm=""))[2:]
+                assert block.text.splitlines() == ["@@" if line.startswith("@@") else line for line in lines]
+                assert changed(held, block.text) == real
+            held = real
+    assert held == (ROOT / "examples" / "tutorial" / "framed.py").read_text("utf-8")
+
+
+def test_the_installation_is_the_readme_s():
+    (install,) = (block.text.strip() for block in BLOCKS if kind(block) == "install")
+    assert install in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_its_numbers_of_profiles_are_right():
+    names = [profile.name for profile in get("ticdc-canal-json").profiles]
+    assert f"All {len(names)} profiles" in PAGE
+    assert sum(fnmatchcase(name, "v7.1.6*") for name in names) == 5
+    assert "This decoder claims five" in PAGE
+
+
+@pytest.mark.parametrize(
+    ("shown", "said", "ordered", "missing"),
+    [
+        ("a ... c\nd", "│ a  b  c │\nx\nd\n", True, []),
+        ("d\na", "a\nd\n", True, ["a"]),
+        ("d\na", "a\nd\n", False, []),
+        ("1 failed", "11 failed", True, ["1 failed"]),
+        ("fault/empty", "/fault/empty", True, ["fault/empty"]),
+    ],
+)
+def test_what_is_shown_is_looked_for_line_by_line(shown, said, ordered, missing):
+    assert unsaid(shown, said, ordered) == missing
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_its_commands_end_as_it_says(tmp_path):
+    code = said = None
+    for block in BLOCKS:
+        name = block.what.partition(": ")[2].partition(" is ")[0]
+        match kind(block):
+            case "file":
+                (tmp_path / name).write_text(block.text, "utf-8")
+            case "patch":
+                (tmp_path / name).write_text(changed((tmp_path / name).read_text("utf-8"), block.text), "utf-8")
+            case "run":
+                code, said = run(block.text, tmp_path)
+                assert name == f"exit {code}", f"{block.text}{said}"
+            case "says" | "says in any order" as order:
+                assert unsaid(block.text, said, order == "says") == [], said
+            case "holds":
+                assert block.text.strip() in (tmp_path / name).read_text("utf-8")
