@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import click
 
-from conformance.shell import CASE_ID, DECODER, FORMAT, FORMAT_NAME, FORMATS_GIVEN, PROFILE, SEED
+from conformance.shell import CASE_ID, FORMAT, FORMAT_NAME, FORMATS_GIVEN, PROFILE, SEED, SPARK_DECODER
 from conformance.shell import print_rows as _print
 from generators.errors import NothingSelected, UnknownName, UsageError
 from generators.formats import base as registry
@@ -181,7 +181,7 @@ def corpus_verify(directory: Path) -> None:
 @click.command(short_help="What a decoder makes of a corpus; no verdict.")
 @click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--decoder", metavar="SPEC", type=DECODER, help="Default: the reference decoder.")
+@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="Default: the reference decoder.")
 @click.option("--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these cases: a prefix or glob.")
 def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, ...]) -> None:
     """What a decoder makes of a corpus, as JSON lines: a look, no verdict.

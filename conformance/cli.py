@@ -151,6 +151,8 @@ def run(**options: Any) -> None:
     if settings.decoder and len(settings.formats) > 1:
         raise UsageError(f"--decoder judges one format; name it: {', '.join(settings.formats)}")
     if options["differential"]:
+        if (settings.decoder or "").startswith("cmd:"):
+            raise UsageError(f"--decoder {settings.decoder!r}: --differential needs a decoder in Spark")
         sys.exit(_differential(settings, options["report"], chosen(options["style"])))
     if options["update"] and settings.max_fail:
         raise UsageError("--update needs the whole run; leave out -x and --max-fail")
@@ -194,7 +196,8 @@ def _differential(settings: Settings, report: Path | None, style: str) -> int:
 
 def _perform(settings: Settings, broker_spec: str, report: Path | None, style: str, *, update: bool) -> int:
     from conformance import replay
-    from conformance.engine import OURS, QUICK, ChildEngine, needed
+    from conformance.command import engine_for, is_command
+    from conformance.engine import OURS, QUICK
     from conformance.report import console, markdown, records, write_all
     from conformance.run import run as perform
 
@@ -202,9 +205,12 @@ def _perform(settings: Settings, broker_spec: str, report: Path | None, style: s
         records.prepare(report)
     # Cases are millions of small objects that live until the end; collecting among them is a fifth of the run.
     gc.set_threshold(200_000, 50, 100)
-    conf, packages = QUICK if settings.decoder else OURS, needed(settings.formats, kafka=broker_spec != "none")
-    with Progress() as note, ChildEngine(packages=packages, timeout_s=settings.timeout_s, conf=conf) as engine:
-        note("starting Spark and Kafka")
+    conf, spec, kafka = QUICK if settings.decoder else OURS, settings.decoder, broker_spec != "none"
+    with (
+        Progress() as note,
+        engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf) as engine,
+    ):
+        note("starting the decoder" if is_command(spec) else "starting Spark and Kafka")
         with transport(broker_spec, note) as (bootstrap, described, topic):
             settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
             result = perform(settings, engine, note)

@@ -25,7 +25,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
@@ -150,6 +150,23 @@ def needed(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
     return (*(("kafka",) if kafka else ()), *(("avro",) if any(get(name).container == "avro" for name in formats) else ()))
 
 
+ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "time zone America/New_York, ANSI off, case-sensitive, 1 shuffle partition": {
+        "spark.sql.session.timeZone": "America/New_York",
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.shuffle.partitions": "1",
+    },
+    "time zone Asia/Kolkata, ANSI on, case-insensitive, 7 shuffle partitions": {
+        "spark.sql.session.timeZone": "Asia/Kolkata",
+        "spark.sql.ansi.enabled": "true",
+        "spark.sql.caseSensitive": "false",
+        "spark.sql.shuffle.partitions": "7",
+    },
+}
+"""What environment independence varies for a Spark session."""
+
+
 class ChildEngine:
     """The Engine whose Spark session lives in a child process.
 
@@ -158,6 +175,9 @@ class ChildEngine:
     fault a death or an expired time limit is, nobody can tell while others are under way, so all of them are asked again, each by
     itself.
     """
+
+    environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
+    restarts_quickly = False
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from conformance.shell import ALL, DECODER, FORMAT, FORMATS_GIVEN, PROFILE, SEED, Progress, chosen, known
+from conformance.shell import ALL, FORMAT, FORMATS_GIVEN, PROFILE, SEED, SPARK_DECODER, Progress, chosen, known
 from generators.errors import UsageError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def markdown(results: Sequence[Fuzzed]) -> str:
 @FORMATS_GIVEN
 @ALL
 @click.option("--count", type=click.IntRange(1), default=100_000, show_default=True, help="Mutated messages per format.")
-@click.option("--decoder", metavar="SPEC", type=DECODER, help="Another decoder than the reference; one format only.")
+@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="Another decoder than the reference; one format only.")
 @click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only messages of these profiles.")
 @click.option("--huge/--no-huge", default=True, show_default=True, help="With a handful of messages of 25 MB.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=300, show_default=True, help="Seconds a decode call may take.")

@@ -70,12 +70,20 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a decoder claims, as globs; () claims everything. What is not claimed is unsupported, never failed."""
+    """What a decoder claims, as globs; () claims everything. What is not claimed is unsupported, never failed.
+
+    `columns` are envelope columns of level one (`conformance.output.ENVELOPE`), `types` keys of source types.
+    """
 
     profiles: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+
+    def claims(self, what: str, *names: str) -> bool:
+        """Whether every one of these profiles, kinds, columns or types is claimed."""
+        globs: tuple[str, ...] = getattr(self, what)
+        return not globs or all(any(fnmatchcase(name, glob) for glob in globs) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +344,7 @@ class _Reader:
             "schema_version": change.schema_version,
         }
         for name in ENVELOPE:
-            if name not in row.fields:
+            if name not in row.fields or not self.judge.capabilities.claims("columns", name):
                 continue
             want, got = expected[name], row.fields[name]
             if name == "schema_version" and want is None:
@@ -381,8 +389,7 @@ class _Reader:
             return
         if level == 2 and state is State.ABSENT:
             return
-        types = self.judge.capabilities.types
-        if types and not any(cell.type.key == t for t in types):
+        if not self.judge.capabilities.claims("types", cell.type.key):
             return
         plan = self._plan(change, side, cell)
         path = f"{side}[{column!r}]"

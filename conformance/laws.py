@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from conformance.cases import Call
-from conformance.engine import ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Request
+from conformance.command import DecodeEngine
+from conformance.engine import ChildDied, DecodeRaised, DecodeTimeout, Request
 from conformance.judge import Finding, Judge
 from conformance.output import OutputRow, Place, read
 from conformance.rules.base import Aspect
@@ -29,21 +30,6 @@ ALONE: Final = 4
 
 PARTITIONS: Final = 3
 """Into how many partitions a sample is spread, fewer than its messages and more than cores."""
-
-ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "time zone America/New_York, ANSI off, case-sensitive, 1 shuffle partition": {
-        "spark.sql.session.timeZone": "America/New_York",
-        "spark.sql.ansi.enabled": "false",
-        "spark.sql.caseSensitive": "true",
-        "spark.sql.shuffle.partitions": "1",
-    },
-    "time zone Asia/Kolkata, ANSI on, case-insensitive, 7 shuffle partitions": {
-        "spark.sql.session.timeZone": "Asia/Kolkata",
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.caseSensitive": "false",
-        "spark.sql.shuffle.partitions": "7",
-    },
-}
 
 _UNSTABLE = ("types", "schema_version")
 
@@ -74,7 +60,7 @@ class Sample:
     trials: list[Trial]
 
 
-def submit(engine: ChildEngine, one: Prepared, settings: Settings) -> list[Sample]:
+def submit(engine: DecodeEngine, one: Prepared, settings: Settings) -> list[Sample]:
     """Submits the law calls of a format, for one deployment at level one and for the widest table at level two.
 
     Each changes as much at once as it can: a message that decodes in another environment, batch and partitioning as it did in
@@ -99,7 +85,7 @@ def submit(engine: ChildEngine, one: Prepared, settings: Settings) -> list[Sampl
         one.trials.append(Trial(laws, text, tuple(place for part in parts for place in part), tuple(futures)))
 
     # Calls under equal settings can be under way together, so those of both levels stand side by side.
-    (west, west_conf), (east, east_conf) = ENVIRONMENTS.items()
+    (west, west_conf), (east, east_conf) = engine.environments.items()
     for each in samples:
         text = f"{west}, in {PARTITIONS} partitions"
         attempt(each, ("environment", "batch"), text, [each.places], conf=west_conf, repartition=PARTITIONS)
@@ -127,7 +113,7 @@ def _widest(found: Sequence[Call]) -> list[Call]:
     return [max(found, key=rank)] if found else []
 
 
-def collect(engine: ChildEngine, samples: Sequence[Sample], outputs: Mapping[str, Rows], judge: Judge) -> list[Finding]:
+def collect(engine: DecodeEngine, samples: Sequence[Sample], outputs: Mapping[str, Rows], judge: Judge) -> list[Finding]:
     """Waits for the trials and compares them with the outputs of the judged calls, by name; counts each message as a comparison
     of the laws that are put to the test. A call without an output, since it failed, is tried circumstance by circumstance.
     """
@@ -148,7 +134,7 @@ def collect(engine: ChildEngine, samples: Sequence[Sample], outputs: Mapping[str
 
 
 def again(
-    engine: ChildEngine,
+    engine: DecodeEngine,
     plain: Request,
     owners: Owners,
     judge: Judge,
@@ -166,7 +152,7 @@ def again(
         return Trial((law,), text, tuple(place for part in parts for place in part), tuple(futures))
 
     baseline = engine.decode(plain)
-    trials = [attempt("environment", text, [places], conf=conf) for text, conf in ENVIRONMENTS.items()]
+    trials = [attempt("environment", text, [places], conf=conf) for text, conf in engine.environments.items()]
     trials.append(attempt("batch", "alone", [[place] for place in places] if alone is None else alone))
     trials.append(attempt("batch", "in other batches", [places[:half], places[half:]] if half else []))
     trials.append(attempt("batch", f"in {PARTITIONS} partitions", [places], repartition=PARTITIONS))

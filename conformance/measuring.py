@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 from conformance.shell import (
-    DECODER,
     FORMAT,
     FORMAT_NAME,
     FORMATS_GIVEN,
     PROFILE,
     REAL_BROKER,
     SEED,
+    SPARK_DECODER,
     Progress,
     chosen,
     known,
@@ -27,7 +27,7 @@ from generators.errors import UsageError
 
 @click.command(short_help="A decoder's throughput, as a ratio to a baseline.")
 @FORMATS_GIVEN
-@click.option("--decoder", metavar="SPEC", type=DECODER, help="Another decoder beside the reference; one format only.")
+@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="Another decoder beside the reference; one format only.")
 @click.option("--messages", type=click.IntRange(100), default=20_000, show_default=True, help="Messages per measurement.")
 @click.option("--rounds", type=click.IntRange(3), default=7, show_default=True, help="Timed rounds after warm-up.")
 @click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Writes the results there as JSON.")
@@ -92,7 +92,10 @@ def bench(
 @click.command(short_help="A decoder on a live topic, at a rate.")
 @click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
 @click.option(
-    "--decoder", metavar="SPEC", type=DECODER, help="module:function or path/file.py:function; default: the reference decoder."
+    "--decoder",
+    metavar="SPEC",
+    type=SPARK_DECODER,
+    help="module:function or file.py:function; default: the reference decoder.",
 )
 @click.option(
     "--writer-profile", "profile", metavar="NAME", type=PROFILE, help="The profile; default: the last without compression."

@@ -225,7 +225,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     """Runs a suite from start to end, and saves its failures where `cdc-conformance replay` finds them. Raises HarnessError."""
     from conformance import replay
     from conformance.cases import budget
-    from conformance.engine import ChildEngine, needed
+    from conformance.command import engine_for
     from conformance.run import Settings, run
     from conformance.shell import transport
 
@@ -248,7 +248,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     )
     broker = _option(cls, config, "broker")
     with (
-        ChildEngine(packages=needed((cls.format,), kafka=broker != "none"), timeout_s=cls.timeout) as engine,
+        engine_for(spec, (cls.format,), kafka=broker != "none", timeout_s=cls.timeout) as engine,
         transport(broker, lambda _text: None) as (bootstrap, described, topic),
     ):
         result = run(replace(settings, bootstrap=bootstrap, broker=described, topic=topic), engine)

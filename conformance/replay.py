@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance import laws
-from conformance.engine import ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Request, Source, needed, write_records
+from conformance.command import DecodeEngine, engine_for
+from conformance.engine import ChildDied, DecodeRaised, DecodeTimeout, Request, Source, write_records
 from conformance.judge import BAD, Finding, Judge, Verdict
 from conformance.output import Place, read
 from conformance.results import Failure, RunResult
@@ -153,8 +154,8 @@ def replay_all(
     for path, crash in crashes.items():
         by_decoder.setdefault(decoder or crash.decoder, []).append(path)
     for spec, paths in by_decoder.items():
-        packages = needed({crashes[path].case.format for path in paths})
-        with ChildEngine(packages=packages, timeout_s=timeout_s) as engine:
+        formats = sorted({crashes[path].case.format for path in paths})
+        with engine_for(spec, formats, timeout_s=timeout_s) as engine:
             for path in paths:
                 crash = crashes[path]
                 note(f"replaying {crash.case.id}")
@@ -190,7 +191,7 @@ def printable_lines(lines: Sequence[str]) -> str:
     return "\n".join("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line) for line in lines)
 
 
-def replay(crash: Crash, engine: ChildEngine, decoder: str | None = None) -> tuple[Outcome, list[Finding], str]:
+def replay(crash: Crash, engine: DecodeEngine, decoder: str | None = None) -> tuple[Outcome, list[Finding], str]:
     """Judges the saved case again, with the saved decoder or another; gives the outcome, the findings and what went wrong."""
     found = rules(crash.case.format)
     rule = next((r for r in found if r.id == crash.rule), None)

@@ -20,10 +20,10 @@ import pyarrow as pa
 
 from conformance import laws
 from conformance.cases import Budget, Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles
+from conformance.command import DecodeEngine, RecordsRaised
 from conformance.engine import (
     DECODERS,
     ChildDied,
-    ChildEngine,
     DecodeRaised,
     DecodeTimeout,
     Loaded,
@@ -114,7 +114,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def run(settings: Settings, engine: ChildEngine, note: Note = lambda _text: None) -> RunResult:
+def run(settings: Settings, engine: DecodeEngine, note: Note = lambda _text: None) -> RunResult:
     """Runs every format of the settings on an engine. Raises UsageError, NothingSelected and HarnessError."""
     began = time.monotonic()
     for name in settings.formats:
@@ -173,7 +173,7 @@ def run(settings: Settings, engine: ChildEngine, note: Note = lambda _text: None
     return RunResult(header, tuple(results), tuple(failures), time.monotonic() - began, settings.strict, early, entries)
 
 
-def load(settings: Settings, engine: ChildEngine, fmt: Format[Any]) -> Future[Loaded]:
+def load(settings: Settings, engine: DecodeEngine, fmt: Format[Any]) -> Future[Loaded]:
     """Asks for the decoder of a format."""
     level = {"changes": "changes", "rows": "rows"}.get(settings.level, "auto")
     return engine.load(settings.decoder or _reference(fmt), level)
@@ -184,7 +184,7 @@ def _reference(fmt: Format[Any]) -> str:
 
 
 def prepare(
-    settings: Settings, engine: ChildEngine, fmt: Format[Any], note: Note, loading: Future[Loaded] | None = None
+    settings: Settings, engine: DecodeEngine, fmt: Format[Any], note: Note, loading: Future[Loaded] | None = None
 ) -> Prepared | None:
     """Draws and publishes one format and submits its decode calls; None when the selection leaves nothing."""
     decoder = settings.decoder or _reference(fmt)
@@ -241,7 +241,9 @@ def to_ranges(places: Iterable[Place]) -> Ranges:
     return tuple(found)
 
 
-def publish(settings: Settings, engine: ChildEngine, handle: str, messages: Sequence[Message]) -> tuple[dict[int, Place], Source]:
+def publish(
+    settings: Settings, engine: DecodeEngine, handle: str, messages: Sequence[Message]
+) -> tuple[dict[int, Place], Source]:
     """Publishes to Kafka, or writes a table where there is no broker; gives each message's place by its identity."""
     if settings.bootstrap is None:
         counters: dict[tuple[str, int], int] = {}
@@ -282,7 +284,7 @@ class Evidence:
     outputs: dict[str, dict[Place, list[OutputRow]]] = field(default_factory=dict)
 
 
-def finish(settings: Settings, engine: ChildEngine, one: Prepared, note: Note, evidence: Evidence | None = None) -> FormatResult:
+def finish(settings: Settings, engine: DecodeEngine, one: Prepared, note: Note, evidence: Evidence | None = None) -> FormatResult:
     """Waits for a format's calls and judges them; keeps the outputs in `evidence` when it is given."""
     found = rules(one.fmt.name)
     judge = evidence.judge if evidence else Judge(found, one.loaded.capabilities)
@@ -327,7 +329,7 @@ def finish(settings: Settings, engine: ChildEngine, one: Prepared, note: Note, e
 
 def _judge_call(
     settings: Settings,
-    engine: ChildEngine,
+    engine: DecodeEngine,
     one: Prepared,
     call: Call,
     future: Future[pa.Table],
@@ -338,11 +340,11 @@ def _judge_call(
         outputs: dict[Place, list[OutputRow]] = read(future.result(), call.level)
     except DecodeTimeout as error:
         return [CaseResult(c, Verdict.TIMEOUT, note=str(error)) for c in call.cases], {}, str(error)
-    except ChildDied as error:
-        return [CaseResult(c, Verdict.ERRORED, note=str(error)) for c in call.cases], {}, str(error)
     except CancelledError:
         return [CaseResult(c, Verdict.ERRORED, note="cancelled") for c in call.cases], {}, "cancelled"
-    except DecodeRaised as error:
+    except (DecodeRaised, ChildDied) as error:
+        if isinstance(error, ChildDied) and not engine.restarts_quickly:
+            return [CaseResult(c, Verdict.ERRORED, note=str(error)) for c in call.cases], {}, str(error)
         note(f"{call.name}: the decoder raised; looking for the messages that make it")
         outputs, guilty = isolate(settings, engine, one, call)
         bad = [CaseResult(c, Verdict.ERRORED, note=why) for c, why in guilty]
@@ -377,7 +379,7 @@ def _judge_foreign(
 
 
 def isolate(
-    settings: Settings, engine: ChildEngine, one: Prepared, call: Call
+    settings: Settings, engine: DecodeEngine, one: Prepared, call: Call
 ) -> tuple[dict[Place, list[OutputRow]], list[tuple[Case, str]]]:
     """Bisects a call that raises until the raising cases stand alone; gives the others' output, and the guilty with why."""
     outputs: dict[Place, list[OutputRow]] = {}
@@ -390,6 +392,10 @@ def isolate(
         cases = waiting.pop()
         try:
             outputs |= read(engine.decode(request(settings, one, bare, cases)).result(), call.level)
+        except RecordsRaised as error:
+            told = {c.id: error.errors[p] for c in cases for w in c.written if (p := one.place(w.message)) in error.errors}
+            guilty += [(case, told[case.id]) for case in cases if case.id in told]
+            outputs |= read(error.table, call.level)
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             if len(cases) == 1:
                 guilty.append((cases[0], str(error)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from conformance.cases import matches
 from conformance.judge import Capabilities, CaseResult, Verdict
@@ -65,16 +64,13 @@ def claimed(cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[
         if case.level not in levels:
             continue
         kinds = {c.kind.value for w in case.written for c in w.changes} - {"CORRUPT"}
-        if capabilities.profiles and not any(fnmatchcase(case.profile, glob) for glob in capabilities.profiles):
+        types = {column.type.key for table in case.tables for column in table.columns if column.name != "id"}
+        if not capabilities.claims("profiles", case.profile):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="profile not claimed"))
-        elif capabilities.kinds and not kinds <= set(capabilities.kinds):
+        elif not capabilities.claims("kinds", *kinds):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="kind not claimed"))
-        elif capabilities.types and case.level == 1 and _foreign_types(case, capabilities.types):
+        elif case.level == 1 and not capabilities.claims("types", *types):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="column type not claimed"))
         else:
             mine.append(case)
     return mine, unsupported
-
-
-def _foreign_types(case: Case, claimed: Sequence[str]) -> bool:
-    return any(column.type.key not in claimed for table in case.tables for column in table.columns if column.name != "id")

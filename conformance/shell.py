@@ -110,9 +110,20 @@ class BrokerSpec(_Type):
 
 
 class DecoderSpec(_Type):
-    """A decoder's specification; a shell is offered files."""
+    """A decoder's specification; a shell is offered files. Where `spark` is true, the decoder runs inside Spark."""
 
     name = "decoder"
+
+    def __init__(self, spark: bool = False) -> None:
+        self.spark = spark
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """As it is. Raises UsageError for a command where a Spark decoder is due."""
+        text = str(value)
+        if self.spark and text.startswith("cmd:"):
+            where = f"{ctx.info_name} " if ctx is not None and ctx.info_name else ""
+            raise UsageError(f"--decoder {text!r}: {where}needs a decoder in Spark; commands are judged by run and replay")
+        return text
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Files, unless a command line is being written."""
@@ -180,6 +191,7 @@ FORMAT_NAME = Named("format", lambda: FORMATS)
 PROFILE = Glob(lambda formats: dict.fromkeys(profile.name for fmt in formats for profile in fmt.profiles))
 CASE_ID = CaseId()
 DECODER = DecoderSpec()
+SPARK_DECODER = DecoderSpec(spark=True)
 ASSIGNMENT = Assignment()
 FAILURE = FailureId()
 

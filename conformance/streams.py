@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.shell import ALL, BROKER, DECODER, FORMAT, FORMATS_GIVEN, PROFILE, SEED, Glob, Progress, chosen, known
+from conformance.shell import ALL, BROKER, FORMAT, FORMATS_GIVEN, PROFILE, SEED, SPARK_DECODER, Glob, Progress, chosen, known
 from generators.errors import NothingSelected, UsageError
 from generators.nemesis import NEMESES
 
@@ -39,7 +39,7 @@ def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
 @click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
 @click.option("--nemesis", default="*", metavar="GLOB", type=NEMESIS, help="Only these nemeses.")
 @click.option("--restart", is_flag=True, help="Also kills the reader, and a broker made for it, in the middle.")
-@click.option("--decoder", metavar="SPEC", type=DECODER, help="Another decoder than the reference; one format only.")
+@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="Another decoder than the reference; one format only.")
 @SEED
 @BROKER
 @FORMAT

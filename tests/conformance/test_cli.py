@@ -67,6 +67,8 @@ USAGE = [
     (["publish", TICDC, "--topic", "t", "--broker", "127.0.0.1:1", "--writer-profile", "v7.1.7"], "Did you mean 'v7.1.6'"),
     (["decode", "ticdc-json", "."], "Did you mean 'ticdc-canal-json'"),
     (["decode", TICDC, "no-such-directory"], "no-such-directory"),
+    (["load", "debezium-json", "--decoder", "cmd:node x.js"], "load needs a decoder in Spark; commands are judged by run"),
+    (["run", "debezium-json", "--differential", "--decoder", "cmd:node x.js"], "--differential needs a decoder in Spark"),
     (["replay"], "name the failures to replay, or say --all"),
     (["run", "--update"], "add --expect FILE"),
     (["run", "--update", "--expect", "x.toml", "-x"], "--update needs the whole run"),

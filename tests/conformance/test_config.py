@@ -218,7 +218,7 @@ def test_a_required_option_may_come_from_the_file(folder):
 
 def test_paths_are_relative_to_the_file(folder, monkeypatch):
     text = "[run]\ndecoder = 'src/mine.py:decode'\nreport = 'out'\n[bench]\ndecoder = 'mine.py'\nsave = '/tmp/x.json'\n"
-    written(folder, text + "[decode]\ndecoder = 'package.mine:decode'\n[fuzz]\ndecoder = 'cmd:node mine.py'\n")
+    written(folder, text + "[decode]\ndecoder = 'package.mine:decode'\n[replay]\ndecoder = 'cmd:node mine.py'\n")
     (folder / "below").mkdir()
     assert (params("run")["decoder"], params("run")["report"]) == ("src/mine.py:decode", Path("out"))
     monkeypatch.chdir(folder / "below")
@@ -226,7 +226,7 @@ def test_paths_are_relative_to_the_file(folder, monkeypatch):
     assert params("run")["report"] == folder / "out"
     assert (params("bench")["decoder"], params("bench")["save"]) == (f"{folder}/mine.py", Path("/tmp/x.json"))
     assert params("decode", TICDC, ".")["decoder"] == "package.mine:decode"
-    assert params("fuzz")["decoder"] == "cmd:node mine.py"
+    assert params("replay", "--all")["decoder"] == "cmd:node mine.py"
 
 
 def test_what_is_said_once_is_no_key(folder):
@@ -383,7 +383,7 @@ def values(key: Key) -> st.SearchStrategy:
         case click.Path():
             one = st.sampled_from(["no-such", "no/such", "../no-such", "/no/such"])
         case DecoderSpec():
-            one = st.sampled_from(["mine.py:decode", "mine.py", "a/mine.py:x", "package.mine:decode", "cmd:node a.js"])
+            one = st.sampled_from(["mine.py:decode", "mine.py", "a/mine.py:x", "package.mine:decode"])
         case _:
             one = WORD
     return st.lists(one, max_size=3) if key.many else one
