@@ -47,6 +47,8 @@ _OPS: Final = (Op.INSERT, Op.DELETE, Op.UPDATE)
 """From plain to least plain; what else there is comes last."""
 _ALONE: Final = 16
 """Columns that are tried beside the key one by one, if there are no more."""
+_WIDE: Final = 8
+"""From how many columns on values and names wait until no column can be left out."""
 _VALUED: Final = 2
 """Up to how many rows values are made simpler: before that, leaving rows out does more."""
 
@@ -147,11 +149,16 @@ def candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    found = [_columns(scenario, where), _events(scenario, where), _rows(scenario)]
+    structure = (_columns(scenario, where), _events(scenario, where), _rows(scenario))
+    details: tuple[Iterator[Scenario], ...] = ()
     if sum(len(event.rows) for event in _changes(scenario)) <= _VALUED:
-        found += [_values(scenario, where.column), _names(scenario)]
+        details = (_values(scenario, where.column), _names(scenario))
     yield from _interleaved(_boldest(scenario, where), _rows_alone(scenario, where))
-    yield from _interleaved(*found)
+    if max((len(table.columns) for table in tables(scenario)), default=0) > _WIDE:
+        yield from _interleaved(*structure)
+        yield from _interleaved(*details)
+    else:
+        yield from _interleaved(*structure, *details)
 
 
 def _boldest(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
@@ -404,7 +411,8 @@ def _names(scenario: Scenario) -> Iterator[Scenario]:
     name, database, columns = _short(scenario)
     for names in ((name, database, columns), (name, database, {}), (name, table.database, {}), (table.name, database, {})):
         yield _called(scenario, *names)
-    yield from (_called(scenario, table.name, table.database, {old: new}) for old, new in columns.items())
+    taken = {c.name.casefold() for c in table.columns}
+    yield from (_called(scenario, table.name, table.database, {old: new}) for old, new in columns.items() if new not in taken)
 
 
 def _short(scenario: Scenario) -> tuple[str, str, dict[str, str]]:

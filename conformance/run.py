@@ -128,33 +128,22 @@ def run(settings: Settings, engine: DecodeEngine, note: Note = lambda _text: Non
     prepared = [found for name in order if (found := prepare(settings, engine, get(name), note, loading[name])) is not None]
     if not prepared:
         raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
-    from conformance.shrink import shrink_all
-
     record = Record(settings.expect)
     results: list[FormatResult] = []
-    failures: list[Failure] = []
-    early = False
+    smallest: list[tuple[Prepared, list[Failure]]] = []
+    new, early = 0, False
     for one in prepared:
         result = finish(settings, engine, one, note)
         compared = {r.rule.id: r.compared for r in result.rules}
         result = replace(result, cases=tuple(record.mark(result.cases, rules(one.fmt.name), compared)))
         results.append(result)
-        smallest = smallest_failures(result, record)
-        unknown = [failure for failure in smallest if not failure.known]
-        if settings.max_fail:
-            unknown = unknown[: settings.max_fail]
-
-        def scenario_of(case: Case, fmt: Format[Any] = one.fmt) -> Scenario | None:
-            selected = profiles(fmt, settings.writer_profile)
-            return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
-
-        failures += shrink_all(settings, engine, one.fmt, unknown, one.decoder, scenario_of, note)
-        failures += [failure for failure in smallest if failure.known]
-        new = [failure for failure in failures if not failure.known]
-        if settings.max_fail and len(new) >= settings.max_fail:
+        broken = smallest_failures(result, record)
+        smallest.append((one, broken))
+        new += sum(not failure.known for failure in broken)
+        if settings.max_fail and new >= settings.max_fail:
             early = one is not prepared[-1]
-            failures = new[: settings.max_fail]
             break
+    failures = _reduced(settings, engine, smallest, note)
     for one in prepared:
         engine.release(one.handle)
     header = Header(
@@ -171,6 +160,26 @@ def run(settings: Settings, engine: DecodeEngine, note: Note = lambda _text: Non
     ids = [rule.id for name in judged for rule in rules(name)]
     entries = record.results(judged, ids, bool(settings.selection) or settings.level != "both")
     return RunResult(header, tuple(results), tuple(failures), time.monotonic() - began, settings.strict, early, entries)
+
+
+def _reduced(
+    settings: Settings, engine: DecodeEngine, smallest: Sequence[tuple[Prepared, Sequence[Failure]]], note: Note
+) -> list[Failure]:
+    """Every format's failures, those that are not on record made small and only as many as asked for; then the known ones."""
+    from conformance.shrink import shrink_all
+
+    failures: list[Failure] = []
+    for one, found in smallest:
+        unknown = [failure for failure in found if not failure.known]
+        if settings.max_fail:
+            unknown = unknown[: max(0, settings.max_fail - len(failures))]
+
+        def scenario_of(case: Case, fmt: Format[Any] = one.fmt) -> Scenario | None:
+            selected = profiles(fmt, settings.writer_profile)
+            return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
+
+        failures += shrink_all(settings, engine, one.fmt, unknown, one.decoder, scenario_of, note)
+    return failures + [failure for _, found in smallest for failure in found if failure.known]
 
 
 def load(settings: Settings, engine: DecodeEngine, fmt: Format[Any]) -> Future[Loaded]:
@@ -458,20 +467,22 @@ def _rule_result(settings: Settings, one: Prepared, judge: Judge, rule: Rule, ke
 def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
     """For each broken rule its smallest case; of those that are not on record as known, if there are any."""
     by_id = {r.rule.id: r.rule for r in result.rules}
-    found: dict[str, tuple[bool, int, Finding, CaseResult]] = {}
+    found: dict[str, tuple[bool, bool, int, Finding, CaseResult]] = {}
     counts: dict[str, set[str]] = {}
     new: Counter[str] = Counter()
     for case in result.cases:
+        # Compressed messages are the smallest, and nobody can read them.
+        packed = case.case.deployment.compression != "none"
         size = sum(w.message.size for w in case.case.written)
         for finding in case.findings:
             known = finding.rule in case.known
             cases = counts.setdefault(finding.rule, set())
             new[finding.rule] += not known and case.case.id not in cases
             cases.add(case.case.id)
-            if finding.rule not in found or (known, size) < found[finding.rule][:2]:
-                found[finding.rule] = (known, size, finding, case)
+            if finding.rule not in found or (known, packed, size) < found[finding.rule][:3]:
+                found[finding.rule] = (known, packed, size, finding, case)
     failures = []
-    for rule, (known, _, finding, case) in found.items():
+    for rule, (known, _, _, finding, case) in found.items():
         reason, link = record.reason(rule) if known else ("", "")
         failures.append(Failure(by_id[rule], finding, case, len(counts[rule]), new=new[rule], reason=reason, link=link))
     order = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}

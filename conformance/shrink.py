@@ -22,7 +22,8 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 
 from conformance._reductions import Measure, Recipe, apart, candidates, fault_of, hint, measure
-from conformance.engine import ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Request, Source, write_records
+from conformance.command import DecodeEngine
+from conformance.engine import ChildDied, DecodeRaised, DecodeTimeout, Request, Source, write_records
 from conformance.judge import Capabilities, CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.output import Outputs, Place, read
 from conformance.results import Failure
@@ -49,7 +50,7 @@ class Limits:
     """
 
     rounds: int = 12
-    calls: int = 60
+    calls: int = 100
     seconds: float = 30
     candidates: int = 48
     tables: int = 2
@@ -117,7 +118,7 @@ class OutOfTime(Exception):
 
 def shrink_all(
     settings: Settings,
-    engine: ChildEngine,
+    engine: DecodeEngine,
     fmt: Format[Any],
     failures: Sequence[Failure],
     decoder: str,
@@ -160,7 +161,7 @@ def _enough(what: str, note: Callable[[str], None]) -> Iterator[None]:
         note(f"{what}: reduction stopped: {end}")
 
 
-def _claims(settings: Settings, engine: ChildEngine, decoder: str) -> Capabilities:
+def _claims(settings: Settings, engine: DecodeEngine, decoder: str) -> Capabilities:
     """What the decoder claims: it has been loaded already, so this costs nothing."""
     level = {"changes": "changes", "rows": "rows"}.get(settings.level, "auto")
     return engine.load(decoder, level).result().capabilities
@@ -232,6 +233,9 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
             key = (track.case.deployment, scenario.level, track.recipe.profile.source, asked)
             if key not in found and (len(found) >= limits.round_calls or (asked and len(turn.asked) >= turn.tables)):
                 track.deferred = True
+                turn.passed += 1
+                if turn.passed > limits.candidates:
+                    break
                 continue
             track.tried.add(seen)
             candidate = _written(track, scenario, suffixes)
@@ -250,13 +254,14 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
 
 @dataclass(slots=True, eq=False)
 class _Turn:
-    """What a failure may still propose in a round: candidates, and tables beside those `asked`."""
+    """What a failure may still propose in a round: candidates, and tables beside those `asked`; `passed` were put off."""
 
     track: Track
     source: Iterator[Scenario]
     left: int
     tables: int
     asked: set[Table | None] = field(default_factory=set)
+    passed: int = 0
 
 
 def _asked(scenario: Scenario) -> Table | None:
@@ -294,7 +299,7 @@ class Decoding:
     Raises OutOfTime when calls or seconds are used up.
     """
 
-    engine: ChildEngine
+    engine: DecodeEngine
     decoder: str
     mapping: Mapping[str, str]
     judge: Judge
