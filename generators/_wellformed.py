@@ -164,7 +164,7 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 # Runs that nesting consists of, taken at once: a message may nest a million deep.
-_OPENING: Final = re.compile(r'(?:\[|\{"[a-z]*":)+')
+_OPENING: Final = re.compile(r'(?:\[++|\{"[a-z]*+":)++')
 _NAMES: Final = b'":abcdefghijklmnopqrstuvwxyz'
 _CLOSING: Final = re.compile(r"[\]}]+")
 _PAIRS: Final = str.maketrans("]}", "[{")

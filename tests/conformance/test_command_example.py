@@ -131,7 +131,7 @@ def test_a_spoiled_copy_of_the_example_is_convicted_by_the_rule(tmp_path, monkey
 DEATHS = {
     "process.exit(3)": "ended with exit code 3",
     "process.kill(process.pid, 'SIGKILL')": "was killed by SIGKILL",
-    "setTimeout(() => { throw new TypeError('later'); }, 0)": "ended with exit code 1(.|\\n)*TypeError: later",
+    "setImmediate(() => { throw new TypeError('later'); })": "ended with exit code 1(.|\\n)*TypeError: later",
     "console.log('a DDL')": "a line that is no JSON .*'a DDL'",
 }
 

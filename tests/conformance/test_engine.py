@@ -422,8 +422,8 @@ def test_a_decoder_that_never_ends_is_killed_and_the_next_call_works(engine, dec
     """)
     child = engine._child.pid
     assert session_processes(child)
-    monkeypatch.setattr(engine, "_timeout_s", 4)
-    with pytest.raises(DecodeTimeout, match=r"mine\.py:decode did not end within 4 s"):
+    monkeypatch.setattr(engine, "_timeout_s", 2)
+    with pytest.raises(DecodeTimeout, match=r"mine\.py:decode did not end within 2 s"):
         values(engine, spec)
     monkeypatch.undo()
     assert values(engine, decoder(FINE, stem="after")) == NUMBERS

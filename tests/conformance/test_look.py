@@ -7,12 +7,42 @@ import pytest
 from conformance import look as module
 from conformance.cases import matches, named_cases
 from conformance.compare import Typed
+from conformance.engine import ChildEngine
 from conformance.look import LookFailed, look
 from generators import bulk, corpus
 from generators.errors import NothingSelected
 from generators.formats.base import get
 
 FORMAT, PROFILE = "ticdc-canal-json", "v7.1.6"
+
+
+class Shared(ChildEngine):
+    """An engine that stays when a look is over."""
+
+    def __exit__(self, *_):
+        assert list(self.directory.glob("out-*")) == []
+
+
+@pytest.fixture(scope="module")
+def engine():
+    """A function that gives one engine for all looks, started as the first of them asks."""
+    started = []
+
+    def child(**options):
+        started.extend(() if started else [(Shared(**options), options)])
+        assert options == started[0][1]
+        return started[0][0]
+
+    yield child
+    for one, _ in started:
+        one.close()
+
+
+@pytest.fixture
+def looking(engine, monkeypatch):
+    """`look`, whose engine stays from one to the next."""
+    monkeypatch.setattr(module, "ChildEngine", engine)
+    return look
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +106,10 @@ def decode(records, deployment=None):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_look_has_a_line_per_row_in_the_order_of_the_corpus(directory):
+def test_a_look_has_a_line_per_row_in_the_order_of_the_corpus(directory, looking):
     (folder,) = corpus.find(directory)
     cases = corpus.read(folder).cases
-    lines = list(look(FORMAT, directory, None, lambda _id: True))
+    lines = list(looking(FORMAT, directory, None, lambda _id: True))
     json.dumps(lines, allow_nan=False)
     owed = [(case.id, c.kind, c.op) for case in cases for w in case.written for c in w.changes]
     assert [(line["case"], line["kind"], line["op"]) for line in lines] == owed
@@ -92,9 +122,9 @@ def test_a_look_has_a_line_per_row_in_the_order_of_the_corpus(directory):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_level_two_shows_typed_rows_of_the_level_two_cases(directory):
+def test_level_two_shows_typed_rows_of_the_level_two_cases(directory, looking):
     spec = "spark_checks.decoders.ticdc_canal_json:decode_rows"
-    lines = list(look(FORMAT, directory, spec, lambda case_id: matches(case_id, f"{FORMAT}/{PROFILE}/bulk-rows")))
+    lines = list(looking(FORMAT, directory, spec, lambda case_id: matches(case_id, f"{FORMAT}/{PROFILE}/bulk-rows")))
     assert lines
     for line in lines:
         assert (line["kind"], line["database"]) == ("ROW", "pool")
@@ -104,12 +134,12 @@ def test_level_two_shows_typed_rows_of_the_level_two_cases(directory):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_decoder_that_raises_or_keeps_silent_is_told(directory, tmp_path):
+def test_a_decoder_that_raises_or_keeps_silent_is_told(directory, tmp_path, looking):
     (tmp_path / "raises.py").write_text(RAISES, encoding="utf-8")
     (tmp_path / "silent.py").write_text(SILENT, encoding="utf-8")
     with pytest.raises(LookFailed, match="boom"):
-        list(look(FORMAT, directory, f"{tmp_path}/raises.py:decode", lambda _id: True))
-    lines = list(look(FORMAT, directory, f"{tmp_path}/silent.py:decode", lambda _id: True))
+        list(looking(FORMAT, directory, f"{tmp_path}/raises.py:decode", lambda _id: True))
+    lines = list(looking(FORMAT, directory, f"{tmp_path}/silent.py:decode", lambda _id: True))
     unanswered = [line for line in lines if line["error"] == module.UNANSWERED]
     assert unanswered
     assert {(line["offset"], line["kind"], line["row"]) for line in unanswered} == {(0, None, None)}

@@ -217,29 +217,29 @@ def test_a_decoders_file_is_found_beside_its_tests(tmp_path, monkeypatch):
 
 MINE = """
 from pyspark.sql import functions as F
-from spark_checks.decoders import ticdc_canal_json
+from spark_checks.decoders import huawei_cdl_json
 
-CAPABILITIES = {"profiles": ["v7.1.6"]}
+CAPABILITIES = {"profiles": ["1.0"]}
 
 
 def decode(records, deployment=None):
-    right = ticdc_canal_json.decode(records, deployment=deployment)
+    right = huawei_cdl_json.decode(records, deployment=deployment)
     return right.withColumn("op", F.when(F.col("op") == "DELETE", "INSERT").otherwise(F.col("op")))
 """
 
-TWO = f"""
+TWO = """
 from conformance.pytest_plugin import DecoderSuite
 
 
 class TestReference(DecoderSuite):
-    format = "{FORMAT}"
-    profile = "v7.1.6"
+    format = "huawei-cdl-json"
+    profile = "1.0"
 
 
 class TestMine(DecoderSuite):
-    format = "{FORMAT}"
+    format = "huawei-cdl-json"
     decoder = "mine.py:decode"
-    profile = "v7.1.6"
+    profile = "1.0"
 """
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from conformance import replay
+from conformance._streaming import CONF
 from conformance.cases import Budget, named_cases
-from conformance.engine import DECODERS, ChildEngine
+from conformance.engine import DECODERS, OURS, ChildEngine
 from conformance.expectations import Entry, Expectations, under
 from conformance.judge import Verdict
 from conformance.rules.base import Aspect, rules
@@ -34,7 +35,7 @@ PLACE = ["topic", "partition", "offset"]
 @pytest.fixture(scope="module")
 def engine():
     """One Spark child."""
-    with ChildEngine(timeout_s=120) as started:
+    with ChildEngine(timeout_s=120, conf={**OURS, **CONF}) as started:
         yield started
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
+from conformance._streaming import CONF
 from conformance.cases import Budget, named_cases
 from conformance.engine import OURS, ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Loaded
 from conformance.judge import Capabilities, CaseResult, Finding, Judge, Verdict
@@ -301,7 +302,7 @@ def seeded(fmt, profile, kind, level, value):
 @pytest.fixture(scope="module")
 def engine():
     """One Spark child."""
-    with ChildEngine(timeout_s=120, conf=OURS) as started:
+    with ChildEngine(timeout_s=120, conf={**OURS, **CONF}) as started:
         yield started
 
 

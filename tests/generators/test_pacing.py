@@ -247,19 +247,19 @@ def test_a_broker_killed_and_restarted_loses_nothing_acknowledged(own) -> None:
         own.kill()
         own.start()
 
-    restarter = threading.Timer(1.0, restart)
+    restarter = threading.Timer(0.5, restart)
     restarter.start()
     told: list[Delivered] = []
     done = publish_paced(
-        own.bootstrap, "restarted", numbered(), rate=1000, count=4_000, stamp=True, delivered=told.append, timeout_s=60
+        own.bootstrap, "restarted", numbered(), rate=1000, count=2_000, stamp=True, delivered=told.append, timeout_s=60
     )
     restarter.join()
-    assert (done.sent, done.acknowledged, done.failed) == (4_000, 4_000, 0)
+    assert (done.sent, done.acknowledged, done.failed) == (2_000, 2_000, 0)
     assert done.max_ms > 500
     places = {(record.partition(), record.offset()): int(record.value()) for record in consumed(own.bootstrap, "restarted")}
-    assert {one.number for one in told} == set(range(4_000))
-    assert set(places.values()) == set(range(4_000))
+    assert {one.number for one in told} == set(range(2_000))
+    assert set(places.values()) == set(range(2_000))
     # Record times are those of now, so that the broker recognises what was sent twice.
-    duplicates = len(places) - 4_000
+    duplicates = len(places) - 2_000
     assert duplicates == 0
     assert all(places[one.partition, one.offset] == one.number for one in told)
