@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import click
 
-from conformance.shell import Assignment, BrokerSpec, DecoderSpec, Named
+from conformance.shell import Assignment, BrokerSpec, DecoderSpec, Named, is_command
 from generators.errors import UnknownName, UsageError
 
 COMMON: Final = ("seed", "budget", "broker")
@@ -88,7 +88,7 @@ class Key:
         kind = self.parameter.type
         if isinstance(kind, click.Path):
             return _placed(value, folder)
-        if isinstance(kind, DecoderSpec) and not value.startswith(("cmd:", "liar:")):
+        if isinstance(kind, DecoderSpec) and not is_command(value):
             file, colon, function = value.rpartition(":") if ".py:" in value else (value, "", "")
             return _placed(file, folder) + colon + function if file.endswith(".py") else value
         return value

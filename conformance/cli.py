@@ -22,12 +22,14 @@ from conformance.shell import (
     CASE_ID,
     DECODER,
     FAILURE,
+    FAILURES,
     FORMAT,
     FORMATS_GIVEN,
     PROFILE,
     SEED,
     Progress,
     chosen,
+    is_command,
     known,
     transport,
 )
@@ -151,7 +153,7 @@ def run(**options: Any) -> None:
     if settings.decoder and len(settings.formats) > 1:
         raise UsageError(f"--decoder judges one format; name it: {', '.join(settings.formats)}")
     if options["differential"]:
-        if (settings.decoder or "").startswith("cmd:"):
+        if is_command(settings.decoder):
             raise UsageError(f"--decoder {settings.decoder!r}: --differential needs a decoder in Spark")
         sys.exit(_differential(settings, options["report"], chosen(options["style"])))
     if options["update"] and settings.max_fail:
@@ -196,7 +198,7 @@ def _differential(settings: Settings, report: Path | None, style: str) -> int:
 
 def _perform(settings: Settings, broker_spec: str, report: Path | None, style: str, *, update: bool) -> int:
     from conformance import replay
-    from conformance.command import engine_for, is_command
+    from conformance.command import engine_for
     from conformance.engine import OURS, QUICK
     from conformance.report import console, markdown, records, write_all
     from conformance.run import run as perform
@@ -214,7 +216,7 @@ def _perform(settings: Settings, broker_spec: str, report: Path | None, style: s
         with transport(broker_spec, note) as (bootstrap, described, topic):
             settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
             result = perform(settings, engine, note)
-    result = replay.save_all(result, report / "failures" if report else replay.HOME, settings)
+    result = replay.save_all(result, report / "failures" if report else FAILURES, settings)
     if update:
         result = _update(result, settings.expect)
     if report:
@@ -255,7 +257,7 @@ def _update(result: RunResult, expect: Expectations) -> RunResult:
     "--from",
     "directory",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path(".cdc-conformance/failures"),
+    default=FAILURES,
     show_default=True,
     help="Where failures are saved; --report DIR saves them in DIR/failures.",
 )

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
@@ -37,21 +37,18 @@ from conformance._command_lines import (
 from conformance._command_process import Process, ProtocolBreak
 from conformance.engine import QUICK, ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Loaded, Ranges, Request, Source, needed
 from conformance.output import check_columns
+from conformance.shell import COMMAND, is_command
 from generators.errors import HarnessError, UsageError
 
 __all__ = [
-    "COMMAND",
     "ENVIRONMENTS",
     "CommandEngine",
-    "DecodeEngine",
     "ProtocolBreak",
     "RecordsRaised",
     "engine_for",
-    "is_command",
     "schema",
 ]
 
-COMMAND: Final = "cmd:"
 LINE_LIMIT: Final = 1 << 28
 """How many bytes a line of the decoder may have: a record of 25 MB whose bytes are all escaped has 150 MB."""
 
@@ -68,43 +65,6 @@ ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
 """What environment independence varies for a process: its time zone, and its locale; Turkish shows careless changes of case."""
 
 T = TypeVar("T")
-
-
-class DecodeEngine(Protocol):
-    """What a run needs of an engine.
-
-    `environments` are those that environment independence varies: `Request.conf` by their description. `restarts_quickly` says
-    that a decoder's death costs so little that the case which brings it about is worth looking for, as for one that raises.
-    """
-
-    directory: Path
-    environments: Mapping[str, Mapping[str, str]]
-    restarts_quickly: bool
-
-    def load(self, decoder: str, level: str) -> Future[Loaded]:
-        """See Engine."""
-        ...
-
-    def open(self, handle: str, source: Source) -> Future[int]:
-        """See Engine."""
-        ...
-
-    def release(self, handle: str) -> None:
-        """Forgets opened records."""
-        ...
-
-    def decode(self, request: Request) -> Future[pa.Table]:
-        """See Engine."""
-        ...
-
-    def close(self) -> None:
-        """See Engine."""
-        ...
-
-
-def is_command(decoder: str | None) -> bool:
-    """Whether a decoder's specification names a command."""
-    return decoder is not None and decoder.startswith(COMMAND)
 
 
 def engine_for(

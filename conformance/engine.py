@@ -95,7 +95,16 @@ class Loaded:
 
 
 class Engine(Protocol):
-    """Records in, Arrow table of changes out."""
+    """Records in, Arrow table of changes out.
+
+    Files for it lie in `directory`. `environments` are those that environment independence varies: `Request.conf` by their
+    description. `restarts_quickly` says that a decoder's death costs so little that the case which brings it about is worth
+    looking for, as for one that raises.
+    """
+
+    directory: Path
+    environments: Mapping[str, Mapping[str, str]]
+    restarts_quickly: bool
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
         """Loads a decoder. The future raises UsageError when it cannot be loaded."""
@@ -103,6 +112,10 @@ class Engine(Protocol):
 
     def open(self, handle: str, source: Source) -> Future[int]:
         """Reads records once and keeps them under a name; gives their number."""
+        ...
+
+    def release(self, handle: str) -> None:
+        """Forgets opened records."""
         ...
 
     def decode(self, request: Request) -> Future[pa.Table]:

@@ -18,7 +18,6 @@ One entry is about findings: a case counts as known when every binding rule that
 
 from __future__ import annotations
 
-import difflib
 import enum
 import tomllib
 from collections import Counter
@@ -31,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.cases import matches
 from conformance.judge import CaseResult, Finding, Verdict
 from conformance.rules.base import Aspect, Obligation, Rule
-from generators.errors import HarnessError, UsageError
+from generators.errors import UnknownName, UsageError
 from generators.formats.base import FORMATS, get
 
 if TYPE_CHECKING:
@@ -186,8 +185,8 @@ class Record:
         if entry.format is not None and entry.format not in formats:
             return EntryResult(entry, State.NOT_REACHED, hint="its format is not judged in this run")
         if not any(matches(rule, entry.rule) for rule in rules):
-            near = difflib.get_close_matches(entry.rule, rules, n=1, cutoff=0.3)
-            return EntryResult(entry, State.MATCHES_NOTHING, hint=f"no such rule{f'; did you mean {near[0]!r}?' if near else ''}")
+            near = UnknownName("rule", entry.rule, rules).near
+            return EntryResult(entry, State.MATCHES_NOTHING, hint=f"no such rule{f'; did you mean {near!r}?' if near else ''}")
         whole = self._whole(entry, formats, narrowed)
         if number not in self.held:
             if not whole:
@@ -224,9 +223,7 @@ def load(path: Path) -> Expectations:
 def _legal(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
     for key in data:
         if key not in keys:
-            near = difflib.get_close_matches(key, keys, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise UsageError(f"{where}: unknown key {key!r}.{hint} Known: {', '.join(keys)}.")
+            raise UsageError(f"{where}: {UnknownName('key', key, keys)}")
 
 
 def _entry(data: Mapping[str, Any], where: str) -> Entry:
@@ -246,14 +243,10 @@ def _entry(data: Mapping[str, Any], where: str) -> Entry:
         raise UsageError(f"{where}: drawn = {data['drawn']!r} must be true or false")
     legal = [v.value for v in VERDICTS]
     if data["verdict"] not in legal:
-        near = difflib.get_close_matches(data["verdict"], legal, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"{where}: unknown verdict {data['verdict']!r}.{hint} Known: {', '.join(legal)}.")
+        raise UsageError(f"{where}: {UnknownName('verdict', data['verdict'], legal)}")
     head = data["rule"].split("/")[0]
     if not set(head) & set("*?[") and head not in FORMATS:
-        near = difflib.get_close_matches(head, FORMATS, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"{where}: rule {data['rule']!r} begins with no format.{hint} Known: {', '.join(FORMATS)}.")
+        raise UsageError(f"{where}: rule {data['rule']!r}: {UnknownName('format', head, FORMATS)}")
     return Entry(
         data["rule"],
         Verdict(data["verdict"]),
@@ -323,7 +316,7 @@ def under(result: RunResult, expectations: Expectations) -> RunResult:
     failures = []
     for failure in result.failures:
         reason, link = ("", "") if left[failure.rule.id] else record.reason(failure.rule.id)
-        failures.append(replace(failure, new=left[failure.rule.id], reason=reason, link=link))
+        failures.append(replace(failure, on_record=failure.cases - left[failure.rule.id], reason=reason, link=link))
     ids = [r.rule.id for fmt in formats for r in fmt.rules]
     entries = record.results([fmt.format for fmt in formats], ids, narrowed=True)
     return replace(result, formats=tuple(formats), failures=tuple(failures), entries=entries)
@@ -336,6 +329,8 @@ def write(path: Path, made: Update) -> None:
     """
     import tomlkit
     from tomlkit.items import AoT
+
+    from conformance.report.records import put
 
     gone = [one.entry for one in made.removed]
     document = tomlkit.parse(path.read_text("utf-8")) if path.exists() else tomlkit.document()
@@ -357,13 +352,7 @@ def write(path: Path, made: Update) -> None:
         known.append(_as_table(entry))
     if not known:
         del document["known"]
-    partial = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(tomlkit.dumps(document), "utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise HarnessError(f"cannot write the record of known failures to {path}: {error.strerror or error}") from error
+    put(path, lambda: [tomlkit.dumps(document).encode()], "the record of known failures")
 
 
 def _as_table(entry: Entry) -> Any:

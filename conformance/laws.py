@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from conformance.cases import Call
-from conformance.command import DecodeEngine
-from conformance.engine import ChildDied, DecodeRaised, DecodeTimeout, Request
+from conformance.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request
 from conformance.judge import Finding, Judge
 from conformance.output import OutputRow, Place, read
 from conformance.rules.base import Aspect
@@ -60,7 +59,7 @@ class Sample:
     trials: list[Trial]
 
 
-def submit(engine: DecodeEngine, one: Prepared, settings: Settings) -> list[Sample]:
+def submit(engine: Engine, one: Prepared, settings: Settings) -> list[Sample]:
     """Submits the law calls of a format, for one deployment at level one and for the widest table at level two.
 
     Each changes as much at once as it can: a message that decodes in another environment, batch and partitioning as it did in
@@ -113,7 +112,7 @@ def _widest(found: Sequence[Call]) -> list[Call]:
     return [max(found, key=rank)] if found else []
 
 
-def collect(engine: DecodeEngine, samples: Sequence[Sample], outputs: Mapping[str, Rows], judge: Judge) -> list[Finding]:
+def collect(engine: Engine, samples: Sequence[Sample], outputs: Mapping[str, Rows], judge: Judge) -> list[Finding]:
     """Waits for the trials and compares them with the outputs of the judged calls, by name; counts each message as a comparison
     of the laws that are put to the test. A call without an output, since it failed, is tried circumstance by circumstance.
     """
@@ -134,7 +133,7 @@ def collect(engine: DecodeEngine, samples: Sequence[Sample], outputs: Mapping[st
 
 
 def again(
-    engine: DecodeEngine,
+    engine: Engine,
     plain: Request,
     owners: Owners,
     judge: Judge,
@@ -172,18 +171,19 @@ def again(
 def _count(judge: Judge, trial: Trial, found: Sequence[Finding]) -> None:
     """Each message is a comparison of each law that the trial puts to the test."""
     for law in trial.laws:
-        judge.compared[_rule(judge, law)] += len(trial.places)
+        judge.compared[rule_of(judge, law)] += len(trial.places)
     for finding in found:
         judge.broken[finding.rule] += 1
 
 
-def _rule(judge: Judge, law: str) -> str:
+def rule_of(judge: Judge, law: str) -> str:
+    """The id of the format's rule that is this law."""
     return next(rule.id for rule in judge.rules if rule.law == law)
 
 
 def _compare(judge: Judge, trial: Trial, expected: Rows, level: int, owners: Owners) -> list[Finding]:
     """A finding for each message of the trial that came out otherwise, or one for all of them if the decoder failed."""
-    rule = _rule(judge, trial.laws[0])
+    rule = rule_of(judge, trial.laws[0])
     other: dict[Place, list[OutputRow]] = {}
     try:
         for future in trial.futures:

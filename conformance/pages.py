@@ -11,15 +11,15 @@ import inspect
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Final
 
 from conformance._options import OPTIONS
 from conformance._samples import Sample, plain, samples
+from conformance.report.facts import unusual
 from conformance.rules import streams
 from conformance.rules.base import Obligation, Provenance, Rule, rules
 from generators.formats.base import Format, formats, module_name
-from generators.model import Deployment
 
 COMMAND: Final = "python -m spark_checks.pages docs"
 _NOTE: Final = f"<!-- Written by `{COMMAND}`; a test compares. -->"
@@ -201,7 +201,7 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
     yield "## Profiles"
     yield ""
     told = OPTIONS[fmt.name]
-    rows = [(f"`{p.name}`", p.source, _deployment(p.deployment)) for p in fmt.profiles]
+    rows = [(f"`{p.name}`", p.source, unusual(p.deployment) or "UTC, utf8mb4, not compressed") for p in fmt.profiles]
     yield from _table(("profile", "database", "what a decoder is told (`deployment`)"), rows)
     used = [option for option in told if any(option in p.options for p in fmt.profiles)]
     if used:
@@ -210,13 +210,6 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
         yield ""
         yield from _table(("option", "means"), ((f"`{option}`", told[option]) for option in used))
     yield ""
-
-
-def _deployment(deployment: Deployment) -> str:
-    standard = Deployment()
-    told = ((field.name, getattr(deployment, field.name)) for field in fields(Deployment))
-    found = [f"{name} {value}" for name, value in told if value != getattr(standard, name)]
-    return ", ".join(found) or "UTC, utf8mb4, not compressed"
 
 
 def _losses_section(fmt: Format[Any]) -> Iterator[str]:

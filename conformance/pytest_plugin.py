@@ -227,7 +227,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     from conformance.cases import budget
     from conformance.command import engine_for
     from conformance.run import Settings, run
-    from conformance.shell import transport
+    from conformance.shell import FAILURES, transport
 
     folders = _folders(cls, config)
     spec = resolve(cls.decoder, folders) if cls.decoder else None
@@ -252,7 +252,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
         transport(broker, lambda _text: None) as (bootstrap, described, topic),
     ):
         result = run(replace(settings, bootstrap=bootstrap, broker=described, topic=topic), engine)
-    return replay.save_all(result, replay.HOME, settings)
+    return replay.save_all(result, FAILURES, settings)
 
 
 def _folders(cls: type[DecoderSuite], config: pytest.Config) -> list[Path]:

@@ -10,24 +10,25 @@ import enum
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from conformance import laws
-from conformance.command import DecodeEngine, engine_for
-from conformance.engine import ChildDied, DecodeRaised, DecodeTimeout, Request, Source, write_records
+from conformance.command import engine_for
+from conformance.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, Source, write_records
 from conformance.judge import BAD, Finding, Judge, Verdict
 from conformance.output import Place, read
+from conformance.report.console import printable
 from conformance.results import Failure, RunResult
 from conformance.rules.base import Rule, rules
 from conformance.run import Settings, to_ranges, versions
+from conformance.shell import FAILURES
 from generators import codec
 from generators.errors import HarnessError, UnknownName, UsageError
 from generators.model import Case
 
-HOME: Final = Path(".cdc-conformance/failures")
 VERSION: Final = 1
 
 
@@ -116,7 +117,7 @@ def save_all(result: RunResult, directory: Path, settings: Settings) -> RunResul
     return replace(result, failures=tuple(saved))
 
 
-def find(name: str, home: Path = HOME) -> Path:
+def find(name: str, home: Path = FAILURES) -> Path:
     """A crash file by path, or by id below `home`. Raises UnknownName."""
     path = Path(name)
     if path.is_file():
@@ -183,15 +184,10 @@ def told(one: Replayed, style: str) -> str:
     lines += [f"  {f.rule} at {f.path}: expected {f.expected}, actual {f.actual}" for f in one.findings[:5]]
     lines += [f"  {one.problem}"] if one.problem else []
     lines += [f"  saved under other versions: {one.changed}"] if one.changed else []
-    return printable_lines(lines)
+    return "\n".join(map(printable, lines))
 
 
-def printable_lines(lines: Sequence[str]) -> str:
-    """The lines with everything escaped in them that a terminal would act on."""
-    return "\n".join("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line) for line in lines)
-
-
-def replay(crash: Crash, engine: DecodeEngine, decoder: str | None = None) -> tuple[Outcome, list[Finding], str]:
+def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Outcome, list[Finding], str]:
     """Judges the saved case again, with the saved decoder or another; gives the outcome, the findings and what went wrong."""
     found = rules(crash.case.format)
     rule = next((r for r in found if r.id == crash.rule), None)

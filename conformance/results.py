@@ -94,8 +94,8 @@ class FormatResult:
 class Failure:
     """A broken rule, shown by its smallest case.
 
-    `cases` counts all cases that break it, `new` those of them that are not on record as known; `reason` is what the record says
-    when all of them are. `file` is the saved crash file, `reduced` tells what the case was made smaller from.
+    `cases` counts all cases that break it, `on_record` those of them that are known; `reason` is what the record says when all of
+    them are. `file` is the saved crash file, `reduced` tells what the case was made smaller from.
     """
 
     rule: Rule
@@ -103,10 +103,15 @@ class Failure:
     result: CaseResult
     cases: int
     file: str = ""
-    new: int = -1
+    on_record: int = 0
     reason: str = ""
     link: str = ""
     reduced: str = ""
+
+    @property
+    def new(self) -> int:
+        """Cases that break the rule and are not on record."""
+        return self.cases - self.on_record
 
     @property
     def known(self) -> bool:

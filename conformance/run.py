@@ -20,12 +20,13 @@ import pyarrow as pa
 
 from conformance import laws
 from conformance.cases import Budget, Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles
-from conformance.command import DecodeEngine, RecordsRaised
+from conformance.command import RecordsRaised
 from conformance.engine import (
     DECODERS,
     ChildDied,
     DecodeRaised,
     DecodeTimeout,
+    Engine,
     Loaded,
     Ranges,
     Request,
@@ -114,7 +115,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def run(settings: Settings, engine: DecodeEngine, note: Note = lambda _text: None) -> RunResult:
+def run(settings: Settings, engine: Engine, note: Note = lambda _text: None) -> RunResult:
     """Runs every format of the settings on an engine. Raises UsageError, NothingSelected and HarnessError."""
     began = time.monotonic()
     for name in settings.formats:
@@ -163,7 +164,7 @@ def run(settings: Settings, engine: DecodeEngine, note: Note = lambda _text: Non
 
 
 def _reduced(
-    settings: Settings, engine: DecodeEngine, smallest: Sequence[tuple[Prepared, Sequence[Failure]]], note: Note
+    settings: Settings, engine: Engine, smallest: Sequence[tuple[Prepared, Sequence[Failure]]], note: Note
 ) -> list[Failure]:
     """Every format's failures, those that are not on record made small and only as many as asked for; then the known ones."""
     from conformance.shrink import shrink_all
@@ -178,11 +179,11 @@ def _reduced(
             selected = profiles(fmt, settings.writer_profile)
             return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
 
-        failures += shrink_all(settings, engine, one.fmt, unknown, one.decoder, scenario_of, note)
+        failures += shrink_all(settings, engine, one.fmt, unknown, one.decoder, one.loaded.capabilities, scenario_of, note)
     return failures + [failure for _, found in smallest for failure in found if failure.known]
 
 
-def load(settings: Settings, engine: DecodeEngine, fmt: Format[Any]) -> Future[Loaded]:
+def load(settings: Settings, engine: Engine, fmt: Format[Any]) -> Future[Loaded]:
     """Asks for the decoder of a format."""
     level = {"changes": "changes", "rows": "rows"}.get(settings.level, "auto")
     return engine.load(settings.decoder or _reference(fmt), level)
@@ -193,7 +194,7 @@ def _reference(fmt: Format[Any]) -> str:
 
 
 def prepare(
-    settings: Settings, engine: DecodeEngine, fmt: Format[Any], note: Note, loading: Future[Loaded] | None = None
+    settings: Settings, engine: Engine, fmt: Format[Any], note: Note, loading: Future[Loaded] | None = None
 ) -> Prepared | None:
     """Draws and publishes one format and submits its decode calls; None when the selection leaves nothing."""
     decoder = settings.decoder or _reference(fmt)
@@ -250,9 +251,7 @@ def to_ranges(places: Iterable[Place]) -> Ranges:
     return tuple(found)
 
 
-def publish(
-    settings: Settings, engine: DecodeEngine, handle: str, messages: Sequence[Message]
-) -> tuple[dict[int, Place], Source]:
+def publish(settings: Settings, engine: Engine, handle: str, messages: Sequence[Message]) -> tuple[dict[int, Place], Source]:
     """Publishes to Kafka, or writes a table where there is no broker; gives each message's place by its identity."""
     if settings.bootstrap is None:
         counters: dict[tuple[str, int], int] = {}
@@ -293,7 +292,7 @@ class Evidence:
     outputs: dict[str, dict[Place, list[OutputRow]]] = field(default_factory=dict)
 
 
-def finish(settings: Settings, engine: DecodeEngine, one: Prepared, note: Note, evidence: Evidence | None = None) -> FormatResult:
+def finish(settings: Settings, engine: Engine, one: Prepared, note: Note, evidence: Evidence | None = None) -> FormatResult:
     """Waits for a format's calls and judges them; keeps the outputs in `evidence` when it is given."""
     found = rules(one.fmt.name)
     judge = evidence.judge if evidence else Judge(found, one.loaded.capabilities)
@@ -338,7 +337,7 @@ def finish(settings: Settings, engine: DecodeEngine, one: Prepared, note: Note, 
 
 def _judge_call(
     settings: Settings,
-    engine: DecodeEngine,
+    engine: Engine,
     one: Prepared,
     call: Call,
     future: Future[pa.Table],
@@ -388,7 +387,7 @@ def _judge_foreign(
 
 
 def isolate(
-    settings: Settings, engine: DecodeEngine, one: Prepared, call: Call
+    settings: Settings, engine: Engine, one: Prepared, call: Call
 ) -> tuple[dict[Place, list[OutputRow]], list[tuple[Case, str]]]:
     """Bisects a call that raises until the raising cases stand alone; gives the others' output, and the guilty with why."""
     outputs: dict[Place, list[OutputRow]] = {}
@@ -422,7 +421,7 @@ def _returned(judge: Judge, result: CaseResult) -> CaseResult:
     """The case with the law that decoding ends: counted for each case that was decoded, broken where it errored or timed out."""
     if result.verdict is Verdict.UNSUPPORTED:
         return result
-    law = next(rule.id for rule in judge.rules if rule.law == "returns")
+    law = laws.rule_of(judge, "returns")
     judge.compared[law] += 1
     if result.verdict not in (Verdict.ERRORED, Verdict.TIMEOUT):
         return result
@@ -484,7 +483,8 @@ def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
     failures = []
     for rule, (known, _, _, finding, case) in found.items():
         reason, link = record.reason(rule) if known else ("", "")
-        failures.append(Failure(by_id[rule], finding, case, len(counts[rule]), new=new[rule], reason=reason, link=link))
+        number = len(counts[rule])
+        failures.append(Failure(by_id[rule], finding, case, number, on_record=number - new[rule], reason=reason, link=link))
     order = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
     return sorted(failures, key=lambda f: (order[f.rule.obligation.value], -f.cases))
 

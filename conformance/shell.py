@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.shell_completion import CompletionItem
@@ -24,8 +24,15 @@ else:
     # Generic only since click 8.5.
     _Type = _Pair = click.ParamType
 
-FAILURES = Path(".cdc-conformance/failures")
-"""Where failures are saved when no report is asked for (`conformance.replay.HOME`, which is dear to import)."""
+FAILURES: Final = Path(".cdc-conformance/failures")
+"""Where failures are saved when no report is asked for."""
+COMMAND: Final = "cmd:"
+"""What the specification of a decoder that is a process begins with."""
+
+
+def is_command(decoder: str | None) -> bool:
+    """Whether a decoder's specification names a command."""
+    return decoder is not None and decoder.startswith(COMMAND)
 
 
 class Named(_Type):
@@ -120,14 +127,14 @@ class DecoderSpec(_Type):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """As it is. Raises UsageError for a command where a Spark decoder is due."""
         text = str(value)
-        if self.spark and text.startswith("cmd:"):
+        if self.spark and is_command(text):
             where = f"{ctx.info_name} " if ctx is not None and ctx.info_name else ""
             raise UsageError(f"--decoder {text!r}: {where}needs a decoder in Spark; commands are judged by run and replay")
         return text
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Files, unless a command line is being written."""
-        return [] if incomplete.startswith("cmd:") else [CompletionItem(incomplete, type="file")]
+        return [] if is_command(incomplete) else [CompletionItem(incomplete, type="file")]
 
 
 class Assignment(_Pair):
@@ -283,7 +290,7 @@ def chosen(style: str | None) -> str:
 
 def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str | None) -> None:
     """One JSON list, or a table of the columns."""
-    style = style or ("pretty" if sys.stdout.isatty() else "json")
+    style = chosen(style)
     if style == "json":
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return

@@ -22,8 +22,7 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 
 from conformance._reductions import Measure, Recipe, apart, candidates, fault_of, hint, measure
-from conformance.command import DecodeEngine
-from conformance.engine import ChildDied, DecodeRaised, DecodeTimeout, Request, Source, write_records
+from conformance.engine import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, Source, write_records
 from conformance.judge import Capabilities, CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.output import Outputs, Place, read
 from conformance.results import Failure
@@ -118,19 +117,20 @@ class OutOfTime(Exception):
 
 def shrink_all(
     settings: Settings,
-    engine: DecodeEngine,
+    engine: Engine,
     fmt: Format[Any],
     failures: Sequence[Failure],
     decoder: str,
+    claims: Capabilities,
     scenario_of: Callable[[Case], Scenario | None],
     note: Callable[[str], None],
     limits: Limits = LIMITS,
 ) -> list[Failure]:
     """The failures in their order, each on the smallest case found; `reduced` says from what, with how much.
 
-    `scenario_of` gives the scenario that a case was written from, None when there is none: such a failure stays as it is, unless
-    its case is one of a fault, which is found in the catalogue. So do failures of a law (but `returns`), of foreign messages, and
-    of a decoder that does not end.
+    `claims` are the decoder's. `scenario_of` gives the scenario that a case was written from, None when there is none: such a
+    failure stays as it is, unless its case is one of a fault, which is found in the catalogue. So do failures of a law (but
+    `returns`), of foreign messages, and of a decoder that does not end.
     """
     tracks = {id(failure): track for failure in failures if (track := _track(fmt, failure, scenario_of)) is not None}
     if not tracks:
@@ -138,9 +138,8 @@ def shrink_all(
     note(f"{fmt.name}: reducing {len(tracks)} of {len(failures)} failures")
     raising = [track for track in tracks.values() if track.raising]
     convicting = [track for track in tracks.values() if not track.raising]
-    decoding = Decoding(engine, decoder, settings.mapping, Judge(rules(fmt.name)), limits)
+    decoding = Decoding(engine, decoder, settings.mapping, Judge(rules(fmt.name), claims), limits)
     try:
-        decoding.judge.capabilities = _claims(settings, engine, decoder)
         decoding.limits = replace(limits, calls=limits.calls // 2, seconds=limits.seconds / 2) if convicting else limits
         with _enough(f"{fmt.name}: decoders that raise", note):
             for track in raising:
@@ -159,12 +158,6 @@ def _enough(what: str, note: Callable[[str], None]) -> Iterator[None]:
         yield
     except OutOfTime as end:
         note(f"{what}: reduction stopped: {end}")
-
-
-def _claims(settings: Settings, engine: DecodeEngine, decoder: str) -> Capabilities:
-    """What the decoder claims: it has been loaded already, so this costs nothing."""
-    level = {"changes": "changes", "rows": "rows"}.get(settings.level, "auto")
-    return engine.load(decoder, level).result().capabilities
 
 
 def _track(fmt: Format[Any], failure: Failure, scenario_of: Callable[[Case], Scenario | None]) -> Track | None:
@@ -299,7 +292,7 @@ class Decoding:
     Raises OutOfTime when calls or seconds are used up.
     """
 
-    engine: DecodeEngine
+    engine: Engine
     decoder: str
     mapping: Mapping[str, str]
     judge: Judge

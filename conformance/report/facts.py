@@ -6,13 +6,14 @@ import enum
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 from conformance.expectations import Entry, EntryResult, State
 from conformance.judge import Verdict
 from conformance.results import Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.rules.base import Obligation
+from generators.model import Deployment
 
 COMMAND: Final = "cdc-conformance"
 
@@ -174,6 +175,13 @@ def replay(failure: Failure) -> str:
 def remedy(one: EntryResult) -> str:
     """What to do about an entry that is wrong."""
     return one.hint if one.state is State.UNEXPECTED_PASS else f"{one.hint}; correct or remove the entry"
+
+
+def unusual(deployment: Deployment) -> str:
+    """What of a deployment is not as usual; "" if all of it is."""
+    usual = Deployment()
+    told = ((field.name, getattr(deployment, field.name)) for field in fields(Deployment))
+    return ", ".join(f"{name} {value}" for name, value in told if value != getattr(usual, name))
 
 
 def covering(entry: Entry) -> str:

@@ -94,7 +94,7 @@ def _failures(found: Sequence[Failure]) -> Iterator[str]:
         (
             f"{code(one.rule.id)}<br>{html.escape(one.rule.statement).replace('|', '&#124;')}",
             f"{one.rule.obligation} {code(one.rule.effect.value)}",
-            f"{one.new if one.new >= 0 else one.cases:,}",
+            f"{one.new:,}",
             code(one.finding.path),
             code(one.finding.expected),
             code(one.finding.actual),

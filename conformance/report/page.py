@@ -16,7 +16,7 @@ from conformance.report.facts import SIGNS, Row, RuleStanding, Standing
 from conformance.report.wire import Wire
 from conformance.results import CallResult, Failure, FormatResult, RunResult
 from conformance.rules.base import Rule
-from generators.model import Deployment, State
+from generators.model import State
 
 if TYPE_CHECKING:
     import jinja2
@@ -158,13 +158,6 @@ def is_web(link: str) -> bool:
     return found.scheme in ("http", "https") and bool(found.netloc) and link.isprintable() and " " not in link
 
 
-def _deployment(deployment: Deployment) -> str:
-    """What of a deployment is not as usual."""
-    usual = Deployment()
-    names = ("time_zone", "charset", "compression", "binary", "decimal", "temporal", "bigint_unsigned")
-    return ", ".join(f"{n} {getattr(deployment, n)}" for n in names if getattr(deployment, n) != getattr(usual, n))
-
-
 def _key(key: bytes | None) -> str:
     """A message's key in a line; nothing where it is NULL or empty."""
     if not key:
@@ -192,7 +185,7 @@ def _failure(found: Failure, result: RunResult, limit: int) -> FailureView:
         actual,
         wire_of(found, limit),
         _key(key),
-        _deployment(case.deployment),
+        facts.unusual(case.deployment),
         found.reduced,
         note if len(note) <= NOTE else f"{note[:NOTE]} ... ({len(note):,} characters)",
         facts.replay(found),

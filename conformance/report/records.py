@@ -181,8 +181,8 @@ def _line(record: Mapping[str, Any]) -> bytes:
         return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
-def put(path: Path, pieces: Callable[[], Iterable[bytes]]) -> Path:
-    """Writes a file of a report whole or not at all. Raises HarnessError."""
+def put(path: Path, pieces: Callable[[], Iterable[bytes]], what: str = "the report") -> Path:
+    """Writes a file whole or not at all. Raises HarnessError, in which `what` says what could not be written."""
     partial = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -194,7 +194,7 @@ def put(path: Path, pieces: Callable[[], Iterable[bytes]]) -> Path:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
         raise HarnessError(
-            f"cannot write the report to {path}: {error.strerror or error}. Free space or choose another --report."
+            f"cannot write {what} to {path}: {error.strerror or error}. Free space, or choose another place."
         ) from error
     return path
 

@@ -246,7 +246,7 @@ def test_the_reason_is_told_with_the_failure():
         (f"version = 1\n[[known]]\nrule = '{SIGNED.id}'\nverdict = 'fail'\nreason = 1", "reason = 1 must be a text"),
         (
             "version = 1\n[[known]]\nrule = 'ticdc-canal-jsn/x'\nverdict = 'fail'",
-            f"begins with no format. Did you mean '{NAME}'?",
+            f"unknown format 'ticdc-canal-jsn'. Did you mean '{NAME}'?",
         ),
     ],
 )

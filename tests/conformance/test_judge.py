@@ -344,6 +344,20 @@ def test_types_that_a_decoder_does_not_claim_are_not_compared():
     assert convicted(judge([INSERT], wrong, capabilities=claims)) == [("value", "after['a']")]
 
 
+def test_claims_are_globs():
+    wrong = [replace(GOOD, after={"id": "2", "a": "y"})]
+    assert convicted(judge([INSERT], wrong, capabilities=Capabilities(types=("v*",)))) == [("value", "after['a']")]
+    assert Capabilities(kinds=("ROW", "D*")).claims("kinds", "ROW", "DDL")
+    assert not Capabilities(kinds=("ROW", "D*")).claims("kinds", "ROW", "WATERMARK")
+    assert Capabilities().claims("profiles", "anything")
+
+
+def test_envelope_columns_that_a_decoder_does_not_claim_are_not_judged():
+    wrong = [replace(GOOD, fields={"database": "other", "table": "other", "keys": ["id"]})]
+    assert convicted(judge([INSERT], wrong)) == [("field", "database"), ("field", "table")]
+    assert convicted(judge([INSERT], wrong, capabilities=Capabilities(columns=("data*", "keys")))) == [("field", "database")]
+
+
 def test_counts_sites_and_cases_of_a_rule():
     judged = Judge(GENERAL, remembers=True)
     for name in ("c1", "c2", "c3", "c4"):

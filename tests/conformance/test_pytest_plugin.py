@@ -39,7 +39,8 @@ def made_up(cls, config):
         Failure(rule, finding(rule), CaseResult(case, Verdict.FAIL), 3, ".cdc-conformance/failures/x.json")
         for rule in found if rule.id in cls.broken
     )
-    failures = tuple(replace(f, new=0, reason="waits", link="example.org/1") if f.rule.id in cls.known else f for f in failures)
+    on_record = {"on_record": 3, "reason": "waits", "link": "example.org/1"}
+    failures = tuple(replace(f, **on_record) if f.rule.id in cls.known else f for f in failures)
     entries = tuple(EntryResult(Entry(rule, Verdict.FAIL), State(state), 0, "a hint") for rule, state in cls.entries)
     results = tuple(RuleResult(r, int(r.id not in cls.unreached), int(r.id in cls.broken), cls.decoder is None) for r in found)
     cases = tuple(CaseResult(case, Verdict(v), note=f"why {v}") for v in cls.verdicts)

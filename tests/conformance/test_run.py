@@ -13,6 +13,7 @@ from conformance.expectations import Entry, Expectations, under
 from conformance.judge import Verdict
 from conformance.rules.base import Aspect, rules
 from conformance.run import Settings, run, sample, to_ranges
+from conformance.shell import FAILURES
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
 from generators.formats.base import get
 
@@ -360,9 +361,9 @@ def test_a_file_that_is_no_crash_file_is_refused(tmp_path, text):
 
 def test_a_failure_that_is_not_there_is_named_with_the_nearest(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    replay.HOME.mkdir(parents=True)
-    (replay.HOME / "ticdc-value-12345678.json").write_text("{}", "utf-8")
+    FAILURES.mkdir(parents=True)
+    (FAILURES / "ticdc-value-12345678.json").write_text("{}", "utf-8")
     with pytest.raises(UnknownName, match="Did you mean 'ticdc-value-12345678'"):
         replay.find("ticdc-value-12345677")
-    assert replay.find("ticdc-value-12345678") == replay.HOME / "ticdc-value-12345678.json"
-    assert replay.find(str(replay.HOME / "ticdc-value-12345678.json")).is_file()
+    assert replay.find("ticdc-value-12345678") == FAILURES / "ticdc-value-12345678.json"
+    assert replay.find(str(FAILURES / "ticdc-value-12345678.json")).is_file()

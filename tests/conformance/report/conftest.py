@@ -71,11 +71,9 @@ def full():
     places = {one.case.id: (("cdc", 0, n),) for n, one in enumerate(cases)}
     fmt = FormatResult("x-json", "mine.py:decode", (1,), cases, rules, calls, places, 0, {CellState.VALUE: 97, CellState.ANY: 3})
     failures = (
-        Failure(
-            UNSIGNED, cases[1].findings[0], cases[1], 2, "out/failures/u.json", new=2, reduced="reduced from 3 rows to 1 row"
-        ),
-        Failure(SHOULD, cases[3].findings[0], cases[3], 1, new=1),
-        Failure(KNOWN, cases[4].findings[0], cases[4], 1, new=0, reason="upstream 7", link="https://example.test/7"),
+        Failure(UNSIGNED, cases[1].findings[0], cases[1], 2, "out/failures/u.json", reduced="reduced from 3 rows to 1 row"),
+        Failure(SHOULD, cases[3].findings[0], cases[3], 1),
+        Failure(KNOWN, cases[4].findings[0], cases[4], 1, on_record=1, reason="upstream 7", link="https://example.test/7"),
     )
     entries = (
         EntryResult(Entry(KNOWN.id, Verdict.FAIL, reason="upstream 7"), State.KNOWN, 1),
@@ -135,9 +133,7 @@ def many(full):
             results.append(
                 replace(full.formats[0], format=name, cases=tuple(cases), rules=tuple(RuleResult(one, 5, 1) for one in broken))
             )
-            failures += [
-                Failure(one, c.findings[0], c, 1, f"out/{one.id}.json", new=1) for one, c in zip(broken, cases, strict=True)
-            ]
+            failures += [Failure(one, c.findings[0], c, 1, f"out/{one.id}.json") for one, c in zip(broken, cases, strict=True)]
         return replace(full, formats=tuple(results), failures=tuple(failures), entries=())
 
     return build

@@ -20,7 +20,7 @@ def recorded(full):
     """The run with everything that fails on record."""
     fmt = full.formats[0]
     known = tuple(replace(one, known=frozenset(f.rule for f in one.findings)) for one in fmt.cases)
-    failures = tuple(replace(one, new=0, reason="later") for one in full.failures)
+    failures = tuple(replace(one, on_record=one.cases, reason="later") for one in full.failures)
     return replace(full, formats=(replace(fmt, cases=known),), failures=failures, entries=full.entries[:1])
 
 
@@ -196,7 +196,7 @@ def test_a_report_is_five_files(full, tmp_path):
 
 def test_a_report_that_cannot_be_written_says_so(full, tmp_path):
     (tmp_path / "junit.xml").mkdir()
-    with pytest.raises(HarnessError, match=r"cannot write the report to .*junit\.xml.*another --report"):
+    with pytest.raises(HarnessError, match=r"cannot write the report to .*junit\.xml.*another place"):
         report.write_all(full, tmp_path)
     assert not list(tmp_path.glob("*.partial"))
 
