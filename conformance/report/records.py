@@ -115,7 +115,7 @@ def _failure(failure: Failure) -> dict[str, Any]:
         "rule": failure.rule.id,
         "case": finding.case,
         "cases": failure.cases,
-        "new": None if failure.new < 0 else failure.new,
+        "new": failure.new,
         "known": failure.known,
         "reason": failure.reason,
         "link": failure.link,

@@ -468,7 +468,7 @@ def decode_rows_bare(records, table, deployment):
 
 
 TALKATIVE = """
-# The command line; it warms up once, in a JVM that starts quickly, and says what it does at once and not every ten seconds.
+# The command line; it warms up once, in a JVM that starts quickly (`load` leaves QUICK out), and says at once what it does.
 import sys
 from _cdc_conformance_pytest import main
 from conformance import engine, load, shell
