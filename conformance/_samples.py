@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from conformance.report.wire import dump
 from generators import mysql, postgresql
 from generators.cases import LAYOUT
 from generators.formats.base import Format
@@ -81,18 +82,8 @@ def _sample(fmt: Format[Any], profile: Any, one: Written) -> Sample:
         return Sample(told, one.message, "null", "text")
     if fmt.container == "avro":
         read = _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH)
-        return Sample(told, one.message, hexdump(value), "text", read)
+        return Sample(told, one.message, dump(value, (), len(value))[0].rstrip(), "text", read)
     return Sample(told, one.message, pretty(value.decode()), "json")
-
-
-def hexdump(value: bytes) -> str:
-    """Sixteen bytes a line: offset, hexadecimal digits, ASCII."""
-    lines = []
-    for start in range(0, len(value), 16):
-        part = value[start : start + 16]
-        shown = "".join(chr(b) if 32 <= b < 127 else "." for b in part)
-        lines.append(f"{start:04x}  {part.hex(' '):<47}  {shown}")
-    return "\n".join(lines)
 
 
 def pretty(text: str, width: int = WIDTH) -> str:

@@ -281,10 +281,10 @@ def wire(value: bytes | None, path: str, row: int = 0, expected: str = "", limit
         return Wire("null", (Segment("null"),), 0)
     text, note = _text(value)
     if text is None:
-        dump, marks = _dump(value, _needles(path, expected), max(limit // 4, WIDTH))
-        left = len(value) - dump.count("\n") * WIDTH
+        text, marks = dump(value, _needles(path, expected), max(limit // 4, WIDTH))
+        left = len(value) - text.count("\n") * WIDTH
         note = f"the first {len(value) - left:,} of {len(value):,} bytes" if left > 0 else f"{len(value):,} bytes"
-        return Wire("hex", tuple(segments(dump, marks)), len(value), note)
+        return Wire("hex", tuple(segments(text, marks)), len(value), note)
     found = clipped(segments(text, spans(text, path, row)), limit)
     if any(one.omitted for one in found):
         note = "; ".join(filter(None, (note, f"shortened; {len(value):,} bytes in all")))
@@ -313,7 +313,7 @@ def _needles(path: str, expected: str) -> list[bytes]:
     return [word for word in found if len(word) > 1]
 
 
-def _dump(value: bytes, needles: Sequence[bytes], limit: int) -> tuple[str, list[Span]]:
+def dump(value: bytes, needles: Sequence[bytes], limit: int) -> tuple[str, list[Span]]:
     """Whole lines of offset, hex and ASCII, about `limit` bytes; and where in them the needles stand."""
     shown = value[: -(-limit // WIDTH) * WIDTH]
     hit: set[int] = set()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from conformance._streaming import CONF
 from conformance.cases import Budget, named_cases
-from conformance.engine import OURS, ChildDied, ChildEngine, DecodeRaised, DecodeTimeout, Loaded
+from conformance.engine import OURS, ChildDied, ChildEngine, DecodeRaised, DecodeTimeout
 from conformance.judge import Capabilities, CaseResult, Finding, Judge, Verdict
 from conformance.output import REQUIRED
 from conformance.results import Failure
@@ -43,9 +43,6 @@ class Fake:
     def __init__(self, directory, fail=lambda values: None) -> None:
         self.directory, self.fail = directory, fail
         self.opened, self.asked, self.released = {}, [], []
-
-    def load(self, _decoder, _level):
-        return told(Loaded((1, 2), Capabilities()))
 
     def open(self, handle, source):
         self.opened[handle] = {
@@ -116,7 +113,7 @@ def test_a_failure_becomes_its_smallest_message_and_says_what_that_took(fake) ->
     assert small.result.verdict is Verdict.FAIL
     assert small.cases == 7
     assert small.reduced.startswith("reduced from 2 events, 5 rows, 3 columns, 1,360 bytes to 1 row, 1 column, ")
-    assert f" {len(values(small)[0])} bytes in 1 round, 1 call, 0." in small.reduced
+    assert f" {len(values(small)[0])} bytes in 1 round, 1 call, " in small.reduced
     assert len(engine.asked) == 1
     assert engine.released == list(engine.opened) == ["shrink-1"]
 

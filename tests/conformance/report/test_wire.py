@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.report import wire
-from conformance.report.wire import MALFORMED, WHOLE, Segment
+from conformance.report.wire import MALFORMED, WHOLE, Segment, dump
 
 PATHS = (
     "after['c']",
@@ -166,3 +166,10 @@ def test_the_form_fits_the_value(value, form, text):
 
 def test_touching_marks_are_one():
     assert wire.segments("abcd", [(1, 2), (2, 3), (1, 1), (9, 12)]) == [Segment("a"), Segment("bc", True), Segment("d")]
+
+
+def test_a_dump_shows_offset_bytes_and_ascii():
+    assert dump(bytes(range(60, 77)) + b"\xff", (), 32)[0] == (
+        "000000  3c 3d 3e 3f 40 41 42 43 44 45 46 47 48 49 4a 4b  <=>?@ABCDEFGHIJK\n"
+        "000010  4c ff                                            L.\n"
+    )
