@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 import click
 
-from conformance.shell import CASE_ID, FORMAT, FORMAT_NAME, FORMATS_GIVEN, PROFILE, SEED, SPARK_DECODER
-from conformance.shell import print_rows as _print
+from conformance.shell import CASE_ID, FORMAT, FORMAT_NAME, FORMATS_GIVEN, PROFILE, SEED, SPARK_DECODER, print_rows
 from generators.errors import NothingSelected, UnknownName, UsageError
 from generators.formats import base as registry
 from generators.formats.base import FORMATS, get
@@ -63,7 +62,7 @@ def list_formats(style: str | None) -> None:
         }
         for fmt in registry.formats()
     ]
-    _print(rows, ("name", "title", "profiles"), style)
+    print_rows(rows, ("name", "title", "profiles"), style)
 
 
 @click.command("rules")
@@ -89,7 +88,7 @@ def list_rules(formats: tuple[str, ...], style: str | None) -> None:
         for name in formats or FORMATS
         for rule in rules(name)
     ]
-    _print(rows, ("id", "obligation", "statement", "citations"), style)
+    print_rows(rows, ("id", "obligation", "statement", "citations"), style)
 
 
 @click.command("cases")
@@ -113,7 +112,7 @@ def list_cases(formats: tuple[str, ...], writer_profile: str, select: tuple[str,
     ]
     if not rows:
         raise NothingSelected(f"no case matches {' '.join(select)}")
-    _print(rows, ("id", "level", "messages", "tags"), style)
+    print_rows(rows, ("id", "level", "messages", "tags"), style)
 
 
 @click.group(cls=Group)

@@ -145,16 +145,13 @@ class Record:
         return [self._marked(result, by_id) if result.findings else result for result in results]
 
     def _marked(self, result: CaseResult, by_id: Mapping[str, Rule]) -> CaseResult:
-        broken = {(f.rule, breach(by_id[f.rule], f, result.verdict)) for f in result.findings}
-        known: dict[tuple[str, Verdict], int] = {}
-        for rule, verdict in broken:
-            number = next((n for n, e in enumerate(self.expectations.entries) if e.knows(result, rule, verdict)), None)
-            if number is not None:
-                known[rule, verdict] = number
-        for number in set(known.values()):
-            self.covered[number] += 1
-        left = {rule for rule, _ in broken - set(known)}
-        return replace(result, known=frozenset(rule for rule, _ in known) - left) if known else result
+        left, known, covering = set[str](), set[str](), set[int]()
+        for rule, verdict in {(f.rule, breach(by_id[f.rule], f, result.verdict)) for f in result.findings}:
+            found = [n for n, entry in enumerate(self.expectations.entries) if entry.knows(result, rule, verdict)]
+            (known if found else left).add(rule)
+            covering.update(found)
+        self.covered.update(covering)
+        return replace(result, known=frozenset(known - left)) if known else result
 
     def reason(self, rule: str) -> tuple[str, str]:
         """Reason and link of the first entry that covers the rule."""
@@ -228,14 +225,9 @@ def _legal(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
 
 def _entry(data: Mapping[str, Any], where: str) -> Entry:
     _legal(data, _KEYS, where)
-    for key, kind, word in (
-        ("rule", str, "a text"),
-        ("verdict", str, "a text"),
-        ("reason", str, "a text"),
-        ("link", str, "a text"),
-    ):
-        if key in data and not isinstance(data[key], kind):
-            raise UsageError(f"{where}: {key} = {data[key]!r} must be {word}")
+    for key in ("rule", "verdict", "reason", "link"):
+        if not isinstance(data.get(key, ""), str):
+            raise UsageError(f"{where}: {key} = {data[key]!r} must be a text")
     for key in ("rule", "verdict"):
         if not data.get(key):
             raise UsageError(f"{where}: {key} is missing")

@@ -213,6 +213,12 @@ verdict = "fail"
     assert (entries[0].reason, entries[0].link) == ("waits for 2.0", "https://example.org/1")
 
 
+def test_entries_that_overlap_are_all_known():
+    result = run(BAD, judged("bad", SIGNED, profile="v5.3.4"), entries=[Entry(f"{NAME}/value", Verdict.FAIL), known()])
+    assert result.exit_code == 0
+    assert [(one.state, one.cases) for one in result.entries] == [(State.KNOWN, 2)] * 2
+
+
 def test_the_reason_is_told_with_the_failure():
     entry = known(reason="waits for 2.0", link="https://example.org/1")
     record = Record(Expectations((entry,)))
