@@ -72,7 +72,7 @@ USAGE = [
     (["run", "debezium-json", "--differential", "--decoder", "cmd:node x.js"], "--differential needs a decoder in Spark"),
     (["replay"], "name the failures to replay, or say --all"),
     (["run", "--update"], "add --expect FILE"),
-    (["run", "--differential", "--expect", "x.toml"], "leave out --expect and --update"),
+    (["run", "--differential", "--update", "--expect", "x.toml"], "leave out --update"),
     (["run", "--update", "--expect", "x.toml", "-x"], "--update needs the whole run"),
     (["run", "--expect", "no-such-file.toml"], "write one with --update"),
     (["replay", "no-such-failure"], "unknown failure 'no-such-failure'"),
