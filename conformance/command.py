@@ -215,15 +215,16 @@ class CommandEngine:
         self._spec, self._started = decoder, None
         process = self._process = Process(decoder.removeprefix(COMMAND), variables, self._woken, self._line_limit)
         levels = self._levels.get(decoder, (1, 2))
-        lines: list[bytes] = []
+        found: list[Started] = []
 
         def take(line: bytes, _everything: bool) -> bool:
             self._note(b"< ", line + b"\n")
-            lines.append(line)
+            # Read at once: of a line of noise and one that follows it, the noise is what has to be told.
+            found.append(started(line, levels))
             return True
 
         process.converse(self._noted([start_line(self._format, levels)]), take, deadline, "answer the start line")
-        self._started = started(lines[0], levels)
+        self._started = found[0]
         return self._started
 
     def _open(self, handle: str, source: Source) -> int:

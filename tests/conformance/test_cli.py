@@ -139,7 +139,7 @@ def test_a_fault_of_the_harness_is_no_verdict(command, monkeypatch):
     def fault(*_):
         raise AssertionError("no rule owns it")
 
-    monkeypatch.setattr("conformance.catalogue._print", fault)
+    monkeypatch.setattr("conformance.catalogue.print_rows", fault)
     code, out, err = command("formats")
     assert (code, out) == (3, "")
     assert "no rule owns it" in err

@@ -174,10 +174,12 @@ def test_an_error_without_end_is_cut(engine):
         engine([b"lie"] * 30).decode(asking(liar("error"))).result(20)
 
 
+NOISE = r"a line that is no JSON .*'Starting up \.\.\.'.*Expected is a line of type started"
 REFUSALS = {
     "silent": r"cannot be loaded.*within 1 s",
     "dies-at-start": r"ended with exit code 1(.|\n)*no such library",
-    "noise-at-start": r"a line that is no JSON .*'Starting up \.\.\.'.*Expected is a line of type started",
+    "noise-at-start": NOISE,
+    "noise-with-start": NOISE,
     "refuses": r"the decoder refuses to start: no decoder of any",
     "other-version": r"speaks version 2 of the protocol; this release speaks 1",
     "no-version": r"speaks version None of the protocol",

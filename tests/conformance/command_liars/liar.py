@@ -145,6 +145,8 @@ def main():
             sys.exit("no such library")
         case "noise-at-start":
             raw(b"Starting up ...\n")
+        case "noise-with-start":
+            OUT.write(b"Starting up ...\n")
         case "refuses":
             say(type="error", error=f"no decoder of {start['format']}")
             OUT.flush()
