@@ -6,11 +6,7 @@ When it keeps up is said in `_load_figures`.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
-import subprocess
-import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +17,7 @@ from typing import Any, Final, Self
 import pyarrow as pa
 
 from conformance._load_figures import DRAIN_S, Batch, Step
+from conformance._load_process import Producer
 from conformance.bench import plain_profile
 from conformance.engine import DECODERS, ChildDied, ChildEngine, DecodeRaised, DecodeTimeout
 from conformance.judge import BAD, Capabilities, CaseResult, Finding, Judge
@@ -51,7 +48,6 @@ SEARCH_TO: Final = 1_000_000.0
 SEARCH_WITHIN: Final = 0.1
 """A search ends when the highest rate that keeps up and the lowest that does not are as close as this."""
 
-MODULE: Final = "conformance._load_producer"
 Note = Callable[[str], None]
 
 
@@ -153,85 +149,6 @@ class Outcome:
         if self.failed or not self.complete or self.corrupt or self.sample.bad or self.best is None:
             return 1
         return 3 if not self.settings.search and self.best.short else 0
-
-
-class Producer:
-    """The process that publishes. Its events are read by a thread; `step` takes them while one is set."""
-
-    def __init__(self, request: Mapping[str, Any]) -> None:
-        self._events: list[dict[str, Any]] = []
-        self._lock = threading.Lock()
-        self.samples: dict[tuple[int, int], tuple[int, int]] = {}
-        self.acked = self.owed = self.places = 0
-        # A session of its own: on Ctrl-C it is ended by us, after what it can still tell.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", MODULE, json.dumps(request)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            text=True,
-            encoding="utf-8",
-        )
-        self._thread = threading.Thread(target=self._read, name="cdc-producer", daemon=True)
-        self._thread.start()
-
-    @property
-    def pid(self) -> int:
-        """The process."""
-        return self._process.pid
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            event = json.loads(line)
-            with self._lock:
-                self._events.append(event)
-        with self._lock:
-            self._events.append({"ended": True})
-
-    def tell(self, command: Mapping[str, Any]) -> None:
-        """Sends a command. Raises HarnessError when the process is gone."""
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(command) + "\n")
-            self._process.stdin.flush()
-        except OSError:
-            raise HarnessError(f"the producer ended with exit code {self._process.wait()}") from None
-
-    def take(self) -> list[dict[str, Any]]:
-        """The events since the last call. Raises HarnessError when publishing failed or the process is gone."""
-        with self._lock:
-            events, self._events = self._events, []
-        for event in events:
-            if "failed" in event:
-                raise HarnessError(event["failed"])
-            if "ended" in event:
-                raise HarnessError(f"the producer ended with exit code {self._process.wait()}")
-            self.samples.update(((p, o), (unit, place)) for p, o, unit, place in event.get("samples", ()))
-            if "done" in event:
-                self.acked += event["done"]["acked"]
-                self.owed += event["done"]["owed"]
-                self.places += event["done"]["places"]
-        return events
-
-    def close(self) -> None:
-        """Ends the process."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
-        try:
-            self._process.wait(2)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._thread.join(5)
-        self._process.stdout.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class Lane:

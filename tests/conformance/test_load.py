@@ -14,13 +14,15 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+from conformance import _load_process
 from conformance import load as loading
 from conformance._load_figures import DRAIN_S, Batch, Step, Timetable, quantile, slope
+from conformance._load_process import Producer
 from conformance._load_producer import Reports, Source, place_hash
 from conformance.cli import cli
 from conformance.engine import OURS, ChildEngine
 from conformance.judge import Capabilities, Verdict
-from conformance.load import Outcome, Producer, Settings, next_rate
+from conformance.load import Outcome, Settings, next_rate
 from conformance.report import load as report
 from generators import load
 from generators.errors import HarnessError, UsageError
@@ -187,7 +189,7 @@ def test_the_producer_tells_what_is_owed_where_samples_lie_and_when_messages_wer
 
 
 def test_a_producer_that_cannot_start_is_an_error_with_its_exit_code(monkeypatch, eventually):
-    monkeypatch.setattr(loading, "MODULE", "conformance.absent_producer")
+    monkeypatch.setattr(_load_process, "MODULE", "conformance.absent_producer")
     with Producer({}) as producer, pytest.raises(HarnessError, match="producer ended with exit code 1"):
         eventually(lambda: producer.take() == ["never"])
 
