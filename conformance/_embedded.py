@@ -12,10 +12,12 @@ import tempfile
 import time
 import uuid
 from base64 import urlsafe_b64encode
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from conformance._archive import kafka_classes, using
 from conformance._guarded import Guarded
 from conformance._jars import Java, Note, kafka_jars, require_java
 from generators.errors import HarnessError
@@ -75,11 +77,12 @@ class EmbeddedKafka:
 
     `start` returns when it answers; `stop` and `start` again make a restart with the same data and port. `close` removes the data
     too; the guardian does both if this process dies. Raises HarnessError with the last lines of the broker's log when it does not
-    start within `timeout_s` seconds, and what `kafka_jars` and `require_java` raise.
+    start within `timeout_s` seconds, and what `kafka_jars` and `require_java` raise. `classes` are options for the broker's JVM
+    in place of those that name its archive of classes.
     """
 
-    def __init__(self, note: Note, *, timeout_s: float = 90) -> None:
-        self._note, self._timeout_s = note, timeout_s
+    def __init__(self, note: Note, *, timeout_s: float = 90, classes: Sequence[str] = ()) -> None:
+        self._note, self._timeout_s, self._classes = note, timeout_s, tuple(classes)
         self._java: Java | None = None
         self._jars: list[Path] = []
         self._dir: Path | None = None
@@ -143,7 +146,7 @@ class EmbeddedKafka:
         text = "".join(f"{name}={value}\n" for name, value in properties.items())
         (self._dir / "server.properties").write_text(text, encoding="utf-8")
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
-        quick = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+        quick = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *using(kafka_classes()))
         # StorageTool takes an id that begins with a dash for an option.
         arguments = ("format", f"--cluster-id={cluster}", f"--config={self._dir / 'server.properties'}")
         formatter = self._run(quick, "kafka.tools.StorageTool", arguments)
@@ -168,7 +171,9 @@ class EmbeddedKafka:
     def start(self) -> None:
         """Starts the process and waits until it answers; one that runs already is killed first."""
         self.stop()
-        self._process = self._run((), "kafka.Kafka", (str(self.directory / "server.properties"),))
+        self._process = self._run(
+            self._classes or using(kafka_classes()), "kafka.Kafka", (str(self.directory / "server.properties"),)
+        )
         deadline = time.monotonic() + self._timeout_s
         while True:
             code = self._process.exit_code()
@@ -189,6 +194,14 @@ class EmbeddedKafka:
         """Kills the process; its data stays. Does nothing when it does not run."""
         if self._process is not None:
             self._process.stop()
+
+    def end(self, timeout_s: float) -> int | None:
+        """Ends the process gently, with all that it does at its end; its exit code, or None if it takes longer."""
+        assert self._process is not None
+        if (pid := self.pid) is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        return self._process.wait(timeout_s)
 
     def kill(self) -> None:
         """Kills the process as a crash would, behind our back."""

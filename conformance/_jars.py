@@ -57,20 +57,26 @@ def java_version(text: str) -> int | None:
     return int(found[2] or 0) if major == 1 else major
 
 
-def find_java(environ: Mapping[str, str] = os.environ) -> Java:
-    """The Java of JAVA_HOME, else of PATH. Raises HarnessError when there is none or it does not run; any version is returned."""
+def java_path(environ: Mapping[str, str] = os.environ) -> str:
+    """The launcher of JAVA_HOME's Java, else of PATH's. Raises HarnessError when there is none."""
     home = environ.get("JAVA_HOME")
     if home:
         path = shutil.which("java", path=str(Path(home) / "bin"))
         if path is None:
             raise HarnessError(f"JAVA_HOME is {home!r}, but has no bin/java. Set JAVA_HOME to a Java 17 or 21, or unset it.")
-    else:
-        path = shutil.which("java", path=environ.get("PATH"))
-        if path is None:
-            raise HarnessError(
-                "no Java found: JAVA_HOME is not set and PATH has no `java`. Install a Java 17 or 21 "
-                "(Debian, Ubuntu: openjdk-17-jre-headless; macOS: brew install openjdk@17)."
-            )
+        return path
+    path = shutil.which("java", path=environ.get("PATH"))
+    if path is None:
+        raise HarnessError(
+            "no Java found: JAVA_HOME is not set and PATH has no `java`. Install a Java 17 or 21 "
+            "(Debian, Ubuntu: openjdk-17-jre-headless; macOS: brew install openjdk@17)."
+        )
+    return path
+
+
+def find_java(environ: Mapping[str, str] = os.environ) -> Java:
+    """The Java of JAVA_HOME, else of PATH. Raises HarnessError when there is none or it does not run; any version is returned."""
+    path = java_path(environ)
     try:
         ran = subprocess.run([path, "-version"], capture_output=True, text=True, errors="replace", timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -145,8 +151,8 @@ def _complete(folder: Path) -> list[Path] | None:
 
 
 @contextlib.contextmanager
-def _lock(path: Path, note: Note) -> Iterator[None]:
-    """Holds an exclusive file lock; where the platform has none, runs without (the final rename is atomic anyway)."""
+def locked(path: Path, note: Note, what: str) -> Iterator[None]:
+    """Holds an exclusive file lock, waiting for the process that is `what`; where the platform has none, runs without."""
     try:
         import fcntl
     except ImportError:
@@ -156,7 +162,7 @@ def _lock(path: Path, note: Note) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            note("another process is fetching the Kafka jars; waiting for it")
+            note(f"another process is {what}; waiting for it")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -173,7 +179,7 @@ def kafka_jars(note: Note, *, environ: Mapping[str, str] = os.environ, timeout_s
     folder = _folder(environ)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(folder.with_name(folder.name + ".lock"), note):
+        with locked(folder.with_name(folder.name + ".lock"), note, "fetching the Kafka jars"):
             jars = _complete(folder)
             if jars is not None:
                 return jars

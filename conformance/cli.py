@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance import catalogue, completion, config, doctor, fuzz, measuring, publishing, streams
+from conformance import catalogue, completion, config, doctor, fuzz, measuring, prepare, publishing, streams
 from conformance.shell import (
     ALL,
     ASSIGNMENT,
@@ -335,6 +335,7 @@ for _command in (
     *fuzz.COMMANDS,
     *streams.COMMANDS,
     *doctor.COMMANDS,
+    *prepare.COMMANDS,
     *config.COMMANDS,
     *completion.COMMANDS,
 ):

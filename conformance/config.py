@@ -26,7 +26,7 @@ TOOL: Final = "cdc-conformance"
 
 _FILE: Final = "conformance.config.file"
 _OFF: Final = "conformance.config.off"
-_LENIENT: Final = frozenset({"config", "completion", "doctor"})
+_LENIENT: Final = frozenset({"config", "completion", "doctor", "prepare"})
 """Commands that work with a broken file: they tell what is wrong with it, or do not need it."""
 
 
@@ -280,7 +280,7 @@ class Main(Group):
         "Measure": ("bench", "load"),
         "Look": ("formats", "rules", "cases", "decode"),
         "Make messages": ("corpus", "publish"),
-        "Set up": ("doctor", "config", "completion"),
+        "Set up": ("doctor", "prepare", "config", "completion"),
     }
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:

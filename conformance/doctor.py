@@ -106,7 +106,7 @@ def connector() -> Outcome:
     wanted = [f"org.apache.spark_{name}_2.13-{version}.jar" for name in ("spark-sql-kafka-0-10", "spark-avro")]
     missing = [[jar for jar in wanted if not (cache / jar).is_file()] for cache in Path.home().glob(".ivy2*/jars")]
     fewest = min(missing, key=len, default=wanted)
-    remedy = f"none, if a Maven registry can be reached: Spark fetches them on the first run (ten seconds), or now by {_START}"
+    remedy = f"none, if a Maven registry can be reached: Spark fetches them on the first run (ten seconds), or now by {_PREPARE}"
     return not fewest, f"not cached yet: {', '.join(fewest)}" if fewest else f"cached, for {version}", remedy
 
 
@@ -125,7 +125,7 @@ def kafka_jars() -> Outcome:
 
     jars = cached_jars()
     remedy = (
-        f"none, if a Maven registry can be reached: they are fetched on first use (a minute), or now by {_START}; "
+        f"none, if a Maven registry can be reached: they are fetched on first use (a minute), or now by {_PREPARE}; "
         f"offline, set CDC_CONFORMANCE_KAFKA_JARS to the folder libs of a Kafka {KAFKA_VERSION} distribution"
     )
     return bool(jars), f"{len(jars)} in {jars[0].parent}" if jars else f"not cached in {cache_dir()}", remedy
@@ -229,7 +229,7 @@ def reachable(spec: str) -> Outcome:
     return True, f"answers after {time.monotonic() - began:.1f} s", ""
 
 
-_START = "`cdc-conformance doctor --start`"
+_PREPARE = "`cdc-conformance prepare`"
 _LAST = "report this with what `cdc-conformance doctor --format json` prints"
 _SPARK = "run, selftest, decode, stream, bench"
 CHECKS: tuple[tuple[str, Callable[[], Outcome], str, bool], ...] = (

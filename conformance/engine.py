@@ -281,6 +281,10 @@ class ChildEngine:
         """
         return _then(self._put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"])
 
+    def end(self, limit_s: float) -> Future[Any]:
+        """Ends the session's JVM gently, with all that it does at its end; nothing can be asked of the child afterwards."""
+        return self._put({"op": "end", "limit_s": limit_s})
+
     @property
     def pid(self) -> int | None:
         """The child's process group, while it runs: whoever wants to see it die kills that. The next request starts another."""

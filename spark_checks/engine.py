@@ -211,6 +211,8 @@ class SparkEngine:
                 return {}
             case "decode":
                 return self._decode(request)
+            case "end":
+                return self._end(request["limit_s"])
             case "liars":
                 return {
                     "liars": [
@@ -241,6 +243,17 @@ class SparkEngine:
         """Stops the session."""
         if self._spark is not None:
             self._spark.stop()
+
+    def _end(self, limit_s: float) -> dict[str, Any]:
+        """Ends the JVM by itself, so that it writes what it writes at its end, and waits for that."""
+        self.stop()
+        process = getattr(SparkContext._gateway, "proc", None)
+        self._spark = None
+        if process is None:
+            return {"code": None}
+        # Py4J's server takes the end of its input for the end of Python.
+        process.stdin.close()
+        return {"code": process.wait(limit_s)}
 
     def _configure(self, conf: Mapping[str, str]) -> None:
         """Makes these, and no others, the settings that the session has beside its own."""

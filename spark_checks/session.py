@@ -10,6 +10,8 @@ from typing import Final
 import pyspark
 from pyspark.sql import SparkSession
 
+from conformance._archive import WRITES, spark_classes, using
+
 PACKAGES: Final = {"kafka": "spark-sql-kafka-0-10_2.13", "avro": "spark-avro_2.13"}
 """What Spark has outside of pyspark, by the word that asks for it. From 4.2 on, pyspark has Avro itself."""
 
@@ -19,7 +21,8 @@ AVRO_LIMITS: Final = " ".join(
 )
 """What Avro may believe of a length that it reads. Without a limit, one flipped bit asks for gigabytes and ends the JVM."""
 
-_JAVA_OPTIONS: Final = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
+_DRIVER: Final = "spark.driver.extraJavaOptions"
+_EXECUTOR: Final = "spark.executor.extraJavaOptions"
 
 
 def session(
@@ -29,7 +32,7 @@ def session(
 
     `packages` names what is added of PACKAGES from Maven, in the version of the installed pyspark; the first resolution takes
     about ten seconds (reference/environment.md). Options that belong to the JVM have no effect on a session that is already
-    running; AVRO_LIMITS stand before those of `conf`.
+    running; AVRO_LIMITS, and the archive of classes if there is one, stand before those of `conf`.
     """
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName(app).master(f"local[{cores}]")
@@ -49,7 +52,10 @@ def session(
         inside = {"avro"} if tuple(map(int, release.split(".")[:2])) >= (4, 2) else set()
         wanted = [f"org.apache.spark:{PACKAGES[name]}:{release}" for name in packages if name not in inside]
         settings["spark.jars.packages"] = ",".join(wanted)
-    java = {key: f"{AVRO_LIMITS} {conf.get(key, '')}".strip() for key in _JAVA_OPTIONS}
+    # A JVM that writes an archive of classes takes none.
+    classes = "" if WRITES in conf.get(_DRIVER, "") else " ".join(f'"{option}"' for option in using(spark_classes()))
+    ours = {_DRIVER: f"{AVRO_LIMITS} {classes}", _EXECUTOR: AVRO_LIMITS}
+    java = {key: f"{options} {conf.get(key, '')}".strip() for key, options in ours.items()}
     for key, value in {**settings, **conf, **java}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

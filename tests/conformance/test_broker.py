@@ -475,6 +475,8 @@ def test_a_taken_port_is_avoided_and_nothing_stays(monkeypatch):
             assert alive(pid)
             command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
             assert b"-Xmx512m" in command
+            assert own.end(30) == 128 + signal.SIGTERM
+            assert not alive(pid)
     assert any("port was taken" in note for note in notes)
     assert not alive(pid)
     assert not folders[0].exists()
