@@ -104,10 +104,21 @@ def connector() -> Outcome:
     """Spark's Kafka source and Avro functions, in the caches where Spark's own Ivy puts them (`~/.ivy2*/jars`)."""
     version = _version("pyspark")
     wanted = [f"org.apache.spark_{name}_2.13-{version}.jar" for name in ("spark-sql-kafka-0-10", "spark-avro")]
-    missing = [[jar for jar in wanted if not (cache / jar).is_file()] for cache in Path.home().glob(".ivy2*/jars")]
+    caches = [cache for home in _homes() for cache in home.glob(".ivy2*/jars")]
+    missing = [[jar for jar in wanted if not (cache / jar).is_file()] for cache in caches]
     fewest = min(missing, key=len, default=wanted)
     remedy = f"none, if a Maven registry can be reached: Spark fetches them on the first run (ten seconds), or now by {_PREPARE}"
     return not fewest, f"not cached yet: {', '.join(fewest)}" if fewest else f"cached, for {version}", remedy
+
+
+def _homes() -> list[Path]:
+    """The home directory that HOME names, and the one that Java takes, which does not look at HOME."""
+    homes = [Path.home()]
+    with contextlib.suppress(ImportError, KeyError):
+        import pwd
+
+        homes.append(Path(pwd.getpwuid(os.getuid()).pw_dir))
+    return homes
 
 
 def client() -> Outcome:

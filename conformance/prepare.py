@@ -44,13 +44,15 @@ def steps(note: Note) -> Iterator[Step]:
     jars = _jars.kafka_jars(note)
     yield Step("Kafka's jars", str(jars[0].parent), missing, time.monotonic() - began)
     yield _archived("Kafka's classes", _archive.kafka_classes(), _broker, note)
-    began, there = time.monotonic(), doctor.connector()[0]
-    if not there:
+    # Writing Spark's archive starts a session, which fetches the modules.
+    there = doctor.connector()[0]
+    yield _archived("Spark's classes", _archive.spark_classes(), _session, note)
+    began = time.monotonic()
+    if not doctor.connector()[0]:
         note("starting Spark, which fetches its modules from the Maven registry")
         with ChildEngine(packages=MODULES) as engine:
             engine.started.result()
     yield Step("Spark's modules", doctor.connector()[1], not there, time.monotonic() - began)
-    yield _archived("Spark's classes", _archive.spark_classes(), _session, note)
 
 
 def _archived(name: str, archive: Path | None, start: Callable[[tuple[str, ...], Note], None], note: Note) -> Step:

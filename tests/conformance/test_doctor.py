@@ -2,9 +2,11 @@
 
 import json
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -108,8 +110,13 @@ def test_pyspark_absent_or_too_old(monkeypatch):
         assert check.command == f"{sys.executable} -m pip install 'pyspark>=4.0,<5'"
 
 
-def test_connector_jars(monkeypatch, tmp_path):
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+@pytest.mark.parametrize("named_by", ["HOME", "passwd"])
+def test_connector_jars(monkeypatch, tmp_path, named_by):
+    # Java takes the home of the user database, whatever HOME says.
+    other = tmp_path / "other"
+    monkeypatch.setenv("HOME", str(tmp_path if named_by == "HOME" else other))
+    entry = SimpleNamespace(pw_dir=str(tmp_path if named_by == "passwd" else other))
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: entry)
     monkeypatch.setattr(doctor, "_version", lambda name: "4.0.0")
     assert "not cached yet: org.apache.spark_spark-sql-kafka-0-10_2.13-4.0.0.jar" in by_name()["Spark connector jars"].found
     jars = tmp_path / ".ivy2.5.2" / "jars"
