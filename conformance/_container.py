@@ -225,6 +225,11 @@ def _remove(client: Any, name: str) -> None:
         client.containers.get(name).remove(force=True, v=True)
 
 
+def container_prefix(pid: int) -> str:
+    """What the names of a process's containers begin with."""
+    return f"cdc-conformance-kafka-{pid}-"
+
+
 @contextlib.contextmanager
 def container(client: Any, image: str, *, timeout_s: float = 120) -> Iterator[str]:
     """Starts the image, yields HOST:PORT of a broker that answers, and removes the container in any event.
@@ -236,7 +241,7 @@ def container(client: Any, image: str, *, timeout_s: float = 120) -> Iterator[st
     host = _host(client)
     for attempt in range(1, _ATTEMPTS + 1):
         port = free_ports(1)[0]
-        name = f"cdc-conformance-kafka-{uuid.uuid4().hex[:12]}"
+        name = f"{container_prefix(os.getpid())}{uuid.uuid4().hex[:12]}"
         guardian = Guarded(None, afterwards=[sys.executable, "-c", _REMOVE, name])
         box: DockerContainer | None = None
         try:

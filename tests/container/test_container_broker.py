@@ -32,15 +32,17 @@ def engine():
     client.close()
 
 
-def ours(engine):
-    return [box.name for box in engine.containers.list(all=True, filters={"name": "cdc-conformance-kafka-"})]
+def ours(engine, pid=None):
+    """The containers of a process, this one by default: another run may have its own on the same machine."""
+    prefix = _container.container_prefix(pid or os.getpid())
+    return [box.name for box in engine.containers.list(all=True) if box.name.startswith(prefix)]
 
 
-def gone(engine, timeout_s=20):
+def gone(engine, pid, timeout_s=20):
     deadline = time.monotonic() + timeout_s
-    while ours(engine) and time.monotonic() < deadline:
+    while ours(engine, pid) and time.monotonic() < deadline:
         time.sleep(0.2)
-    return not ours(engine)
+    return not ours(engine, pid)
 
 
 def test_publish_consume_and_gone(engine):
@@ -130,11 +132,11 @@ def test_no_container_is_left_when_we_are_killed(engine, number):
         start_new_session=True,
     )
     assert json.loads(process.stdout.readline())
-    assert len(ours(engine)) == 1
+    assert len(ours(engine, process.pid)) == 1
     process.send_signal(number)
     process.wait(30)
     process.stdout.close()
-    assert gone(engine)
+    assert gone(engine, process.pid)
 
 
 def test_an_image_that_cannot_be_had_is_told(engine, monkeypatch):
