@@ -43,7 +43,7 @@ def main() -> None:
     if found:
         sys.stderr.write(f"cdc-conformance: {shadow.explain(found)}\n")
         raise SystemExit(shadow.Shadowed.exit_code)
-    from conformance.cli import main as command
+    from conformance.commands.cli import main as command
 
     command()
 

@@ -40,7 +40,7 @@ say "finding the broker's jars"
 cd "$(dirname "$0")/.."
 "$python" -c '
 import sys
-from conformance._jars import kafka_jars
+from conformance.brokers.jars import kafka_jars
 from generators.errors import HarnessError
 try:
     jars = kafka_jars(lambda line: print(line, file=sys.stderr))

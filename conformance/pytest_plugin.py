@@ -29,11 +29,11 @@ check_shadowing()
 
 from rich.text import Text  # noqa: E402
 
-from conformance.cases import matches  # noqa: E402
-from conformance.expectations import Expectations, State, load  # noqa: E402
-from conformance.judge import Verdict  # noqa: E402
-from conformance.report import console  # noqa: E402
-from conformance.results import Failure, FormatResult, RuleResult, RunResult  # noqa: E402
+from conformance.cases.catalogue import matches  # noqa: E402
+from conformance.judging.judge import Verdict  # noqa: E402
+from conformance.judging.known import Expectations, State, load  # noqa: E402
+from conformance.judging.results import Failure, FormatResult, RuleResult, RunResult  # noqa: E402
+from conformance.reports import console  # noqa: E402
 from conformance.rules.base import Obligation, Rule, rules  # noqa: E402
 from generators.errors import HarnessError, UsageError  # noqa: E402
 
@@ -87,7 +87,7 @@ class DecoderSuite:
     @classmethod
     def cdc_report_header(cls, config: pytest.Config) -> str:
         """What is judged, and with which seed."""
-        from conformance.run import versions
+        from conformance.judging.results import versions
 
         seen = ", ".join(f"{name} {version}" for name, version in versions().items())
         return (
@@ -209,25 +209,28 @@ def _performed(cls: type[DecoderSuite], config: pytest.Config) -> Outcomes | str
 
 def _option(cls: type[DecoderSuite], config: pytest.Config, name: str) -> Any:
     """A class attribute, else the option of the same name, else the configuration file's, else the default."""
-    from conformance.config import pytest_defaults
+    from conformance.commands.cli import cli
+    from conformance.commands.config import pytest_defaults
 
     own = getattr(cls, name)
     asked = config.getoption(f"--cdc-{name}") if own is None else own
     if asked is not None:
         return asked
     try:
-        return {**DEFAULTS, **pytest_defaults(config.rootpath)}[name]
+        return {**DEFAULTS, **pytest_defaults(config.rootpath, cli)}[name]
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
 
 
 def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     """Runs a suite from start to end, and saves its failures where `cdc-conformance replay` finds them. Raises HarnessError."""
-    from conformance import replay
-    from conformance.cases import budget
-    from conformance.command import engine_for
-    from conformance.run import Settings, run
-    from conformance.shell import FAILURES, transport
+    from conformance.cases.catalogue import budget
+    from conformance.commands.shell import transport
+    from conformance.engines.command import engine_for
+    from conformance.files import FAILURES
+    from conformance.running import replay
+    from conformance.running.prepared import Settings
+    from conformance.running.run import run
 
     folders = _folders(cls, config)
     spec = resolve(cls.decoder, folders) if cls.decoder else None

@@ -198,7 +198,7 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """A DDL statement. `action` is a key of `generators.mysql.DDL_ACTIONS`; `table` is "" for database-level statements.
+    """A DDL statement. `action` is a key of `generators.sources.mysql.DDL_ACTIONS`; `table` is "" for database-level statements.
 
     `old_name` is the table's name before a RENAME, `tables` all objects of a multi-table statement (new names first).
     """
@@ -348,7 +348,7 @@ class Cell:
     `value` is canonical (level two), `text` what stands on the wire (level one); `json` says that the wire holds a JSON value
     other than a string, to be compared as a value. ONE_OF lists canonical values in `options`. ANY and ONE_OF say why in
     `reason`, and still compare `text` at level one when it is set.
-    `cls` is the value's class (`generators.mysql.value_class`), by which rules select.
+    `cls` is the value's class (`generators.sources.mysql.value_class`), by which rules select.
     """
 
     state: State

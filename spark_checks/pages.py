@@ -9,11 +9,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from conformance.pages import Trap
-from conformance.pages import pages as of_traps
-from generators.formats.base import FORMATS
-from spark_checks.engine import liars
-from spark_checks.liars import _streams
+from conformance.pages.pages import Trap
+from conformance.pages.pages import pages as of_traps
+from generators.wire_format import FORMATS
+from spark_checks.liars import streams as _streams
+from spark_checks.services.engine import liars
 
 
 def traps(fmt: str) -> Iterator[Trap]:

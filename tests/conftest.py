@@ -19,7 +19,7 @@ settings.load_profile("untimed")
 @pytest.fixture(scope="session")
 def kafka():
     """An embedded broker."""
-    from conformance.broker import broker
+    from conformance.brokers.broker import broker
 
     with broker("embedded") as started:
         yield started
@@ -28,8 +28,8 @@ def kafka():
 @pytest.fixture(scope="session")
 def spark():
     """A session with the Kafka and Avro packages."""
-    from conformance.engine import OURS
-    from spark_checks.session import session
+    from conformance.engines.child import OURS
+    from spark_checks.services.session import session
 
     started = session(packages=("kafka", "avro"), conf=OURS)
     yield started

@@ -13,10 +13,15 @@ FORBIDDEN = {
     "generators": ("conformance", "spark_checks", *SPARK),
     "conformance": ("spark_checks", *SPARK),
     # Two independent readings of a format: the decoder shares no code with the writer.
-    "spark_checks/decoders": ("generators.formats", "generators.boundaries", "generators.cases", "generators.faults"),
+    "spark_checks/decoders": (
+        "generators.formats",
+        "generators.sources.boundaries",
+        "generators.drawing.cases",
+        "generators.garbage.faults",
+    ),
 }
 # Where the name of the Spark side may stand as text: the one module that finds it, and the one that says when it is hidden.
-NAMES_SPARK_CHECKS = {"conformance/engine.py", "conformance/shadow.py"}
+NAMES_SPARK_CHECKS = {"conformance/engines/child.py", "conformance/shadow.py"}
 
 
 def sources(folder: str) -> list[Path]:
@@ -86,8 +91,8 @@ def test_imports_point_one_way(package):
         ("generators/formats/x.py", "from spark_checks.decoders import x"),
         ("conformance/x.py", "from importlib import import_module\nimport_module('pyspark.sql')"),
         ("conformance/x.py", "import importlib\nimportlib.import_module(f'spark_checks.decoders.{1}')"),
-        ("conformance/cli.py", "NAME = 'spark_checks.engine'"),
-        ("conformance/engine.py", "import pyspark"),
+        ("conformance/commands/cli.py", "NAME = 'spark_checks.services.engine'"),
+        ("conformance/engines/child.py", "import pyspark"),
         ("spark_checks/decoders/x.py", "from generators.formats.x import PROFILES"),
         ("spark_checks/decoders/x.py", "from generators import formats"),
     ],
@@ -99,7 +104,7 @@ def test_a_wrong_import_is_seen(path, text):
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("conformance/engine.py", "import importlib\nimportlib.import_module('spark_checks.engine')"),
+        ("conformance/engines/child.py", "import importlib\nimportlib.import_module('spark_checks.services.engine')"),
         ("conformance/x.py", '"""The Spark side is spark_checks."""\nfrom generators.model import Table'),
         ("spark_checks/decoders/x.py", "from generators.model import Table\nfrom pyspark.sql import functions"),
         ("generators/formats/x.py", "from .base import Format"),

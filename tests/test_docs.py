@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from conformance.cli import cli
+from conformance.commands.cli import cli
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
@@ -163,11 +163,11 @@ def test_a_broken_link_is_seen():
 
 
 def test_the_limits_that_are_told_are_those_of_the_code():
-    from conformance.cases import BUDGETS
-    from conformance.selftest import STREAMED
-    from generators.cases import boundary_scenarios, tables_of
-    from generators.differential import STATEMENTS
-    from generators.formats.base import formats
+    from conformance.cases.catalogue import BUDGETS
+    from conformance.running.selftest import STREAMED
+    from generators.drawing.cases import boundary_scenarios, tables_of
+    from generators.drawing.shared_history import STATEMENTS
+    from generators.wire_format import formats
 
     page = " ".join(text("docs/limits.md").split())
     assert f"`smoke` draws {BUDGETS['smoke'].drawn} for each format, `ci` at least {BUDGETS['ci'].drawn:,}" in page

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from generators.formats.base import get
+from generators.wire_format import get
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text("utf-8")

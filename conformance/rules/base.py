@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from generators.errors import UnknownName
-from generators.formats.base import FORMATS, module_name
+from generators.wire_format import FORMATS, module_name
 
 
 class Obligation(enum.StrEnum):
@@ -76,7 +76,7 @@ class Subject:
 
     `field` is "change" (missing, extra, corrupt, accepted, kind, op), an envelope field (database, schema, table, keys, position,
     commit_time, types, schema_version, sql), "image" or "cell"; `side` is before or after for image and cell.
-    `state` is the expected cell's State, `cls` its value class (generators.mysql.value_class), `type` its SourceType.key,
+    `state` is the expected cell's State, `cls` its value class (generators.sources.mysql.value_class), `type` its SourceType.key,
     `logical` its Logical. `tags` are the case's.
     """
 
@@ -164,7 +164,7 @@ def rules(fmt: str) -> tuple[Rule, ...]:
     """The rules of a format, special before general, laws last. Raises UnknownName."""
     if fmt not in FORMATS:
         raise UnknownName("format", fmt, FORMATS)
-    module = importlib.import_module(f"conformance.rules.{module_name(fmt)}")
+    module = importlib.import_module(f"conformance.rules.formats.{module_name(fmt)}")
     found: tuple[Rule, ...] = (*module.RULES, *laws(fmt))
     ids = [rule.id for rule in found]
     assert len(set(ids)) == len(ids), f"duplicate rule id in {fmt}"

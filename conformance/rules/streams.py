@@ -1,6 +1,6 @@
 """The rules of streams: what keyed tables that are kept from a decoder's changes owe, and how each format orders changes.
 
-They are laws over whole streams (DESIGN 3.6): no selector owns them, `conformance._streaming` does. How a format orders the
+They are laws over whole streams (DESIGN 3.6): no selector owns them, `conformance.streams.reading` does. How a format orders the
 changes of one row is data here too, since it is its documents that say it.
 """
 
@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final
 
 from conformance.rules.base import Citation, Effect, Obligation, Provenance, Rule
-from generators.formats.base import FORMATS, get
+from generators.wire_format import FORMATS, get
 
 _TICDC: Final = "reference/ticdc.md"
 _CANAL: Final = "reference/canal.md"

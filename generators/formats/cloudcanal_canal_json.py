@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from generators.errors import UnknownName, UsageError
-from generators.formats._canal_profiles import DDL_TYPES
-from generators.formats._cloudcanal import (
+from generators.families.canal import DDL_TYPES
+from generators.families.cloudcanal.cases import canal_scenarios, canal_switches
+from generators.families.cloudcanal.messages import (
     ASSUMED,
     RELEASE,
     CloudCanalProfile,
@@ -28,10 +29,9 @@ from generators.formats._cloudcanal import (
     table_changes,
     type_map,
 )
-from generators.formats._cloudcanal import write as write_drafts
-from generators.formats._cloudcanal_cases import canal_scenarios, canal_switches
-from generators.formats.base import Format, KindRow
+from generators.families.cloudcanal.messages import write as write_drafts
 from generators.model import Change, Deployment, History, Layout, Written
+from generators.wire_format import Format, KindRow
 
 __all__ = ["FORMAT", "PROFILES", "CanalJsonProfile", "profile", "write"]
 

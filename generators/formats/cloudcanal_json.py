@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from generators.errors import UnknownName, UsageError
-from generators.faults import CELL_FAULTS, CellFault
-from generators.formats._cloudcanal import (
+from generators.families.cloudcanal.cases import json_scenarios, json_switches
+from generators.families.cloudcanal.messages import (
     ASSUMED,
     RELEASE,
     CloudCanalProfile,
@@ -28,11 +28,11 @@ from generators.formats._cloudcanal import (
     table_changes,
     type_map,
 )
-from generators.formats._cloudcanal import write as write_drafts
-from generators.formats._cloudcanal_cases import json_scenarios, json_switches
-from generators.formats._mysql_texts import BASE64, HEX
-from generators.formats.base import Format, KindRow
+from generators.families.cloudcanal.messages import write as write_drafts
+from generators.families.mysql_texts import BASE64, HEX
+from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import Change, Deployment, History, Layout, Op, Written
+from generators.wire_format import Format, KindRow
 
 __all__ = ["FORMAT", "PROFILES", "JsonProfile", "profile", "write"]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from generators.formats import _cdl
-from generators.formats._cdl import CdlProfile, Event
-from generators.formats._cdl_cases import cell_faults, scenarios
-from generators.formats._connect import Schema, envelope
-from generators.formats.base import Format, KindRow, Switch
+from generators.families.cdl import messages as _cdl
+from generators.families.cdl.cases import cell_faults, scenarios
+from generators.families.cdl.messages import CdlProfile, Event
+from generators.families.connect import Schema, envelope
 from generators.model import History, Layout, Op, Written
+from generators.wire_format import Format, KindRow, Switch
 
 __all__ = ["FORMAT", "PROFILES", "write"]
 

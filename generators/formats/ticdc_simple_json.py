@@ -23,13 +23,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Final
 
-from generators import mysql
-from generators.faults import CELL_FAULTS, CellFault
-from generators.formats import _ticdc_text as text
-from generators.formats._ticdc_simple_encoding import publish, timestamp
-from generators.formats._ticdc_simple_plan import host_zone
-from generators.formats._ticdc_simple_profiles import PROFILES, SimpleProfile, profile
-from generators.formats._ticdc_simple_records import (
+from generators.families.ticdc import text
+from generators.families.ticdc_simple.cases import scenarios, switches
+from generators.families.ticdc_simple.encoding import publish, timestamp
+from generators.families.ticdc_simple.plan import host_zone
+from generators.families.ticdc_simple.profiles import PROFILES, SimpleProfile, profile
+from generators.families.ticdc_simple.records import (
     BootstrapRecord,
     Checksum,
     ColumnSchema,
@@ -41,9 +40,10 @@ from generators.formats._ticdc_simple_records import (
     TableSchema,
     WatermarkRecord,
 )
-from generators.formats._ticdc_simple_scenarios import scenarios, switches
-from generators.formats.base import Format, KindRow, Switch
+from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
+from generators.sources import mysql
+from generators.wire_format import Format, KindRow, Switch
 
 KINDS: Final = (
     KindRow("type INSERT", "ROW", "INSERT", "the row is in data; there is no old"),

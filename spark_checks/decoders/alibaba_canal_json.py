@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField
 
 from generators.model import Deployment, Table
-from spark_checks.decoders import _canal
+from spark_checks.decoders.families import canal as _canal
 
 
 def _kind(m: Column) -> Column:

@@ -16,7 +16,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from generators.model import Deployment, Table
-from spark_checks.decoders import _canal, _cloudcanal
+from spark_checks.decoders.families import canal as _canal
+from spark_checks.decoders.families import cloudcanal as _cloudcanal
 
 
 def _kind(m: Column) -> Column:

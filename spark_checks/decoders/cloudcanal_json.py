@@ -18,7 +18,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, StringType, StructField
 
 from generators.model import Deployment, Table
-from spark_checks.decoders import _canal, _cloudcanal
+from spark_checks.decoders.families import canal as _canal
+from spark_checks.decoders.families import cloudcanal as _cloudcanal
 
 NAMES: Final = _canal.Names(
     id="bid",

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
 from generators.model import Deployment, Table
-from spark_checks.decoders import _connect
+from spark_checks.decoders.families.connect import rows as _connect
 
 _STRING: Final = StringType()
 _LONG: Final = LongType()

@@ -18,7 +18,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
 from generators.model import Deployment, Table
-from spark_checks.decoders import _cdl, _connect
+from spark_checks.decoders.families import cdl as _cdl
+from spark_checks.decoders.families.connect import rows as _connect
 
 _PROPERTY: Final = StructType([StructField("name", StringType()), StructField("value", LongType())])
 MEMBERS: Final = (

@@ -20,10 +20,10 @@ from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
-from spark_checks.decoders import _framing
-from spark_checks.decoders._canal import COORDINATES, ROW_TYPES
-from spark_checks.decoders._framing import literal, name
-from spark_checks.decoders._mysql import typed
+from spark_checks.decoders.families import framing as _framing
+from spark_checks.decoders.families.canal import COORDINATES, ROW_TYPES
+from spark_checks.decoders.families.framing import literal, name
+from spark_checks.decoders.families.mysql import typed
 
 _TEXTS: Final = ArrayType(StringType())
 _COLUMN: Final = StructType(

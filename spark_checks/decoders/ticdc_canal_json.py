@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DecimalType, StructField, StructType
 
 from generators.model import Deployment, Table
-from spark_checks.decoders import _canal
+from spark_checks.decoders.families import canal as _canal
 
 _TSO: Final = DecimalType(20, 0)
 

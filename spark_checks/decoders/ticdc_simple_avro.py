@@ -18,11 +18,13 @@ from pyspark.sql import functions as F
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, Table
-from spark_checks.decoders import _avro, _framing, _ticdc_simple
-from spark_checks.decoders._avro import array, enum, record
-from spark_checks.decoders._canal import COORDINATES, ROW_TYPES
-from spark_checks.decoders._framing import literal, name
-from spark_checks.decoders._mysql import misfit, typed
+from spark_checks.decoders.families import avro as _avro
+from spark_checks.decoders.families import framing as _framing
+from spark_checks.decoders.families import ticdc_simple as _ticdc_simple
+from spark_checks.decoders.families.avro import array, enum, record
+from spark_checks.decoders.families.canal import COORDINATES, ROW_TYPES
+from spark_checks.decoders.families.framing import literal, name
+from spark_checks.decoders.families.mysql import misfit, typed
 
 MESSAGE: Final = b"\x16"
 """The branch of Message in the union of all records, 11, as Avro writes it."""

@@ -19,10 +19,11 @@ from pyspark.sql.types import ArrayType, BooleanType, DataType, DecimalType, Map
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, Table
-from spark_checks.decoders import _framing, _ticdc_simple
-from spark_checks.decoders._canal import COORDINATES, DDL_TYPES, OPTIONS, ROW_TYPES
-from spark_checks.decoders._framing import name
-from spark_checks.decoders._mysql import typed
+from spark_checks.decoders.families import framing as _framing
+from spark_checks.decoders.families import ticdc_simple as _ticdc_simple
+from spark_checks.decoders.families.canal import COORDINATES, DDL_TYPES, OPTIONS, ROW_TYPES
+from spark_checks.decoders.families.framing import name
+from spark_checks.decoders.families.mysql import typed
 
 _TSO: Final = DecimalType(20, 0)
 _TEXTS: Final = MapType(StringType(), StringType())

@@ -9,8 +9,8 @@ from pyspark.sql import functions as F
 
 from generators.model import Deployment
 from spark_checks.decoders import alibaba_canal_json as reference
-from spark_checks.liars._canal import common
 from spark_checks.liars.base import Liar
+from spark_checks.liars.families.canal import common
 
 _FORMAT: Final = "alibaba-canal-json"
 

@@ -9,9 +9,9 @@ from pyspark.sql import functions as F
 
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders import aliyun_dts_avro as reference
-from spark_checks.decoders._canal import COORDINATES
-from spark_checks.liars._canal import common
+from spark_checks.decoders.families.canal import COORDINATES
 from spark_checks.liars.base import Decode, Liar, on_cells, on_columns, on_rows
+from spark_checks.liars.families.canal import common
 
 _FORMAT: Final = "aliyun-dts-avro"
 

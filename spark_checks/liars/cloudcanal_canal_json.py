@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from spark_checks.decoders import cloudcanal_canal_json as reference
-from spark_checks.liars import _canal, _cloudcanal
 from spark_checks.liars.base import Liar, on_input
+from spark_checks.liars.families import canal as _canal
+from spark_checks.liars.families import cloudcanal as _cloudcanal
 
 _FORMAT: Final = "cloudcanal-canal-json"
 

@@ -8,10 +8,10 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from generators.model import Deployment, Logical
-from spark_checks.decoders import _connect
 from spark_checks.decoders import cloudcanal_debezium as reference
-from spark_checks.liars._canal import common
+from spark_checks.decoders.families.connect import rows as _connect
 from spark_checks.liars.base import Liar, on_cells, on_columns, on_input
+from spark_checks.liars.families.canal import common
 
 _FORMAT: Final = "cloudcanal-debezium"
 

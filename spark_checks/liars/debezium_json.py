@@ -8,10 +8,10 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from generators.model import Deployment
-from spark_checks.decoders import _connect
 from spark_checks.decoders import debezium_json as reference
-from spark_checks.liars._connect import common
+from spark_checks.decoders.families.connect import rows as _connect
 from spark_checks.liars.base import Liar, on_columns
+from spark_checks.liars.families.connect import common
 
 _FORMAT: Final = "debezium-json"
 

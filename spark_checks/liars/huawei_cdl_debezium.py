@@ -8,10 +8,10 @@ from typing import Final
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from generators.model import Logical
-from spark_checks.decoders import _connect
 from spark_checks.decoders import huawei_cdl_debezium as reference
-from spark_checks.liars._cdl import as_kind, common, of_dialect, where
+from spark_checks.decoders.families.connect import rows as _connect
 from spark_checks.liars.base import Decode, Liar, on_cells, on_columns
+from spark_checks.liars.families.cdl import as_kind, common, of_dialect, where
 
 _FORMAT: Final = "huawei-cdl-debezium"
 

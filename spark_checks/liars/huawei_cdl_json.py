@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 
 from generators.model import Logical
 from spark_checks.decoders import huawei_cdl_json as reference
-from spark_checks.liars._cdl import as_kind, common, of_dialect, scaled, where
 from spark_checks.liars.base import Decode, Liar, on_cells, on_columns
+from spark_checks.liars.families.cdl import as_kind, common, of_dialect, scaled, where
 
 _FORMAT: Final = "huawei-cdl-json"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from spark_checks.decoders import ticdc_canal_json as reference
-from spark_checks.liars._canal import common
 from spark_checks.liars.base import Liar, on_columns
+from spark_checks.liars.families.canal import common
 
 _FORMAT: Final = "ticdc-canal-json"
 

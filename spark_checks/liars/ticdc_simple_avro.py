@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders import ticdc_simple_avro as reference
-from spark_checks.liars._canal import common
 from spark_checks.liars.base import Decode, Liar, on_cells, on_columns, on_rows
+from spark_checks.liars.families.canal import common
 
 _FORMAT: Final = "ticdc-simple-avro"
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from generators.model import Logical, SourceType
 from spark_checks.decoders import ticdc_simple_json as reference
-from spark_checks.liars._canal import common
 from spark_checks.liars.base import Decode, Liar, on_cells, on_columns, on_input, on_rows
+from spark_checks.liars.families.canal import common
 
 _FORMAT: Final = "ticdc-simple-json"
 

@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture(scope="session")
 def spark():
     """A session on two cores."""
-    from spark_checks.session import session
+    from spark_checks.services.session import session
 
     started = session(packages=("avro",))
     yield started

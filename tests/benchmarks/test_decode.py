@@ -2,10 +2,11 @@
 
 import pytest
 
-from conformance.bench import REFERENCE, baseline, generate, plain_profile
-from conformance.engine import DECODERS, write_records
-from generators import bulk
-from generators.formats.base import FORMATS, get, module_name
+from conformance.engines.base import write_records
+from conformance.engines.child import DECODERS
+from conformance.load.bench import REFERENCE, baseline, generate, plain_profile
+from generators.bulk import expander as bulk
+from generators.wire_format import FORMATS, get, module_name
 
 LEVELS = {1: "changes", 2: "rows"}
 
@@ -13,7 +14,7 @@ LEVELS = {1: "changes", 2: "rows"}
 @pytest.fixture(scope="module", params=FORMATS)
 def records(request, spark, count, tmp_path_factory):
     """A format's profile and baseline, and its load as cached records."""
-    from spark_checks.throughput import cached
+    from spark_checks.services.throughput import cached
 
     fmt = get(request.param)
     profile = plain_profile(fmt)
@@ -27,8 +28,8 @@ def records(request, spark, count, tmp_path_factory):
 
 @pytest.mark.parametrize("level", LEVELS, ids=LEVELS.values())
 def test_decode(records, level, count, against, benchmark):
-    from spark_checks.engine import load
-    from spark_checks.throughput import WARM_UP, Contestant, execute
+    from spark_checks.services.engine import load
+    from spark_checks.services.throughput import WARM_UP, Contestant, execute
 
     name, profile, yardstick_of, frame = records
     reference, yardstick = (

@@ -4,9 +4,9 @@ from collections import deque
 
 import pytest
 
-from conformance.bench import SEED, plain_profile
-from generators import bulk
-from generators.formats.base import FORMATS, get
+from conformance.load.bench import SEED, plain_profile
+from generators.bulk import expander as bulk
+from generators.wire_format import FORMATS, get
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -2,19 +2,19 @@
 
 import pytest
 
-from conformance.bench import SEED, plain_profile
-from conformance.publishing import bare
-from generators import bulk
-from generators.formats.base import get
+from conformance.commands.publish import bare
+from conformance.load.bench import SEED, plain_profile
+from generators.bulk import expander as bulk
 from generators.model import Layout
-from generators.pacing import publish_paced
+from generators.publishing.pacing import publish_paced
+from generators.wire_format import get
 
 FORMAT = "ticdc-canal-json"
 
 
 @pytest.fixture
 def topic(kafka):
-    from generators.kafka import run_topic
+    from generators.publishing.kafka import run_topic
 
     with run_topic(kafka.bootstrap, Layout().partitions, prefix="cdc-bench") as name:
         yield name

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance import engine
-from conformance.engine import ChildEngine
+from conformance.engines import child as engine
+from conformance.engines.child import ChildEngine
 
 
 def _stat(pid: str) -> tuple[str, int, int] | None:

@@ -17,11 +17,11 @@ MADE_UP = """
 import pytest
 from dataclasses import replace
 from conformance import pytest_plugin
-from conformance.judge import CaseResult, Finding, Verdict
-from conformance.expectations import Entry, EntryResult, State
-from conformance.results import Failure, FormatResult, Header, RuleResult, RunResult
+from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.known import Entry, EntryResult, State
+from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
 from conformance.rules.base import Aspect, rules
-from generators.boundaries import COMPOSITE
+from generators.sources.boundaries import COMPOSITE
 from generators.errors import NothingSelected
 from generators.model import Case, Change, Deployment, Kind, Message, Written
 

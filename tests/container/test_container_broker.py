@@ -13,16 +13,16 @@ import docker
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from conformance import _container
-from conformance._embedded import free_ports
-from conformance.broker import broker
+from conformance.brokers import _container
+from conformance.brokers.broker import broker
+from conformance.brokers.embedded import free_ports
 from generators.errors import HarnessError
-from generators.kafka import Placed, check_reachable, publish, run_topic
 from generators.model import Message
+from generators.publishing.kafka import Placed, check_reachable, publish, run_topic
 
 pytestmark = pytest.mark.container
 
-ROOT = Path(_container.__file__).parent.parent
+ROOT = Path(_container.__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_a_taken_port_is_avoided(engine, monkeypatch):
 def test_no_container_is_left_when_we_are_killed(engine, number):
     body = """
     import json, time
-    from conformance.broker import broker
+    from conformance.brokers.broker import broker
     with broker("container") as started:
         print(json.dumps(started.bootstrap), flush=True)
         time.sleep(600)

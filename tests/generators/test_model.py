@@ -2,8 +2,8 @@
 
 import pytest
 
-from generators import mysql
 from generators.model import Cell, Change, Column, Instant, Kind, State, Table
+from generators.sources import mysql
 
 SPARK = {
     "tinyint": "tinyint",

@@ -1,0 +1,282 @@
+"""A Kafka broker in a container: an image shaped like Apache Kafka's (KRaft, configured by KAFKA_* variables).
+
+`testcontainers.kafka` starts Confluent-shaped images only (reference/conventions.md C.3), hence a class of our own.
+testcontainers and the Docker SDK are imported when first used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from conformance.brokers._guarded import Guarded
+from conformance.brokers.embedded import free_ports
+from conformance.brokers.jars import KAFKA_VERSION, Note
+from generators.errors import HarnessError
+from generators.publishing.kafka import check_reachable
+
+if TYPE_CHECKING:
+    from testcontainers.core.container import DockerContainer
+
+IMAGE = f"apache/kafka:{KAFKA_VERSION}"
+PING_S = 5
+_ATTEMPTS = 4
+_LOG_LINES = 15
+
+SETTINGS = {
+    "KAFKA_NODE_ID": "1",
+    "KAFKA_PROCESS_ROLES": "broker,controller",
+    "KAFKA_CONTROLLER_LISTENER_NAMES": "CONTROLLER",
+    "KAFKA_INTER_BROKER_LISTENER_NAME": "PLAINTEXT",
+    "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR": "1",
+    "KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR": "1",
+    "KAFKA_TRANSACTION_STATE_LOG_MIN_ISR": "1",
+    "KAFKA_SHARE_COORDINATOR_STATE_TOPIC_REPLICATION_FACTOR": "1",
+    "KAFKA_SHARE_COORDINATOR_STATE_TOPIC_MIN_ISR": "1",
+    "KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS": "0",
+    "KAFKA_AUTO_CREATE_TOPICS_ENABLE": "false",
+    "KAFKA_LOG_RETENTION_MS": "-1",
+    "KAFKA_HEAP_OPTS": "-Xmx512m",
+}
+"""Every variable that does not depend on the port. One KAFKA_ variable replaces the image's whole default configuration."""
+
+# Run by the guardian in a Python of its own. The engine may still be creating the container when we are killed.
+_REMOVE = """
+import sys, time, docker
+client = docker.from_env(timeout=30)
+for _ in range(5):
+    try:
+        client.containers.get(sys.argv[1]).remove(force=True, v=True)
+        break
+    except docker.errors.NotFound:
+        time.sleep(1)
+"""
+
+
+class EngineMissing(HarnessError):
+    """No container engine, or no library to reach it with."""
+
+
+class ImageMissing(HarnessError):
+    """The engine does not have the image and cannot get it."""
+
+
+def image_name() -> str:
+    """The image: CDC_CONFORMANCE_KAFKA_IMAGE, else Apache Kafka's official one."""
+    return os.environ.get("CDC_CONFORMANCE_KAFKA_IMAGE") or IMAGE
+
+
+def engine() -> Any:
+    """A Docker SDK client that has an answer from its engine. The caller closes it. Raises EngineMissing, with what to do."""
+    try:
+        import docker  # type: ignore[import-untyped]
+        import testcontainers.core.container  # noqa: F401
+    except ImportError as error:
+        raise EngineMissing(
+            f"testcontainers is not installed ({error}): {sys.executable} -m pip install 'cdc-conformance[container]'"
+        ) from error
+    client = None
+    try:
+        client = docker.from_env(timeout=PING_S)
+        client.ping()
+    except Exception as error:
+        if client is not None:
+            client.close()
+        where = os.environ.get("DOCKER_HOST", "its default socket")
+        raise EngineMissing(
+            f"no Docker engine answers at {where} ({_short(error)}). Start it, or point DOCKER_HOST at one; "
+            "without one use --broker embedded."
+        ) from error
+    return client
+
+
+def _short(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return text if len(text) <= 200 else text[:197] + "..."
+
+
+def _prefixed(image: str) -> str:
+    from testcontainers.core.config import testcontainers_config
+
+    return testcontainers_config.hub_image_name_prefix + image
+
+
+def has_image(client: Any, image: str) -> bool:
+    """Whether the engine has the image."""
+    import docker
+
+    try:
+        client.images.get(_prefixed(image))
+    except docker.errors.ImageNotFound:
+        return False
+    return True
+
+
+def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
+    """Sees to it that the engine has the image, pulling it for at most `limit_s` seconds. Raises ImageMissing."""
+    import docker
+
+    full = _prefixed(image)
+    if has_image(client, image):
+        return
+    note(f"pulling the image {full}, for at most {limit_s:.0f} s")
+    failure: list[str] = []
+
+    def pull() -> None:
+        puller = docker.from_env(timeout=max(1, int(limit_s)))
+        try:
+            puller.images.pull(full)
+        except Exception as error:  # noqa: BLE001 - whatever it is, there is no image
+            failure.append(_short(error))
+        finally:
+            puller.close()
+
+    # A daemon thread: the SDK cannot be interrupted, and a pull that goes on in the engine harms nobody.
+    thread = threading.Thread(target=pull, daemon=True, name="pull")
+    began = told = time.monotonic()
+    thread.start()
+    while thread.is_alive() and time.monotonic() - began < limit_s:
+        thread.join(0.2)
+        if time.monotonic() - told > 10:
+            told = time.monotonic()
+            note(f"pulling the image {full}: {told - began:.0f} s")
+    if thread.is_alive():
+        failure.append(f"not pulled within {limit_s:.0f} s")
+    if failure:
+        raise ImageMissing(
+            f"the engine has no image {full} and cannot pull it ({failure[0]}). Pull or build it beforehand, name another one in "
+            "CDC_CONFORMANCE_KAFKA_IMAGE, or use --broker embedded."
+        )
+
+
+def _host(client: Any) -> str:
+    """Where ports that the engine publishes are reached from here."""
+    from testcontainers.core.config import testcontainers_config
+    from testcontainers.core.docker_client import DockerClient
+
+    if testcontainers_config.tc_host_override:
+        return testcontainers_config.tc_host_override
+    # An engine that runs inside our own container: its ports are here, not at the gateway where testcontainers looks.
+    if client.info().get("Name") == socket.gethostname():
+        return "127.0.0.1"
+    known = DockerClient()
+    try:
+        host = known.host()
+    finally:
+        known.client.close()
+    return "127.0.0.1" if host == "localhost" else host
+
+
+@contextlib.contextmanager
+def _ryuk_if_there(client: Any) -> Iterator[None]:
+    """Keeps testcontainers from pulling its reaper's image when the engine does not have it; our guardian cleans up anyway."""
+    from testcontainers.core.config import testcontainers_config
+
+    before = testcontainers_config.ryuk_disabled
+    testcontainers_config.ryuk_disabled = before or not has_image(client, testcontainers_config.ryuk_image)
+    try:
+        yield
+    finally:
+        testcontainers_config.ryuk_disabled = before
+
+
+def _container(image: str, host: str, port: int, name: str) -> DockerContainer:
+    """The container, not yet started. The port is the same inside and outside, or the broker could not reach its own address."""
+    from testcontainers.core.container import DockerContainer
+
+    class ApacheKafka(DockerContainer):
+        """An image of Apache Kafka's shape as a single KRaft node."""
+
+        def __init__(self) -> None:
+            super().__init__(image, name=name)
+            controller = port + 1 if port < 65535 else port - 1
+            self.with_envs(
+                **SETTINGS,
+                KAFKA_LISTENERS=f"PLAINTEXT://0.0.0.0:{port},CONTROLLER://localhost:{controller}",
+                KAFKA_ADVERTISED_LISTENERS=f"PLAINTEXT://{host}:{port}",
+                KAFKA_CONTROLLER_QUORUM_VOTERS=f"1@localhost:{controller}",
+            )
+            # Nobody else's business: published on loopback wherever that is enough.
+            self.ports[f"{port}/tcp"] = ("127.0.0.1", port) if host == "127.0.0.1" else port  # type: ignore[assignment]
+
+    return ApacheKafka()
+
+
+def _tail(client: Any, name: str) -> str:
+    try:
+        lines = client.containers.get(name).logs(tail=_LOG_LINES).decode("utf-8", errors="replace").splitlines()
+    except Exception as error:  # noqa: BLE001 - the log is a courtesy
+        return f"  (no log: {_short(error)})"
+    return "\n".join(f"  {line[:400]}" for line in lines) or "  (its log is empty)"
+
+
+def _remove(client: Any, name: str) -> None:
+    import docker
+
+    with contextlib.suppress(docker.errors.NotFound):
+        client.containers.get(name).remove(force=True, v=True)
+
+
+def container_prefix(pid: int) -> str:
+    """What the names of a process's containers begin with."""
+    return f"cdc-conformance-kafka-{pid}-"
+
+
+@contextlib.contextmanager
+def container(client: Any, image: str, *, timeout_s: float = 120) -> Iterator[str]:
+    """Starts the image, yields HOST:PORT of a broker that answers, and removes the container in any event.
+
+    Raises HarnessError with the last lines of the container's log when it does not start within `timeout_s` seconds.
+    """
+    import docker
+
+    host = _host(client)
+    for attempt in range(1, _ATTEMPTS + 1):
+        port = free_ports(1)[0]
+        name = f"{container_prefix(os.getpid())}{uuid.uuid4().hex[:12]}"
+        guardian = Guarded(None, afterwards=[sys.executable, "-c", _REMOVE, name])
+        box: DockerContainer | None = None
+        try:
+            try:
+                with _ryuk_if_there(client):
+                    box = _container(image, host, port, name)
+                    box.start()
+            except docker.errors.APIError as error:
+                taken = any(text in str(error) for text in ("port is already allocated", "address already in use"))
+                if taken and attempt < _ATTEMPTS:
+                    continue
+                raise HarnessError(f"the image {image} cannot be started: {_short(error)}") from error
+            _wait(client, name, image, f"{host}:{port}", timeout_s)
+            yield f"{host}:{port}"
+            return
+        finally:
+            _remove(client, name)
+            guardian.stop()
+            if box is not None:
+                box.get_docker_client().client.close()
+
+
+def _wait(client: Any, name: str, image: str, bootstrap: str, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while True:
+        with contextlib.suppress(HarnessError):
+            check_reachable(bootstrap, timeout_s=1)
+            return
+        status = client.containers.get(name).status
+        if status not in ("created", "running"):
+            raise HarnessError(
+                f"the container of {image} is {status} instead of running. The end of its log:\n{_tail(client, name)}"
+            )
+        if time.monotonic() > deadline:
+            raise HarnessError(
+                f"Kafka in the container of {image} does not answer at {bootstrap} within {timeout_s:.0f} s. "
+                f"The end of its log:\n{_tail(client, name)}"
+            )

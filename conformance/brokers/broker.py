@@ -1,0 +1,98 @@
+"""A Kafka broker to publish to: one that runs already, one in a container, or one of our own from Maven jars (DESIGN 8)."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from conformance.brokers._container import EngineMissing, ImageMissing, container, engine, image_name, need_image
+from conformance.brokers.embedded import EmbeddedKafka
+from generators.errors import UnknownName, UsageError
+from generators.publishing.kafka import check_reachable
+
+KINDS = ("auto", "embedded", "container")
+AUTO_PULL_S = 45
+PULL_S = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A running broker: `kind` is embedded, container or running, `bootstrap` HOST:PORT, `detail` what it is, for people."""
+
+    kind: str
+    bootstrap: str
+    detail: str
+
+
+def parse_bootstrap(spec: str) -> str | None:
+    """`spec` if it is HOST:PORT (or several, separated by commas; IPv6 in brackets), None if it is nothing like it.
+
+    Raises UsageError for a port outside 1 to 65535.
+    """
+    addresses = spec.split(",")
+    for address in addresses:
+        found = re.fullmatch(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?):(\d+)", address)
+        if found is None:
+            return None
+        if not 1 <= int(found[1]) <= 65535:
+            raise UsageError(f"broker {spec!r}: port {found[1]} is outside 1 to 65535")
+    return spec
+
+
+def check_spec(spec: str) -> str:
+    """`spec` if it is legal for `broker`. Raises UsageError, with the legal values and the nearest match, if it is not."""
+    if spec in KINDS or parse_bootstrap(spec) is not None:
+        return spec
+    if spec == "none":
+        raise UsageError("broker 'none' means that no Kafka takes part; this needs one: auto, embedded, container or HOST:PORT")
+    raise UnknownName("broker", spec, (*KINDS, "none", "HOST:PORT"))
+
+
+def _quiet(line: str) -> None:
+    """Tells nobody."""
+
+
+@contextlib.contextmanager
+def broker(spec: str = "auto", *, note: Callable[[str], None] = _quiet) -> Iterator[Broker]:
+    """A broker as `spec` asks for it, gone again afterwards if it was started here.
+
+    `embedded` starts Kafka from Maven jars as a Java process on loopback, `container` an image (CDC_CONFORMANCE_KAFKA_IMAGE, else
+    Apache Kafka's own) with testcontainers, HOST:PORT uses a running one. `auto` takes the container when a Docker engine answers
+    and has the image or gets it quickly, else the embedded one. `note` is told of progress and of what `auto` chose and why.
+    Raises UsageError for any other `spec`, HarnessError when there is no broker to be had.
+    """
+    check_spec(spec)
+    with contextlib.ExitStack() as stack:
+        if spec not in KINDS:
+            check_reachable(spec)
+            chosen = Broker("running", spec, "a running broker")
+        elif spec == "embedded" or (started := _contained(stack, spec, note)) is None:
+            kafka = stack.enter_context(EmbeddedKafka(note))
+            chosen = Broker("embedded", kafka.bootstrap, kafka.detail)
+        else:
+            chosen = started
+        note(f"Kafka at {chosen.bootstrap}: {chosen.detail}")
+        yield chosen
+
+
+def _contained(stack: contextlib.ExitStack, spec: str, note: Callable[[str], None]) -> Broker | None:
+    """A broker in a container, or None if `spec` is auto and there can be none."""
+    auto = spec == "auto"
+    try:
+        client = engine()
+        stack.callback(client.close)
+        image = image_name()
+        need_image(client, image, note, limit_s=AUTO_PULL_S if auto else PULL_S)
+    except (EngineMissing, ImageMissing) as error:
+        if not auto:
+            raise
+        note(f"broker auto takes the embedded Kafka: {error}")
+        return None
+    if auto:
+        note(f"broker auto takes the container: a Docker engine answers and has {image}")
+    # The engine may take longer to create a container than to answer a ping.
+    client.api.timeout = 60
+    bootstrap = stack.enter_context(container(client, image))
+    return Broker("container", bootstrap, f"container of {image}")

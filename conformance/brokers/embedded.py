@@ -1,0 +1,227 @@
+"""A Kafka broker as a Java child process on loopback: one KRaft node from Maven jars (Kafka 4.3.1, reference/environment.md)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import socket
+import tempfile
+import time
+import uuid
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from conformance.brokers._guarded import Guarded
+from conformance.brokers.archive import kafka_classes, using
+from conformance.brokers.jars import Java, Note, kafka_jars, require_java
+from generators.errors import HarnessError
+from generators.publishing.kafka import check_reachable
+
+HEAP = "-Xmx512m"
+_ATTEMPTS = 4
+_LOG_LINES = 15
+# Below the ephemeral range of Linux (32768-60999) and macOS: no outgoing connection takes the port, nor connects to itself.
+_PORTS = range(20_000, 32_000)
+
+PROPERTIES = {
+    "process.roles": "broker,controller",
+    "node.id": "1",
+    "controller.listener.names": "CONTROLLER",
+    "inter.broker.listener.name": "PLAINTEXT",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "offsets.topic.replication.factor": "1",
+    "offsets.topic.num.partitions": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "share.coordinator.state.topic.num.partitions": "1",
+    "group.initial.rebalance.delay.ms": "0",
+    "auto.create.topics.enable": "false",
+    "log.retention.ms": "-1",
+    # Its default of 128 MiB is a quarter of the heap.
+    "log.cleaner.dedupe.buffer.size": "4194304",
+}
+"""What every embedded broker gets; ports and directory are added. Replication is 1 throughout, for there is one node."""
+
+
+class PortTaken(HarnessError):
+    """Another process took the port between its choice and the broker's start."""
+
+
+def free_ports(count: int) -> list[int]:
+    """`count` different TCP ports that nothing listens on at 127.0.0.1. Raises HarnessError when there are none."""
+    found: list[int] = []
+    for port in random.SystemRandom().sample(_PORTS, 400):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        found.append(port)
+        if len(found) == count:
+            return found
+    raise HarnessError(f"no free TCP port on 127.0.0.1 between {_PORTS.start} and {_PORTS.stop - 1}")
+
+
+class EmbeddedKafka:
+    """A broker of our own; a context manager that starts it and leaves nothing behind.
+
+    `start` returns when it answers; `stop` and `start` again make a restart with the same data and port. `close` removes the data
+    too; the guardian does both if this process dies. Raises HarnessError with the last lines of the broker's log when it does not
+    start within `timeout_s` seconds, and what `kafka_jars` and `require_java` raise. `classes` are options for the broker's JVM
+    in place of those that name its archive of classes.
+    """
+
+    def __init__(self, note: Note, *, timeout_s: float = 90, classes: Sequence[str] = ()) -> None:
+        self._note, self._timeout_s, self._classes = note, timeout_s, tuple(classes)
+        self._java: Java | None = None
+        self._jars: list[Path] = []
+        self._dir: Path | None = None
+        self._ports: list[int] = []
+        self._process: Guarded | None = None
+
+    @property
+    def bootstrap(self) -> str:
+        """`127.0.0.1:PORT`."""
+        return f"127.0.0.1:{self._ports[0]}"
+
+    @property
+    def directory(self) -> Path:
+        """Where its data and log are."""
+        assert self._dir is not None
+        return self._dir
+
+    @property
+    def pid(self) -> int | None:
+        """The Java process, while it runs."""
+        return self._process.pid if self._process is not None and self._process.exit_code() is None else None
+
+    @property
+    def detail(self) -> str:
+        """What it is, for the report's header."""
+        kafka = next((jar.stem.removeprefix("kafka_") for jar in self._jars if jar.name.startswith("kafka_2.")), "?")
+        return f"embedded Kafka {kafka} on Java {self._java.version if self._java else '?'}"
+
+    def __enter__(self) -> Self:
+        try:
+            self._java = require_java()
+            self._jars = kafka_jars(self._note)
+            for attempt in range(1, _ATTEMPTS + 1):
+                self._ports = free_ports(2)
+                self._prepare()
+                try:
+                    self.start()
+                    break
+                except PortTaken:
+                    self.close()
+                    if attempt == _ATTEMPTS:
+                        raise
+                    self._note("a port was taken meanwhile; starting the broker on another one")
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _prepare(self) -> None:
+        self._dir = Path(tempfile.mkdtemp(prefix="cdc-conformance-kafka-"))
+        plain, controller = self._ports
+        properties = PROPERTIES | {
+            "listeners": f"PLAINTEXT://127.0.0.1:{plain},CONTROLLER://127.0.0.1:{controller}",
+            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{plain}",
+            "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+            "log.dirs": str(self._dir / "data"),
+        }
+        text = "".join(f"{name}={value}\n" for name, value in properties.items())
+        (self._dir / "server.properties").write_text(text, encoding="utf-8")
+        cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
+        quick = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *using(kafka_classes()))
+        # StorageTool takes an id that begins with a dash for an option.
+        arguments = ("format", f"--cluster-id={cluster}", f"--config={self._dir / 'server.properties'}")
+        formatter = self._run(quick, "kafka.tools.StorageTool", arguments)
+        try:
+            code = formatter.wait(self._timeout_s)
+        finally:
+            formatter.stop()
+        if code != 0:
+            what = "did not end in time" if code is None else f"ended with exit code {code}"
+            raise HarnessError(f"the embedded Kafka's storage could not be formatted: the tool {what}.\n{self.log_tail()}")
+
+    def _run(self, flags: tuple[str, ...], main: str, arguments: tuple[str, ...]) -> Guarded:
+        assert self._java is not None
+        command = [
+            *(self._java.path, HEAP, *flags, "-Djava.awt.headless=true", f"-Djava.io.tmpdir={self.directory}"),
+            *("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true"),
+            *("-cp", os.pathsep.join(map(str, self._jars)), main, *arguments),
+        ]
+        with (self.directory / "broker.log").open("ab") as log:
+            return Guarded(command, output=log, pid_file=self.directory / "pid", remove=self.directory)
+
+    def start(self) -> None:
+        """Starts the process and waits until it answers; one that runs already is killed first."""
+        self.stop()
+        self._process = self._run(
+            self._classes or using(kafka_classes()), "kafka.Kafka", (str(self.directory / "server.properties"),)
+        )
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            code = self._process.exit_code()
+            if code is not None:
+                tail = self.log_tail()
+                kind = PortTaken if "Address already in use" in tail or "BindException" in tail else HarnessError
+                raise kind(f"the embedded Kafka ended with exit code {code} while starting. The end of its log:\n{tail}")
+            with contextlib.suppress(HarnessError):
+                check_reachable(self.bootstrap, timeout_s=1)
+                if self._process.exit_code() is None:
+                    return
+            if time.monotonic() > deadline:
+                tail = self.log_tail()
+                self.stop()
+                raise HarnessError(f"the embedded Kafka did not answer in {self._timeout_s:.0f} s. The end of its log:\n{tail}")
+
+    def stop(self) -> None:
+        """Kills the process; its data stays. Does nothing when it does not run."""
+        if self._process is not None:
+            self._process.stop()
+
+    def end(self, timeout_s: float) -> int | None:
+        """Ends the process gently, with all that it does at its end; its exit code, or None if it takes longer."""
+        assert self._process is not None
+        if (pid := self.pid) is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        return self._process.wait(timeout_s)
+
+    def kill(self) -> None:
+        """Kills the process as a crash would, behind our back."""
+        pid = self.pid
+        if pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Stops it and removes its directory."""
+        self.stop()
+        if self._dir is not None:
+            shutil.rmtree(self._dir, ignore_errors=True)
+            self._dir = None
+
+    def log_tail(self) -> str:
+        """The last lines of its log, or words that say that there are none."""
+        try:
+            text = (self.directory / "broker.log").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            text = ""
+        lines = [line for line in text.splitlines() if not line.startswith("\tat ")]
+        return "\n".join(f"  {line[:400]}" for line in lines[-_LOG_LINES:]) or "  (its log is empty)"

@@ -1,0 +1,258 @@
+"""Java, and the Maven jars of a Kafka broker: found, or resolved once and cached.
+
+Environment:
+
+- `JAVA_HOME`: the Java to run, else `java` from PATH;
+- `CDC_CONFORMANCE_CACHE`: the cache, else `cdc-conformance` below XDG_CACHE_HOME or `~/.cache`;
+- `CDC_CONFORMANCE_KAFKA_JARS`: a directory with a broker's jars (a Kafka distribution's `libs`), taken as they are;
+- `CDC_CONFORMANCE_IVY_SETTINGS`: an Ivy settings file, for a mirror or a proxy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from conformance.brokers._guarded import Guarded
+from generators.errors import HarnessError, UsageError
+
+KAFKA_VERSION = "4.3.1"
+SCALA_VERSION = "2.13"
+MODULES = (
+    ("org.apache.kafka", f"kafka_{SCALA_VERSION}", KAFKA_VERSION),
+    # Without a logging backend a broker that fails to start says nothing.
+    ("org.slf4j", "slf4j-simple", "1.7.36"),
+)
+OLDEST_JAVA = 17
+
+Note: TypeAlias = Callable[[str], None]
+"""Told one line of progress at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java launcher and its feature version (17 for 17.0.15)."""
+
+    path: str
+    version: int
+    text: str
+
+
+def java_version(text: str) -> int | None:
+    """The feature version in what `java -version` prints: 8 for "1.8.0_452", 17 for "17.0.15", 25 for "25-ea"; else None."""
+    found = re.search(r'version "(\d+)(?:\.(\d+))?', text)
+    if found is None:
+        return None
+    major = int(found[1])
+    return int(found[2] or 0) if major == 1 else major
+
+
+def java_path(environ: Mapping[str, str] = os.environ) -> str:
+    """The launcher of JAVA_HOME's Java, else of PATH's. Raises HarnessError when there is none."""
+    home = environ.get("JAVA_HOME")
+    if home:
+        path = shutil.which("java", path=str(Path(home) / "bin"))
+        if path is None:
+            raise HarnessError(f"JAVA_HOME is {home!r}, but has no bin/java. Set JAVA_HOME to a Java 17 or 21, or unset it.")
+        return path
+    path = shutil.which("java", path=environ.get("PATH"))
+    if path is None:
+        raise HarnessError(
+            "no Java found: JAVA_HOME is not set and PATH has no `java`. Install a Java 17 or 21 "
+            "(Debian, Ubuntu: openjdk-17-jre-headless; macOS: brew install openjdk@17)."
+        )
+    return path
+
+
+def find_java(environ: Mapping[str, str] = os.environ) -> Java:
+    """The Java of JAVA_HOME, else of PATH. Raises HarnessError when there is none or it does not run; any version is returned."""
+    path = java_path(environ)
+    try:
+        ran = subprocess.run([path, "-version"], capture_output=True, text=True, errors="replace", timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HarnessError(f"`{path} -version` does not run: {error}") from error
+    text = ran.stderr + ran.stdout
+    version = java_version(text)
+    if version is None:
+        raise HarnessError(f"`{path} -version` (exit {ran.returncode}) names no version: {text.strip()[:200]!r}")
+    line = next(line for line in text.splitlines() if 'version "' in line)
+    return Java(path, version, line.strip())
+
+
+def require_java(environ: Mapping[str, str] = os.environ) -> Java:
+    """The Java that runs a broker. Raises HarnessError when it is missing or older than 17."""
+    java = find_java(environ)
+    if java.version < OLDEST_JAVA:
+        raise HarnessError(
+            f"{java.path} is Java {java.version}; Kafka {KAFKA_VERSION} and Spark 4 need {OLDEST_JAVA} or later. "
+            "Set JAVA_HOME to a Java 17 or 21."
+        )
+    return java
+
+
+def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """The user's cache directory of this tool; it need not exist."""
+    own = environ.get("CDC_CONFORMANCE_CACHE")
+    if own:
+        return Path(own).expanduser().absolute()
+    return Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "cdc-conformance"
+
+
+def pyspark_jars() -> Path | None:
+    """The jar directory of the pyspark that is installed (not imported), else of SPARK_HOME, else None."""
+    homes: list[Path] = []
+    spec = importlib.util.find_spec("pyspark")
+    if spec is not None and spec.origin:
+        homes.append(Path(spec.origin).parent)
+    if os.environ.get("SPARK_HOME"):
+        homes.append(Path(os.environ["SPARK_HOME"]))
+    return next((home / "jars" for home in homes if (home / "jars").is_dir()), None)
+
+
+def cached_jars(environ: Mapping[str, str] = os.environ) -> list[Path] | None:
+    """The broker's jars if they need no download, else None.
+
+    Raises UsageError when CDC_CONFORMANCE_KAFKA_JARS is set to a directory without a broker.
+    """
+    own = environ.get("CDC_CONFORMANCE_KAFKA_JARS")
+    if own:
+        jars = sorted(Path(own).expanduser().absolute().glob("*.jar"))
+        if not any(re.match(r"kafka_2\.\d+-\d", jar.name) for jar in jars):
+            raise UsageError(
+                f"CDC_CONFORMANCE_KAFKA_JARS is {own!r}, which holds no kafka_{SCALA_VERSION}-*.jar. "
+                "It must be a directory with all jars of a broker, such as `libs` of an unpacked Kafka distribution."
+            )
+        return jars
+    return _complete(_folder(environ))
+
+
+def _folder(environ: Mapping[str, str]) -> Path:
+    return cache_dir(environ) / "jars" / f"kafka_{SCALA_VERSION}-{KAFKA_VERSION}"
+
+
+def _complete(folder: Path) -> list[Path] | None:
+    """The jars that the folder's list names, or None if one is missing or cut short."""
+    try:
+        lines = (folder / "jars.txt").read_text(encoding="utf-8").splitlines()
+        jars = [(folder / name, int(size)) for name, size in (line.rsplit(" ", 1) for line in lines)]
+        return [jar for jar, _ in jars] if jars and all(jar.stat().st_size == size for jar, size in jars) else None
+    except (OSError, ValueError):
+        return None
+
+
+@contextlib.contextmanager
+def locked(path: Path, note: Note, what: str) -> Iterator[None]:
+    """Holds an exclusive file lock, waiting for the process that is `what`; where the platform has none, runs without."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            note(f"another process is {what}; waiting for it")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def kafka_jars(note: Note, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600) -> list[Path]:
+    """The broker's jars, resolved from the Maven registry the first time.
+
+    The Ivy that pyspark ships resolves them into a temporary folder, which is renamed into the cache when it is whole.
+    Raises HarnessError when they cannot be had (offline, no pyspark, no Java, no space), with what to do.
+    """
+    jars = cached_jars(environ)
+    if jars is not None:
+        return jars
+    folder = _folder(environ)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with locked(folder.with_name(folder.name + ".lock"), note, "fetching the Kafka jars"):
+            jars = _complete(folder)
+            if jars is not None:
+                return jars
+            with tempfile.TemporaryDirectory(prefix=".resolving-", dir=folder.parent, ignore_cleanup_errors=True) as work:
+                _resolve(Path(work), note, environ, timeout_s)
+                # What is there is incomplete, or it would have been taken.
+                shutil.rmtree(folder, ignore_errors=True)
+                (Path(work) / "jars").rename(folder)
+    except OSError as error:
+        raise HarnessError(
+            f"cannot write the Kafka jars to {folder.parent}: {error}. Set CDC_CONFORMANCE_CACHE to a writable directory."
+        ) from error
+    jars = _complete(folder)
+    if jars is None:
+        raise HarnessError(f"the Kafka jars in {folder} changed while they were being written; run the command again")
+    return jars
+
+
+def _resolve(work: Path, note: Note, environ: Mapping[str, str], timeout_s: float) -> None:
+    """Fills `work/jars` with the jars and their list `jars.txt`."""
+    manual = (
+        "Once, on a machine with access to a Maven registry: run the same command there and copy its cache directory "
+        f"({cache_dir(environ)}); or unpack a Kafka {KAFKA_VERSION} distribution and set CDC_CONFORMANCE_KAFKA_JARS to its "
+        "`libs`; or use a running broker (--broker HOST:PORT) or none (--broker none). "
+        "For a mirror or proxy set CDC_CONFORMANCE_IVY_SETTINGS to an Ivy settings file."
+    )
+    java = require_java(environ)
+    spark = pyspark_jars()
+    ivy = next(iter(sorted(spark.glob("ivy-*.jar"))), None) if spark else None
+    if ivy is None:
+        raise HarnessError(f"cannot fetch the Kafka jars: no pyspark is installed, whose Ivy would do it. {manual}")
+    dependencies = "\n".join(f'    <dependency org="{o}" name="{n}" rev="{v}" conf="default->default"/>' for o, n, v in MODULES)
+    description = work / "ivy.xml"
+    description.write_text(
+        '<ivy-module version="2.0">\n  <info organisation="cdc-conformance" module="broker"/>\n'
+        f"  <dependencies>\n{dependencies}\n  </dependencies>\n</ivy-module>\n",
+        encoding="utf-8",
+    )
+    settings = environ.get("CDC_CONFORMANCE_IVY_SETTINGS")
+    jars = work / "jars"
+    command = [
+        *(java.path, "-jar", str(ivy), *(("-settings", settings) if settings else ())),
+        *("-cache", str(work / "ivy"), "-ivy", str(description), "-confs", "default", "-types", "jar", "bundle"),
+        *("-retrieve", f"{jars}/[artifact]-[revision](-[classifier]).[ext]"),
+    ]
+    note(f"fetching Kafka {KAFKA_VERSION} (about 45 jars, 44 MB) from the Maven registry, once; this takes up to a minute")
+    log = work / "ivy.log"
+    began = time.monotonic()
+    with log.open("wb") as output:
+        ivy_run = Guarded(command, output=output, remove=work)
+        try:
+            while (code := ivy_run.wait(10)) is None:
+                elapsed = time.monotonic() - began
+                if elapsed > timeout_s:
+                    break
+                done = log.read_text(encoding="utf-8", errors="replace").count("[SUCCESSFUL ]")
+                note(f"fetching Kafka {KAFKA_VERSION}: {done} jars after {elapsed:.0f} s")
+        finally:
+            ivy_run.stop()
+    text = log.read_text(encoding="utf-8", errors="replace")
+    found = sorted(jars.glob("*.jar"))
+    if code != 0 or not any(jar.name.startswith("kafka_") for jar in found):
+        what = f"took more than {timeout_s:.0f} s" if code is None else f"ended with exit code {code}"
+        raise HarnessError(f"cannot fetch the Kafka jars: Ivy {what}. {_why(text)} {manual}")
+    (jars / "jars.txt").write_text("".join(f"{jar.name} {jar.stat().st_size}\n" for jar in found), encoding="utf-8")
+    note(f"fetched {len(found)} jars in {time.monotonic() - began:.0f} s")
+
+
+def _why(log: str) -> str:
+    """The lines of Ivy's log that tell what went wrong, as one sentence."""
+    telling = re.compile(
+        r"unresolved dependency|not found$|UnknownHost|timed out|refused|SSL|[Ff]orbidden|FAILED|No space|exception"
+    )
+    lines = [line.strip(" \t:") for line in log.splitlines() if telling.search(line)]
+    kept = list(dict.fromkeys(lines))[:3] or [line.strip() for line in log.splitlines() if line.strip()][-3:]
+    return f"It said: {'; '.join(kept)}." if kept else "It said nothing."

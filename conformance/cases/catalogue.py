@@ -1,0 +1,239 @@
+"""The catalogue: which cases a run judges, grouped into decode calls.
+
+Boundary cases, format scenarios and faults are always there for every selected profile; drawn cases come on top, as many as the
+budget says. One call holds the cases of one format, deployment, source database and level (and, at level two, table): a writer
+reads one database, and a decoder of a deployment never sees messages of both.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from itertools import accumulate, chain, pairwise
+from typing import Any, Final
+
+from generators.drawing.cases import as_case, boundary_scenarios
+from generators.errors import NothingSelected, UnknownName
+from generators.garbage import faults
+from generators.model import Case, Deployment, Kind, Message, Row, Scenario, Table
+from generators.sources import boundaries
+from generators.sources import registry as sources
+from generators.wire_format import Format, Profile
+
+FOREIGN: Final = 12
+"""How many messages of other tables are mixed into a level-two call, to see them left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A run's size: cases drawn per format on top of all boundaries, and messages sampled for the laws."""
+
+    name: str
+    drawn: int
+    sampled: int
+
+
+BUDGETS: Final = {
+    "smoke": Budget("smoke", 120, 40),
+    "ci": Budget("ci", 1_000, 200),
+    "nightly": Budget("nightly", 10_000, 200),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One decode call: its cases, and at level two the table asked for and messages of other tables of its source."""
+
+    format: str
+    deployment: Deployment
+    level: int
+    cases: tuple[Case, ...]
+    table: Table | None = None
+    foreign: tuple[Message, ...] = ()
+    source: str = "mysql"
+
+    @property
+    def name(self) -> str:
+        """What progress and reports call it."""
+        packing = () if self.deployment.compression == "none" else (self.deployment.compression,)
+        origin = () if self.source == "mysql" else (self.source,)
+        told = (*origin, self.deployment.time_zone, *packing, *filter(None, _options(self.deployment)[1:]))
+        return f"{self.format} {' '.join(told)} level {self.level}" + (f" {self.table.name}" if self.table else "")
+
+
+def budget(name: str) -> Budget:
+    """The budget of that name. Raises UnknownName."""
+    if name not in BUDGETS:
+        raise UnknownName("budget", name, BUDGETS)
+    return BUDGETS[name]
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether an id is selected by a prefix (up to a `/`) or a glob."""
+    return fnmatchcase(name, pattern) or name.startswith(pattern if pattern.endswith("/") else pattern + "/")
+
+
+def profiles(fmt: Format[Any], glob: str = "*") -> tuple[Profile, ...]:
+    """The format's profiles that match. Raises NothingSelected."""
+    found = tuple(p for p in fmt.profiles if fnmatchcase(p.name, glob))
+    if not found:
+        known = UnknownName("profile", glob, [p.name for p in fmt.profiles], of=fmt.name)
+        raise NothingSelected(str(known))
+    return found
+
+
+@cache
+def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
+    cases = [as_case(fmt, profile, scenario) for scenario in boundary_scenarios(fmt, profile)]
+    compression = profile.deployment.compression
+    found = faults.applicable(fmt.faults, compression)
+    for fault, scenario in faults.fault_scenarios(profile.database, profile.source, found):
+        cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
+    for fault in found:
+        if fault.obligation == faults.MUST:
+            base = _row_fault(fault.name, fault.tag, profile.source)
+            cases.append(_faulty(as_case(fmt, profile, base), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
+    if compression == "none":
+        for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile), profile.source):
+            cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=cell: faults.cell_fault(w, f)))  # type: ignore[misc]
+    return tuple(case for case in cases if case.written)
+
+
+def _row_fault(name: str, tag: str, source: str) -> Scenario:
+    """The row of the pool that an unreadable message would have carried at level two."""
+    row: Row = {"a": 1, "b": "x", "c": None}
+    change = boundaries.insert(boundaries.keyless(source), row)
+    return boundaries.scenario(f"fault/rows/{name}", change, level=2, tags=boundaries.BOUNDARY | {f"fault:{tag}"})
+
+
+def _faulty(case: Case, apply: Callable[[Any], Any]) -> Case:
+    """The case with its row messages spoiled; what else a writer sends (schemas, tombstones) stays."""
+    written = (apply(one) if any(c.kind is Kind.ROW for c in one.changes) else one for one in case.written)
+    return replace(case, written=tuple(written))
+
+
+def named_cases(fmt: Format[Any], selected: Sequence[Profile]) -> Iterator[Case]:
+    """Every boundary, format-specific and fault case of the profiles."""
+    for profile in selected:
+        yield from _named(fmt, profile)
+
+
+@cache
+def drawn_scenarios(
+    fmt: Format[Any], selected: tuple[Profile, ...], count: int, seed: int
+) -> tuple[tuple[Scenario, Profile], ...]:
+    """Scenarios drawn by Hypothesis with the profile that writes each: about two thirds at level one, one third at level two.
+
+    Each source that the profiles read has its share, by the number of its profiles, and a scenario goes to a profile of its own.
+    A history may be all events that a writer does not publish, so there are some more than `count`, at the end.
+    """
+    from generators.drawing import strategies
+
+    if not count:
+        return ()
+    by_source: dict[str, list[Profile]] = {}
+    for profile in selected:
+        by_source.setdefault(profile.source, []).append(profile)
+    spare, rows = count // 8 + 8, count // 3
+    parts: tuple[list[tuple[Scenario, str]], ...] = ([], [], [], [])
+    for source, (few, some) in zip(by_source, _shares((rows, count - rows), by_source.values()), strict=True):
+        paired = strategies.draw(strategies.row_scenarios(pool_tables(fmt, seed, source)), few + spare, seed + 1)
+        drawn = strategies.draw(strategies.scenarios(fmt, source=source), some + spare, seed)
+        for part, chosen in zip(parts, (paired[:few], drawn[:some], paired[few:], drawn[some:]), strict=True):
+            part.extend((scenario, source) for scenario in chosen)
+    found = []
+    for i, (scenario, source) in enumerate(chain.from_iterable(parts)):
+        profile = by_source[source][i % len(by_source[source])]
+        if scenario.level == 1:
+            scenario = strategies.rename(scenario, profile.database, f"_{i}")
+        found.append((replace(scenario, name=f"drawn/{seed}/{i}", tags=scenario.tags | {"drawn"}), profile))
+    return tuple(found)
+
+
+def _shares(counts: tuple[int, int], groups: Iterable[Sequence[Profile]]) -> Iterator[tuple[int, int]]:
+    """Both counts split by the sizes of the groups, with nothing lost to rounding."""
+    sizes = [len(group) for group in groups]
+    ends = [0, *accumulate(sizes)]
+    for start, end in pairwise(ends):
+        few, some = (count * end // ends[-1] - count * start // ends[-1] for count in counts)
+        yield few, some
+
+
+def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], count: int, seed: int) -> Iterator[Case]:
+    """`count` drawn cases, none of them empty: a third at level two, the others at level one."""
+    left = {2: count // 3, 1: count - count // 3}
+    for scenario, profile in drawn_scenarios(fmt, tuple(selected), count, seed):
+        if left[scenario.level] and (case := as_case(fmt, profile, scenario)).written:
+            left[scenario.level] -= 1
+            yield case
+
+
+def find_scenario(fmt: Format[Any], selected: Sequence[Profile], case: Case, count: int, seed: int) -> Scenario | None:
+    """The scenario that a case was written from: a named one, or one drawn from the seed; None for faults."""
+    name = case.id.removeprefix(f"{fmt.name}/{case.profile}/")
+    if name.startswith("drawn/"):
+        return next((s for s, _ in drawn_scenarios(fmt, tuple(selected), count, seed) if s.name == name), None)
+    return next((s for s in boundary_scenarios(fmt, fmt.profile(case.profile)) if s.name == name), None)
+
+
+@cache
+def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple[Table, ...]:
+    """The run's level-two tables of a source: the three fixed ones and one drawn from the seed.
+
+    Without a source they are of the one that the format's first profile reads. Raises UnknownName.
+    """
+    from generators.drawing import strategies
+
+    origin = sources.source(source or fmt.profiles[0].source)
+    tables = strategies.tables(
+        database=origin.pool_database, min_columns=4, max_columns=8, keyed=True, supports=fmt.supports, source=origin.name
+    )
+    # The first example is the smallest whatever the seed.
+    drawn = strategies.draw(tables, 8, seed)[-1]
+    return (*boundaries.pool(fmt.supports, origin.name), replace(drawn, name="drawn"))
+
+
+def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: int) -> list[Call]:
+    """Groups cases into decode calls, in a stable order."""
+    grouped: dict[tuple[Any, ...], list[Case]] = {}
+    for case in cases:
+        if case.level not in levels:
+            continue
+        table, source = _asked(case), fmt.profile(case.profile).source
+        grouped.setdefault((_order(case.deployment), case.level, table.name if table else "", source), []).append(case)
+    found = []
+    for key in sorted(grouped):
+        some = grouped[key]
+        found.append(Call(fmt.name, some[0].deployment, some[0].level, tuple(some), _asked(some[0]), source=key[-1]))
+    return [replace(call, foreign=_foreign(call, found, seed)) for call in found]
+
+
+def _order(deployment: Deployment) -> tuple[str, ...]:
+    return (deployment.compression, deployment.time_zone, *_options(deployment))
+
+
+def _options(deployment: Deployment) -> tuple[str, ...]:
+    return (deployment.charset, deployment.binary, deployment.decimal, deployment.temporal, deployment.bigint_unsigned)
+
+
+def _asked(case: Case) -> Table | None:
+    if case.level == 1:
+        return None
+    assert len(case.tables) == 1, f"{case.id}: a level-two case has one table of the pool"
+    return case.tables[0]
+
+
+def _foreign(call: Call, others: Sequence[Call], seed: int) -> tuple[Message, ...]:
+    if call.level == 1:
+        return ()
+    found = [
+        case.written[0].message
+        for other in others
+        if other.level == 2 and (other.deployment, other.source) == (call.deployment, call.source) and other.table != call.table
+        for case in other.cases
+        if "fault" not in case.id
+    ]
+    return tuple(random.Random(f"{seed}/{call.name}").sample(found, min(FOREIGN, len(found))))

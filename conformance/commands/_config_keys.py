@@ -1,0 +1,229 @@
+"""What a configuration file may say: keys, their types and their legal values, all taken from the commands themselves."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import click
+
+from conformance.commands.shell import Assignment, BrokerSpec, DecoderSpec, Named
+from conformance.engines.specs import is_command
+from generators.errors import UnknownName, UsageError
+
+COMMON: Final = ("seed", "budget", "broker")
+"""Keys that may stand above the sections, for every command that has such an option."""
+PYTEST: Final = "pytest"
+"""The section of the pytest plugin's own options."""
+ONCE: Final = frozenset({"everything", "update", "remove_fixed"})
+"""Parameters that are said on the command line or not at all: they change files, or undo what the file says."""
+OWN: Final = frozenset({"config", "completion"})
+"""Commands about the command line itself."""
+
+Section: TypeAlias = tuple[str, ...]
+"""A command's name, with those of its groups before it: ("run",), ("corpus", "write")."""
+
+_WORDS: Final = {bool: "boolean", str: "string", int: "integer", float: "float", list: "array", dict: "table"}
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of a section: `name` as it is written, with `-`; `parameter` the command's."""
+
+    name: str
+    parameter: click.Parameter
+
+    @property
+    def many(self) -> bool:
+        """Whether its value is an array."""
+        return self.parameter.multiple or self.parameter.nargs == -1
+
+    def wrong(self, value: Any) -> str:
+        """What is wrong with a value, with what is legal; "" if nothing is."""
+        if isinstance(self.parameter.type, Assignment) and isinstance(value, dict):
+            texts = [f"{name}={text}" if isinstance(text, str) and "=" not in name else text for name, text in value.items()]
+            return next(filter(None, map(self._wrong, texts)), "")
+        if not self.many:
+            return self._wrong(value)
+        if not isinstance(value, list):
+            return f"expected an array{_or_table(self.parameter)}, not {_word(value)}"
+        return next(filter(None, map(self._wrong, value)), "")
+
+    def _wrong(self, value: Any) -> str:
+        kind = self.parameter.type
+        if _flag(self.parameter):
+            return "" if isinstance(value, bool) else f"expected true or false, not {_word(value)}"
+        if isinstance(kind, click.types.IntParamType):
+            if not isinstance(value, int) or isinstance(value, bool):
+                return f"expected an integer, not {_word(value)}"
+        elif isinstance(kind, click.types.FloatParamType):
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                return f"expected a number, not {_word(value)}"
+            if not math.isfinite(value):
+                return "expected a finite number"
+        elif not isinstance(value, str) or not value:
+            return f"expected a string, not {_word(value)}"
+        elif isinstance(kind, click.Choice) and value not in kind.choices:
+            return str(UnknownName("value", value, map(str, kind.choices)))
+        if isinstance(kind, click.Path):
+            # Whether a file is there is the command's business, when it is called.
+            return ""
+        try:
+            kind.convert(value, self.parameter, None)
+        except click.UsageError as error:
+            return error.message
+        except UsageError as error:
+            return str(error)
+        return ""
+
+    def given(self, value: Any, folder: Path) -> Any:
+        """A legal value as click's default map takes it. Paths that are relative are so to `folder`."""
+        if isinstance(value, dict):
+            return [f"{name}={text}" for name, text in value.items()]
+        if isinstance(value, list):
+            return [self.given(one, folder) for one in value]
+        kind = self.parameter.type
+        if isinstance(kind, click.Path):
+            return _placed(value, folder)
+        if isinstance(kind, DecoderSpec) and not is_command(value):
+            file, colon, function = value.rpartition(":") if ".py:" in value else (value, "", "")
+            return _placed(file, folder) + colon + function if file.endswith(".py") else value
+        return value
+
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of its value."""
+        one = _schema(self.parameter)
+        if self.many:
+            one = {"type": "array", "items": one}
+        if isinstance(self.parameter.type, Assignment):
+            texts = {"type": "object", "propertyNames": {"pattern": "^[^=]+$"}}
+            one = {"anyOf": [one, {**texts, "additionalProperties": {"type": "string", "minLength": 1}}]}
+        told: dict[str, Any] = {"description": help_of(self.parameter)}
+        if self.default is not None:
+            told["default"] = self.default
+        return told | one
+
+    @property
+    def default(self) -> str | int | float | None:
+        """What the command does without it; None if that has no value of its own."""
+        default = self.parameter.default
+        if _flag(self.parameter):
+            return default is True
+        return str(default) if isinstance(default, Path) else default if isinstance(default, str | int | float) else None
+
+
+def help_of(parameter: click.Parameter) -> str:
+    """An option's help; of an argument, what it stands for."""
+    return (parameter.help or "") if isinstance(parameter, click.Option) else "The formats, when none is named."
+
+
+def keys(command: click.Command) -> dict[str, Key]:
+    """A command's keys by name: its options, and the formats where they may be left out."""
+    found = {}
+    for parameter in command.params:
+        if not parameter.expose_value or parameter.is_eager or parameter.name in ONCE:
+            continue
+        if isinstance(parameter, click.Option):
+            name = next((opt for opt in parameter.opts if opt.startswith("--")), "").lstrip("-")
+        else:
+            name = (parameter.name or "") if isinstance(parameter.type, Named) and not parameter.required else ""
+        if name:
+            found[name] = Key(name, parameter)
+    return found
+
+
+def sections(group: click.Group, above: Section = ()) -> dict[Section, dict[str, Key]]:
+    """Every section with its keys, the pytest plugin's among them."""
+    found: dict[Section, dict[str, Key]] = {}
+    for name, command in group.commands.items():
+        if not above and name in OWN:
+            continue
+        if isinstance(command, click.Group):
+            found |= sections(command, (*above, name))
+        elif own := keys(command):
+            found[*above, name] = own
+    if not above and ("run",) in found:
+        found[PYTEST,] = {name: found["run",][name] for name in COMMON}
+    return found
+
+
+def schema(group: click.Group) -> dict[str, Any]:
+    """JSON Schema of a configuration file."""
+    known = sections(group)
+    properties: dict[str, Any] = {"$schema": {"type": "string"}}
+    properties |= {name: known["run",][name].schema() for name in COMMON}
+    for section, found in sorted(known.items()):
+        place = properties
+        for name in section[:-1]:
+            place = place.setdefault(name, _table({}))["properties"]
+        place[section[-1]] = _table(dict(_spelled(found)))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "tag:cdc-conformance,2026:config:1",
+        "title": "cdc-conformance.toml, or [tool.cdc-conformance] in pyproject.toml",
+        **_table(properties),
+    }
+
+
+def _spelled(found: Mapping[str, Key]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Schemas of keys, in both spellings."""
+    for name, key in found.items():
+        yield name, key.schema()
+        if "-" in name:
+            yield name.replace("-", "_"), key.schema()
+
+
+def _table(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _schema(parameter: click.Parameter) -> dict[str, Any]:
+    kind = parameter.type
+    match kind:
+        case _ if _flag(parameter):
+            return {"type": "boolean"}
+        case click.types.IntParamType():
+            return {"type": "integer"} | _bounds(kind)
+        case click.types.FloatParamType():
+            return {"type": "number"} | _bounds(kind)
+        case click.Choice():
+            return {"enum": list(map(str, kind.choices))}
+        case Named():
+            return {"enum": list(kind.legal())}
+        case BrokerSpec():
+            return {"type": "string", "pattern": f"^({'|'.join(kind.kinds())}|.+:[0-9]+)$"}
+        case Assignment():
+            return {"type": "string", "pattern": "^[^=]+=."}
+    return {"type": "string", "minLength": 1}
+
+
+def _bounds(kind: Any) -> dict[str, Any]:
+    """The limits of click's ranges."""
+    low, high = getattr(kind, "min", None), getattr(kind, "max", None)
+    found = {} if low is None else {"exclusiveMinimum" if kind.min_open else "minimum": low}
+    return found if high is None else found | {"exclusiveMaximum" if kind.max_open else "maximum": high}
+
+
+def _flag(parameter: click.Parameter) -> bool:
+    return isinstance(parameter, click.Option) and bool(parameter.is_flag)
+
+
+def _or_table(parameter: click.Parameter) -> str:
+    return " or a table" if isinstance(parameter.type, Assignment) else ""
+
+
+def _word(value: object) -> str:
+    if value == "":
+        return "an empty one"
+    word = _WORDS.get(type(value), "date or time")
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+
+
+def _placed(text: str, folder: Path) -> str:
+    """A path of the file's folder as it is reached from the working directory."""
+    path = (folder / text).absolute()
+    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

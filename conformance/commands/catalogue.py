@@ -1,0 +1,205 @@
+"""The commands that need no JVM: catalogues and corpora; and `decode`, a look at what a decoder makes of messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, ClassVar
+
+import click
+
+from conformance.commands.shell import CASE_ID, FORMAT, FORMAT_NAME, FORMATS_GIVEN, PROFILE, SEED, SPARK_DECODER, print_rows
+from generators import wire_format as registry
+from generators.errors import NothingSelected, UnknownName, UsageError
+from generators.wire_format import FORMATS, get
+
+
+class Group(click.Group):
+    """A group that names the nearest command to an unknown one. Help lists commands under their `headings`, others last."""
+
+    headings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Click's, in sections."""
+        placed = {name for names in self.headings.values() for name in names}
+        other = tuple(name for name in self.list_commands(ctx) if name not in placed)
+        widest = max(map(len, self.commands), default=0)
+        limit = formatter.width - 6 - widest
+        for heading, names in (*self.headings.items(), ("Other commands" if placed else "Commands", other)):
+            rows = [
+                (name.ljust(widest), self.commands[name].get_short_help_str(limit)) for name in names if name in self.commands
+            ]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Click's, with a hint."""
+        if not ctx.resilient_parsing and args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise click.UsageError(str(UnknownName("command", args[0], self.commands)))
+        return super().resolve_command(ctx, args)
+
+
+@click.command("formats")
+@FORMAT
+def list_formats(style: str | None) -> None:
+    """The wire formats and the profiles of their writers.
+
+    \b
+    Example: cdc-conformance formats --format json
+    """
+    rows = [
+        {
+            "name": fmt.name,
+            "title": fmt.title,
+            "source": fmt.source,
+            "profiles": [p.name for p in fmt.profiles],
+            "deployments": sorted({f"{p.deployment.time_zone} {p.deployment.compression}" for p in fmt.profiles}),
+            "position": fmt.position,
+            "kinds": [{"wire": k.wire, "kind": k.kind, "op": k.op, "note": k.note} for k in fmt.kinds],
+        }
+        for fmt in registry.formats()
+    ]
+    print_rows(rows, ("name", "title", "profiles"), style)
+
+
+@click.command("rules")
+@FORMATS_GIVEN
+@FORMAT
+def list_rules(formats: tuple[str, ...], style: str | None) -> None:
+    """The cited rules of every format, or of those named.
+
+    \b
+    Example: cdc-conformance rules ticdc-canal-json --format markdown
+    """
+    from conformance.rules.base import rules
+
+    rows = [
+        {
+            "id": rule.id,
+            "statement": rule.statement,
+            "obligation": rule.obligation.value,
+            "provenance": rule.provenance.value,
+            "effect": rule.effect.value,
+            "citations": [str(c) for c in rule.citations],
+        }
+        for name in formats or FORMATS
+        for rule in rules(name)
+    ]
+    print_rows(rows, ("id", "obligation", "statement", "citations"), style)
+
+
+@click.command("cases")
+@FORMATS_GIVEN
+@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
+@click.option("--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these ids: a prefix or glob.")
+@FORMAT
+def list_cases(formats: tuple[str, ...], writer_profile: str, select: tuple[str, ...], style: str | None) -> None:
+    """The named cases: stable ids, level and tags.
+
+    \b
+    Example: cdc-conformance cases ticdc-canal-json --select 'ticdc-canal-json/v7.1.6/unsigned-bigint'
+    """
+    from conformance.cases.catalogue import matches, named_cases, profiles
+
+    rows = [
+        {"id": case.id, "level": case.level, "messages": len(case.written), "tags": sorted(case.tags)}
+        for fmt in registry.formats(formats)
+        for case in named_cases(fmt, profiles(fmt, writer_profile))
+        if not select or any(matches(case.id, pattern) for pattern in select)
+    ]
+    if not rows:
+        raise NothingSelected(f"no case matches {' '.join(select)}")
+    print_rows(rows, ("id", "level", "messages", "tags"), style)
+
+
+@click.group(cls=Group)
+def corpus() -> None:
+    """Corpora on disk: messages with the expected rows beside them.
+
+    \b
+    Example: cdc-conformance corpus write ticdc-canal-json --out corpora
+    Example: cdc-conformance corpus verify corpora
+    """
+
+
+@corpus.command("write")
+@click.argument("formats", nargs=-1, required=True, metavar="FORMAT...", type=FORMAT_NAME)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The directory to write below.")
+@SEED
+@click.option("--count", type=click.IntRange(0), default=100, show_default=True, help="Expanded cases per profile.")
+@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
+@click.option("--boundaries/--no-boundaries", default=True, show_default=True, help="With the named cases.")
+@click.option("--parquet", is_flag=True, help="Also messages.parquet in the shape of Spark's Kafka source.")
+def corpus_write(
+    formats: tuple[str, ...], out: Path, seed: int, count: int, writer_profile: str, boundaries: bool, parquet: bool
+) -> None:
+    """Writes a corpus per format and profile: boundary cases and seeded cases.
+
+    \b
+    Example: cdc-conformance corpus write ticdc-canal-json --out corpora --seed 7 --count 200
+    """
+    from conformance.cases.catalogue import named_cases, profiles
+    from generators.bulk import expander as bulk
+    from generators.storage import corpus as disk
+
+    for fmt in registry.formats(formats):
+        for profile in profiles(fmt, writer_profile):
+
+            def cases(fmt: Any = fmt, profile: Any = profile) -> Iterator[Any]:
+                if boundaries:
+                    yield from named_cases(fmt, (profile,))
+                yield from bulk.cases(fmt, profile, seed, count)
+
+            summary = disk.write(out, fmt, profile, cases(), seed=seed, parquet=parquet)
+            click.echo(f"{summary.path}: {summary.cases} cases, {summary.messages} messages, {summary.size} bytes", err=True)
+
+
+@corpus.command("verify")
+@click.argument("directory", type=click.Path(path_type=Path))
+def corpus_verify(directory: Path) -> None:
+    """Checks a corpus: files, checksums, counts and that it can be read.
+
+    \b
+    Example: cdc-conformance corpus verify corpora
+    """
+    from generators.storage import corpus as disk
+
+    found = disk.find(directory)
+    bad = 0
+    for folder in found:
+        problems = disk.verify(folder)
+        bad += bool(problems)
+        click.echo(f"{folder}: {'ok' if not problems else '; '.join(problems)}")
+    if bad:
+        raise UsageError(f"{bad} of {len(found)} corpora are damaged")
+
+
+@click.command(short_help="What a decoder makes of a corpus; no verdict.")
+@click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
+@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="Default: the reference decoder.")
+@click.option("--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these cases: a prefix or glob.")
+def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, ...]) -> None:
+    """What a decoder makes of a corpus, as JSON lines: a look, no verdict.
+
+    \b
+    Example: cdc-conformance decode ticdc-canal-json corpora/ticdc-canal-json/v7.1.6
+    """
+    from conformance.running.look import look
+
+    fmt = get(name)
+
+    def wanted(case_id: str) -> bool:
+        from conformance.cases.catalogue import matches
+
+        return not select or any(matches(case_id, p) or fnmatchcase(case_id, p) for p in select)
+
+    for line in look(fmt.name, directory, decoder, wanted):
+        click.echo(json.dumps(line, ensure_ascii=False))
+
+
+COMMANDS = (list_formats, list_rules, list_cases, corpus, decode)
+"""What `cli` adds to its own."""

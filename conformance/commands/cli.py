@@ -1,0 +1,345 @@
+"""The command line: click commands over the library; data to stdout, words to stderr."""
+
+from __future__ import annotations
+
+import gc
+import json
+import signal
+import sys
+import traceback
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from conformance.commands import catalogue, completion, config, doctor, fuzz, measuring, prepare, streams
+from conformance.commands import publish as publishing
+from conformance.commands.shell import (
+    ALL,
+    ASSIGNMENT,
+    BROKER,
+    BUDGET,
+    CASE_ID,
+    DECODER,
+    FAILURE,
+    FORMAT,
+    FORMATS_GIVEN,
+    PROFILE,
+    SEED,
+    Progress,
+    chosen,
+    known,
+    transport,
+)
+from conformance.engines.specs import is_command
+from conformance.files import FAILURES
+from generators.errors import HarnessError, NothingSelected, UsageError
+
+if TYPE_CHECKING:
+    from conformance.judging.known import Expectations
+    from conformance.judging.results import RunResult
+    from conformance.running.prepared import Settings
+
+
+@click.group(cls=config.Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(package_name="cdc-conformance")
+@config.options
+def cli() -> None:
+    """Conformance harness for CDC message decoders on Spark.
+
+    \b
+    Exit codes: 0 conforms; 1 does not; 2 usage or configuration; 3 harness or environment;
+    4 nothing selected or judged; 5 the record of known failures is out of date; 130 interrupted.
+
+    \b
+    Example: cdc-conformance run ticdc-canal-json --decoder mine.py:decode
+    Example: cdc-conformance --no-config run --all
+    """
+
+
+def main() -> None:
+    """Runs the command line; every error that a user can mend is one line, not a stack trace."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        cli.main(prog_name="cdc-conformance", standalone_mode=False)
+    except HarnessError as error:
+        click.echo(f"cdc-conformance: {error}", err=True)
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("cdc-conformance: interrupted; everything that was started has been stopped", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception:  # noqa: BLE001 - exit 1 would read as a verdict on the decoder
+        traceback.print_exc()
+        click.echo("cdc-conformance: this is a fault of the harness; please report it with the lines above", err=True)
+        sys.exit(HarnessError.exit_code)
+
+
+def _terminate(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+@cli.command()
+@FORMATS_GIVEN
+@ALL
+@click.option(
+    "--decoder",
+    metavar="SPEC",
+    type=DECODER,
+    help="module:function, path/file.py:function or cmd:COMMAND; default: the reference decoders.",
+)
+@click.option(
+    "--map",
+    "mapping",
+    multiple=True,
+    metavar="NAME=EXPRESSION",
+    type=ASSIGNMENT,
+    help="Renames the decoder's columns: after=row.after.",
+)
+@click.option("--level", type=click.Choice(["changes", "rows", "both"]), default="both", help="Which level(s) to judge.")
+@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
+@BUDGET
+@SEED
+@BROKER
+@click.option(
+    "--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these cases or rules: a prefix or glob; repeatable."
+)
+@click.option("--exclude", multiple=True, metavar="ID", type=CASE_ID, help="Not these cases or rules.")
+@click.option("--strict", is_flag=True, help="A broken SHOULD makes the exit code 1.")
+@click.option("--expect", type=click.Path(path_type=Path, dir_okay=False), help="The decoder's known failures, a TOML file.")
+@click.option("--update", is_flag=True, help="Writes to the file of --expect what this run found.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    help="Writes report.html, report.jsonl, report.md, junit.xml, badge.json and failures/ there.",
+)
+@click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
+@click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
+@click.option("--differential", is_flag=True, help="Instead of cases: one history through every format, compared as tables.")
+@FORMAT
+def run(**options: Any) -> None:
+    """The main job: draw, publish, decode, judge, report.
+
+    \b
+    Example: cdc-conformance run ticdc-canal-json --decoder mine.py:decode --budget ci
+    """
+    from conformance.cases.catalogue import budget
+    from conformance.running.prepared import Settings
+
+    mapping = dict(options["mapping"])
+    settings = Settings(
+        formats=known(tuple(dict.fromkeys(options["formats"]))),
+        budget=budget(options["budget"]),
+        seed=options["seed"],
+        decoder=options["decoder"],
+        mapping=mapping,
+        level=options["level"],
+        writer_profile=options["writer_profile"],
+        select=options["select"],
+        exclude=options["exclude"],
+        strict=options["strict"],
+        max_fail=1 if options["fail_fast"] else options["max_fail"] or 0,
+        timeout_s=options["timeout"],
+        arguments=tuple(sys.argv[1:]),
+    )
+    if settings.decoder and len(settings.formats) > 1:
+        raise UsageError(f"--decoder judges one format; name it: {', '.join(settings.formats)}")
+    if options["differential"]:
+        if is_command(settings.decoder):
+            raise UsageError(f"--decoder {settings.decoder!r}: --differential needs a decoder in Spark")
+        if options["update"]:
+            raise UsageError("--differential compares tables and breaks no rule: leave out --update")
+        sys.exit(_differential(settings, options["report"], chosen(options["style"])))
+    if options["update"] and settings.max_fail:
+        raise UsageError("--update needs the whole run; leave out -x and --max-fail")
+    expect = _expected(options["expect"], options["update"])
+    settings = replace(settings, expect=expect)
+    sys.exit(_perform(settings, options["broker_spec"], options["report"], chosen(options["style"]), update=options["update"]))
+
+
+def _expected(path: Path | None, update: bool) -> Expectations:
+    """The record of known failures; one that is to be written may not be there yet. Raises UsageError."""
+    from conformance.judging import known as expectations
+
+    if path is None:
+        if update:
+            raise UsageError("--update writes the file that --expect names; add --expect FILE")
+        return expectations.Expectations()
+    if update and not path.exists():
+        return expectations.Expectations(path=path)
+    return expectations.load(path)
+
+
+def _differential(settings: Settings, report: Path | None, style: str) -> int:
+    from conformance.engines.child import ChildEngine, needed
+    from conformance.reports import console, records
+    from conformance.reports import differential_page as differential
+    from conformance.running.differential import compare
+
+    if report:
+        records.prepare(report)
+    packages = needed(settings.formats)
+    with Progress() as note, ChildEngine(packages=packages, timeout_s=settings.timeout_s) as engine:
+        outcomes = compare(engine, settings.formats, settings.writer_profile, settings.seed, settings.decoder, note)
+    if report:
+        for path in differential.write(outcomes, report, settings.seed):
+            click.echo(f"report: {path}", err=True)
+    if style == "pretty":
+        console.console().print(differential.render(outcomes))
+    else:
+        click.echo(differential.markdown(outcomes) if style == "markdown" else differential.lines(outcomes))
+    return 1 if any(one.differences for one in outcomes) else 0
+
+
+def _perform(settings: Settings, broker_spec: str, report: Path | None, style: str, *, update: bool) -> int:
+    from conformance.engines.child import OURS, QUICK
+    from conformance.engines.command import engine_for
+    from conformance.reports import console, markdown, records, write_all
+    from conformance.running import replay
+    from conformance.running.run import run as perform
+
+    if report:
+        records.prepare(report)
+    # Cases are millions of small objects that live until the end; collecting among them is a fifth of the run.
+    gc.set_threshold(200_000, 50, 100)
+    conf, spec, kafka = QUICK if settings.decoder else OURS, settings.decoder, broker_spec != "none"
+    with (
+        Progress() as note,
+        engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf) as engine,
+    ):
+        note("starting the decoder" if is_command(spec) else "starting Spark and Kafka")
+        with transport(broker_spec, note) as (bootstrap, described, topic):
+            settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
+            result = perform(settings, engine, note)
+    result = replay.save_all(result, report / "failures" if report else FAILURES, settings)
+    if update:
+        result = _update(result, settings.expect)
+    if report:
+        for path in write_all(result, report):
+            click.echo(f"report: {path}", err=True)
+    if style == "pretty":
+        console.console().print(console.render(result))
+    elif style == "markdown":
+        click.echo(markdown.render(result))
+    else:
+        for record in records.records(result):
+            if record["type"] not in ("case", "call"):
+                # Pure ASCII: what a decoder raised may hold what no terminal can encode.
+                click.echo(json.dumps(record))
+    return result.exit_code
+
+
+def _update(result: RunResult, expect: Expectations) -> RunResult:
+    """Writes the record, tells what changed in it, and gives the result as the new record has it."""
+    from conformance.judging.known import load
+    from conformance.judging.known_files import under, updated, write
+
+    assert expect.path is not None
+    made = updated(result)
+    write(expect.path, made)
+    for entry in made.added:
+        click.echo(f"recorded  {entry}", err=True)
+    for gone in made.removed:
+        click.echo(f"removed   {gone.entry}: {gone.state}", err=True)
+    total = len(made.kept) + len(made.added)
+    click.echo(f"{expect.path}: {total} known failures; {len(made.added)} new, {len(made.removed)} removed", err=True)
+    return under(result, load(expect.path))
+
+
+@cli.command()
+@click.argument("names", nargs=-1, metavar="[ID|FILE]...", type=FAILURE)
+@click.option("--all", "everything", is_flag=True, help="Every failure saved below --from.")
+@click.option(
+    "--from",
+    "directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=FAILURES,
+    show_default=True,
+    help="Where failures are saved; --report DIR saves them in DIR/failures.",
+)
+@click.option("--decoder", metavar="SPEC", type=DECODER, help="Another decoder than the saved one.")
+@click.option("--remove-fixed", is_flag=True, help="Removes the files of failures that are FIXED.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
+@FORMAT
+def replay(
+    names: tuple[str, ...],
+    everything: bool,
+    directory: Path,
+    decoder: str | None,
+    remove_fixed: bool,
+    timeout: float,
+    style: str | None,
+) -> None:
+    """Judges saved failures again: FIXED, FAILED or ERROR.
+
+    \b
+    Example: cdc-conformance replay .cdc-conformance/failures/ticdc-canal-json-value-unsigned-1a2b3c4d.json
+    Example: cdc-conformance replay --all --remove-fixed
+    """
+    from conformance.running import replay as again
+
+    if everything == bool(names):
+        raise UsageError("name the failures to replay, or say --all")
+    paths = sorted(directory.glob("*.json")) if everything else [again.find(name, directory) for name in names]
+    if not paths:
+        raise NothingSelected(f"there is no saved failure in {directory}")
+    crashes = {path: again.load(path) for path in paths}
+    with Progress() as note:
+        done = again.replay_all(crashes, decoder, timeout, note)
+        outcomes = []
+        for one in done:
+            outcomes.append(one.outcome)
+            click.echo(again.told(one, chosen(style)))
+            if one.outcome is again.Outcome.FIXED and remove_fixed:
+                one.path.unlink(missing_ok=True)
+    if not remove_fixed and (fixed := outcomes.count(again.Outcome.FIXED)):
+        click.echo(f"{fixed} of {len(outcomes)} FIXED: their files can be removed (--remove-fixed)", err=True)
+    sys.exit(max((again.EXIT[outcome] for outcome in outcomes), default=0))
+
+
+@cli.command(short_help="Shows that the harness convicts liars and nobody else.")
+@FORMATS_GIVEN
+@SEED
+@FORMAT
+def selftest(formats: tuple[str, ...], seed: int, style: str | None) -> None:
+    """Shows that the harness catches what it must and accuses nobody wrongly (DESIGN 7).
+
+    \b
+    Example: cdc-conformance selftest
+    """
+    from conformance.engines.child import ChildEngine, needed
+    from conformance.reports.console import console
+    from conformance.running import selftest as own
+
+    names = known(formats)
+    with Progress() as note, ChildEngine(packages=needed(names)) as engine:
+        results = own.selftest(engine, names, seed, note)
+    if chosen(style) == "pretty":
+        console().print(own.render(results))
+    else:
+        for result in results:
+            click.echo(json.dumps(result.as_json(), ensure_ascii=False))
+    sys.exit(0 if all(r.ok for r in results) else 1)
+
+
+for _command in (
+    *catalogue.COMMANDS,
+    *measuring.COMMANDS,
+    *publishing.COMMANDS,
+    *fuzz.COMMANDS,
+    *streams.COMMANDS,
+    *doctor.COMMANDS,
+    *prepare.COMMANDS,
+    *config.COMMANDS,
+    *completion.COMMANDS,
+):
+    cli.add_command(_command)

@@ -1,0 +1,85 @@
+"""Completion in bash, zsh and fish: click's, with ids that are completed a segment at a time; the command that prints the script.
+
+What a value can be is told by the options' own types (`conformance.commands.shell`). Nothing here starts Spark or asks a broker.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+from click import shell_completion
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, ShellComplete, ZshComplete
+
+PROGRAM: Final = "cdc-conformance"
+VARIABLE: Final = "_CDC_CONFORMANCE_COMPLETE"
+
+
+class _Quiet(ShellComplete):
+    """Offers nothing where something is wrong: an error's text in the middle of a command line helps nobody."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
+        """Click's."""
+        try:
+            return super().get_completions(args, incomplete)
+        except Exception:  # noqa: BLE001 - whatever it is, the command itself will say it when it is run
+            return []
+
+
+def _with(template: str, old: str, new: str) -> str:
+    """A script of click's with our change; as it is when a later click words it differently."""
+    return template.replace(old, new)
+
+
+class Bash(_Quiet, BashComplete):
+    """Bash: no space after a value that goes on, which ends in a slash."""
+
+    source_template = _with(
+        BashComplete.source_template,
+        "            COMPREPLY+=($value)\n",
+        "            COMPREPLY+=($value)\n            [[ $value == */ ]] && compopt -o nospace\n",
+    )
+
+
+class Zsh(_Quiet, ZshComplete):
+    """Zsh: the same."""
+
+    source_template = _with(
+        ZshComplete.source_template,
+        "        compadd -U -V unsorted -a completions\n",
+        "        compadd -U -V unsorted -S '' -- ${(M)completions:#*/}\n        compadd -U -V unsorted -- ${completions:#*/}\n",
+    )
+
+
+class Fish(_Quiet, FishComplete):
+    """Fish, which adds no space after a slash by itself."""
+
+
+SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": Bash, "zsh": Zsh, "fish": Fish}
+for _name, _class in SHELLS.items():
+    shell_completion.add_completion_class(_class, _name)
+
+
+@click.command(short_help="Prints the script of shell completion.")
+@click.argument("shell", type=click.Choice(list(SHELLS)))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Prints the script that completes commands, options, formats, profiles, ids of cases and rules, and saved failures.
+
+    \b
+    bash: put this line into ~/.bashrc
+        eval "$(cdc-conformance completion bash)"
+    zsh: put this line into ~/.zshrc, after compinit
+        eval "$(cdc-conformance completion zsh)"
+    fish: write the script where fish looks for it
+        cdc-conformance completion fish > ~/.config/fish/completions/cdc-conformance.fish
+
+    \b
+    Example: cdc-conformance completion bash
+    """
+    root: Any = ctx.find_root().command
+    click.echo(SHELLS[shell](root, {}, PROGRAM, VARIABLE).source())
+
+
+COMMANDS = (completion,)
+"""What `cli` adds to its own."""

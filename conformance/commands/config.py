@@ -1,0 +1,346 @@
+"""The configuration file: found, read, checked, and given to the commands as the defaults of their options.
+
+Its keys are the commands' own long options (`_config_keys`), so every error can name what is legal. The command line wins over
+the file, and the file over built-in defaults.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import click
+
+from conformance.commands._config_keys import COMMON, PYTEST, Key, Section, schema, sections
+from conformance.commands.catalogue import Group
+from conformance.commands.shell import FORMAT, print_rows
+from generators.errors import UnknownName, UsageError
+
+FILE: Final = "cdc-conformance.toml"
+PROJECT: Final = "pyproject.toml"
+TOOL: Final = "cdc-conformance"
+
+_FILE: Final = "conformance.commands.config.file"
+_OFF: Final = "conformance.commands.config.off"
+_LENIENT: Final = frozenset({"config", "completion", "doctor", "prepare"})
+"""Commands that work with a broken file: they tell what is wrong with it, or do not need it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A file's settings: those above the sections, and each section's; empty without a file."""
+
+    path: Path | None = None
+    common: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[Section, Mapping[str, Any]] = field(default_factory=dict)
+
+    def settings(self, known: Mapping[Section, Mapping[str, Key]]) -> Iterator[Setting]:
+        """What holds for each command. One that cannot take a common value (`publish` and broker "none") does without it."""
+        for section, legal in known.items():
+            own = self.tables.get(section, {})
+            for name, key in legal.items():
+                if name in own:
+                    yield Setting(section, key, own[name], _label(self.path, section))
+                elif name in self.common and not key.wrong(self.common[name]):
+                    yield Setting(section, key, self.common[name], "top level")
+
+    def defaults(self, known: Mapping[Section, Mapping[str, Key]]) -> dict[str, Any]:
+        """Click's default map."""
+        found: dict[str, Any] = {}
+        for one in self.settings(known):
+            place = found
+            for name in one.section:
+                place = place.setdefault(name, {})
+            place[one.key.parameter.name or ""] = self.given(one)
+        return found
+
+    def given(self, one: Setting) -> Any:
+        """A setting's value with its paths as they are reached from the working directory."""
+        assert self.path is not None
+        return one.key.given(one.value, self.path.absolute().parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value for a command's key; `origin` is its section in the file, or "top level"."""
+
+    section: Section
+    key: Key
+    value: Any
+    origin: str
+
+
+def find(start: Path) -> Path | None:
+    """The file that holds in a folder: `cdc-conformance.toml`, else a `pyproject.toml` with `[tool.cdc-conformance]`.
+
+    It is looked for in the folder and those above it, up to one with `.git`. Raises UsageError for a file that cannot be read.
+    """
+    for folder in (start.absolute(), *start.absolute().parents):
+        if (folder / FILE).is_file():
+            return folder / FILE
+        if (folder / PROJECT).is_file() and _ours(folder / PROJECT):
+            return folder / PROJECT
+        if (folder / ".git").exists():
+            break
+    return None
+
+
+def _ours(path: Path) -> bool:
+    """Whether a pyproject.toml has our table. One that is broken elsewhere is somebody else's to tell of."""
+    text = _text(path)
+    if TOOL not in text:
+        return False
+    try:
+        return TOOL in tomllib.loads(text).get("tool", {})
+    except tomllib.TOMLDecodeError:
+        return f"[tool.{TOOL}" in text
+
+
+def load(path: Path, group: click.Group) -> Config:
+    """Reads a file. Raises UsageError that names everything that is wrong in it, what is legal, and the nearest match."""
+    try:
+        data: Any = tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{_shown(path)}: {error}") from error
+    if path.name == PROJECT:
+        tools = data.get("tool", {})
+        if TOOL not in tools:
+            raise UsageError(f"{_shown(path)}: there is no [tool.{TOOL}] in it")
+        data = tools[TOOL]
+    reader = _Reader(path, sections(group))
+    if isinstance(data, dict):
+        reader.top(data)
+    else:
+        reader.tell((), TOOL, data, "expected a table")
+    if reader.problems:
+        raise UsageError("\n".join(reader.problems))
+    return Config(path, reader.common, reader.tables)
+
+
+class _Reader:
+    """Collects settings and problems."""
+
+    def __init__(self, path: Path, known: Mapping[Section, Mapping[str, Key]]) -> None:
+        self.path, self.known = path, known
+        self.problems: list[str] = []
+        self.common: dict[str, Any] = {}
+        self.tables: dict[Section, dict[str, Any]] = {}
+
+    def tell(self, section: Section, name: str, value: Any, what: str) -> None:
+        """Notes a problem with a key's value."""
+        label = _label(self.path, section)
+        where = f"{_shown(self.path)}, {label}" if label else _shown(self.path)
+        self.problems.append(f"{where}, {name} = {_value(value)}: {what}")
+
+    def top(self, data: Mapping[str, Any]) -> None:
+        """What stands above the sections, and the sections."""
+        names = {section[0] for section in self.known}
+        for name, value in data.items():
+            if name == "$schema":
+                continue
+            if name in names:
+                self.table((name,), value)
+            elif name in COMMON:
+                wrong = [legal[name].wrong(value) for legal in self.known.values() if name in legal]
+                if all(wrong):
+                    self.tell((), name, value, wrong[0])
+                self.common[name] = value
+            elif isinstance(value, dict):
+                label = _label(self.path, (name,))
+                self.problems.append(f"{_shown(self.path)}, {label}: {UnknownName('section', name, names)}")
+            else:
+                self.tell((), name, value, self._misplaced(name))
+
+    def _misplaced(self, name: str) -> str:
+        homes = [_label(self.path, section) for section, legal in self.known.items() if _plain(name) in legal]
+        if homes:
+            return f"{name!r} holds for one command: move it below {' or '.join(homes)}. Above the sections: {', '.join(COMMON)}."
+        return str(UnknownName("key", name, (*COMMON, *{section[0] for section in self.known})))
+
+    def table(self, section: Section, value: Any) -> None:
+        """A section, or a group's table of sections."""
+        if not isinstance(value, dict):
+            what = f"this is a section's name; write [{'.'.join(section)}] and keys below it"
+            self.tell(section[:-1], section[-1], value, what)
+            return
+        if section not in self.known:
+            names = {one[len(section)] for one in self.known if one[: len(section)] == section}
+            for name, inner in value.items():
+                if name in names:
+                    self.table((*section, name), inner)
+                else:
+                    unknown = UnknownName("section", name, names, of=_label(self.path, section))
+                    self.problems.append(f"{_shown(self.path)}, {_label(self.path, (*section, name))}: {unknown}")
+            return
+        legal, found = self.known[section], self.tables.setdefault(section, {})
+        for name, one in value.items():
+            key = legal.get(_plain(name))
+            if key is None:
+                self.tell(section, name, one, str(UnknownName("key", name, legal, of=_label(self.path, section))))
+            elif key.name in found:
+                self.tell(section, name, one, f"{key.name!r} is there already, in its other spelling")
+            else:
+                found[key.name] = one
+                if wrong := key.wrong(one):
+                    self.tell(section, name, one, wrong)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _label(path: Path | None, section: Section) -> str:
+    """A section's header as the file spells it; of the top level, "" or pyproject.toml's own table."""
+    parts = (*(("tool", TOOL) if path is not None and path.name == PROJECT else ()), *section)
+    return f"[{'.'.join(parts)}]" if parts else ""
+
+
+def _value(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _shown(path: Path) -> str:
+    """A path as short as it can be said from here."""
+    path = path.absolute()
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"cannot read the configuration {_shown(path)}: {reason}. --no-config does without it") from error
+
+
+def pytest_defaults(rootpath: Path, commands: click.Group) -> Mapping[str, Any]:
+    """Budget, seed and broker of the pytest plugin, as far as the file that holds in pytest's root directory sets them.
+
+    Raises UsageError.
+    """
+    path = find(rootpath)
+    if path is None:
+        return {}
+    config = load(path, commands)
+    return {**config.common, **config.tables.get((PYTEST,), {})}
+
+
+def of(ctx: click.Context) -> Config:
+    """The configuration that holds for a call: that of --config, none, or what is found. Raises UsageError."""
+    root = ctx.find_root()
+    asked, off = root.meta.get(_FILE), root.meta.get(_OFF)
+    if asked is not None and off:
+        raise UsageError("--config FILE and --no-config contradict each other; give one")
+    path = None if off else asked or find(Path.cwd())
+    assert isinstance(root.command, click.Group)
+    return load(path, root.command) if path is not None else Config()
+
+
+def options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--config FILE` and `--no-config`, for the group of all commands."""
+
+    def kept(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+        def keep(ctx: click.Context, _parameter: click.Parameter, value: Any) -> None:
+            ctx.meta[name] = value
+
+        return keep
+
+    file = click.Path(path_type=Path, exists=True, dir_okay=False)
+    off = click.option("--no-config", is_flag=True, expose_value=False, callback=kept(_OFF), help="Reads no configuration file.")
+    what = f"The configuration file; default: {FILE}, or [tool.{TOOL}] in {PROJECT}, here or above."
+    return click.option("--config", type=file, expose_value=False, callback=kept(_FILE), metavar="FILE", help=what)(off(command))
+
+
+class Main(Group):
+    """The group of all commands: it reads the configuration before a command reads its options."""
+
+    headings: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "Judge a decoder": ("run", "stream", "fuzz", "replay", "selftest"),
+        "Measure": ("bench", "load"),
+        "Look": ("formats", "rules", "cases", "decode"),
+        "Make messages": ("corpus", "publish"),
+        "Set up": ("doctor", "prepare", "config", "completion"),
+    }
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Click's, after which the file's settings are the command's defaults. Raises UsageError, except for help."""
+        name, command, rest = super().resolve_command(ctx, args)
+        try:
+            ctx.default_map = of(ctx).defaults(sections(self))
+        except UsageError as error:
+            asks_help = not {"-h", "--help"}.isdisjoint(rest)
+            if not (ctx.resilient_parsing or asks_help or name in _LENIENT):
+                raise
+            if asks_help:
+                click.echo(f"cdc-conformance: {error}", err=True)
+        return name, command, rest
+
+
+@click.group("config", cls=Group, short_help="What the configuration file says, and what it may say.")
+def config_group() -> None:
+    """The configuration file: what holds, where it is from, and what it may say.
+
+    \b
+    Example: cdc-conformance config show run
+    Example: cdc-conformance config schema
+    """
+
+
+@config_group.command("show")
+@click.argument("commands", nargs=-1, metavar="[COMMAND]...")
+@click.option("--all", "everything", is_flag=True, help="Defaults too, not only what the file sets.")
+@FORMAT
+@click.pass_context
+def config_show(ctx: click.Context, commands: tuple[str, ...], everything: bool, style: str | None) -> None:
+    """The settings of every command, or of those named, and where each is from.
+
+    A group's command is named with a dot: corpus.write.
+
+    \b
+    Example: cdc-conformance config show run corpus.write --all
+    """
+    root = ctx.find_root().command
+    assert isinstance(root, click.Group)
+    config, known = of(ctx), sections(root)
+    names = {".".join(section): section for section in known}
+    for name in commands:
+        if name not in names:
+            raise UnknownName("command", name, names)
+    chosen = {names[name]: known[names[name]] for name in commands or names}
+    found = {(one.section, one.key.name): one for one in config.settings(chosen)}
+    where = _shown(config.path) if config.path is not None else ""
+    click.echo(f"configuration: {where or 'none'}", err=True)
+    rows = []
+    for section, legal in chosen.items():
+        for name, key in legal.items():
+            one = found.get((section, name))
+            if one is not None:
+                value, origin = config.given(one), f"{where}, {one.origin}" if one.origin else where
+            elif everything:
+                value, origin = key.default, "default"
+            else:
+                continue
+            rows.append({"command": " ".join(section), "key": name, "value": value, "from": origin})
+    print_rows(rows, ("command", "key", "value", "from"), style)
+
+
+@config_group.command("schema")
+@click.pass_context
+def config_schema(ctx: click.Context) -> None:
+    """The JSON Schema of a configuration file, for editors and checks.
+
+    \b
+    Example: cdc-conformance config schema
+    """
+    root = ctx.find_root().command
+    assert isinstance(root, click.Group)
+    click.echo(json.dumps(schema(root), ensure_ascii=False, indent=1))
+
+
+COMMANDS = (config_group,)
+"""What `cli` adds to its own."""

@@ -1,0 +1,415 @@
+"""What this machine has of what the harness needs: Java, Spark, jars, a broker, a container engine, room; the command `doctor`.
+
+No check of `CHECKS` starts a JVM (but for `java -version`), a broker or a download, and none takes more than a few seconds.
+`starts` does start things, when it is asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import click
+
+from conformance.commands.shell import FORMAT, BrokerSpec, Progress, chosen
+from conformance.files import FAILURES
+from generators.errors import HarnessError
+
+MEMORY_MB = 3_000
+"""Free memory for a Spark driver of 2 GB and a broker of 512 MB."""
+DISK_MB = 2_000
+"""Free room for jars (about 150 MB), Spark's and the broker's temporary files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at: what was found, and if it is not well, what to do and what does not work until then.
+
+    `remedy` gives a command to copy in backquotes, where there is one. `required` tells what every run needs from what only some
+    commands need.
+    """
+
+    name: str
+    ok: bool
+    found: str
+    remedy: str
+    needed_for: str
+    required: bool = False
+
+    @property
+    def command(self) -> str:
+        """The remedy's command, or ""."""
+        found = re.search(r"`([^`]+)`", self.remedy)
+        return found[1] if found else ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The check as one JSON object."""
+        told = {"name": self.name, "ok": self.ok, "found": self.found, "remedy": self.remedy, "command": self.command}
+        return told | {"needed_for": self.needed_for, "required": self.required}
+
+
+Outcome: TypeAlias = tuple[bool, str, str]
+"""Whether it is well, what was found, and the remedy."""
+
+
+def python() -> Outcome:
+    """Python 3.11 or later."""
+    return sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}", "use Python 3.11 or later"
+
+
+def packages() -> Outcome:
+    """Whether a folder of the user's hides one of our three packages."""
+    from conformance.shadow import HOME, PACKAGES, explain, shadows
+
+    hidden = shadows()
+    if hidden:
+        return False, "; ".join(f"{path} hides {name}" for name, path in hidden.items()), explain(hidden)
+    return True, f"{', '.join(PACKAGES)} in {HOME}", ""
+
+
+def java() -> Outcome:
+    """Java 17 or 21, which Spark 4.0 supports."""
+    from conformance.brokers.jars import OLDEST_JAVA, find_java
+
+    install = "brew install openjdk@17" if sys.platform == "darwin" else "apt-get install openjdk-17-jre-headless"
+    remedy = f"install a Java 17 or 21, such as by `{install}`, or set JAVA_HOME to one"
+    try:
+        java = find_java()
+    except HarnessError as error:
+        return False, _first(error), remedy
+    untested = "" if java.version in (17, 21) else "; Spark 4.0 is tested on 17 and 21"
+    return java.version >= OLDEST_JAVA, f"{java.text} at {java.path}{untested}", remedy
+
+
+def pyspark() -> Outcome:
+    """The installed pyspark, from its metadata."""
+    version = _version("pyspark")
+    remedy = _install("pyspark>=4.0,<5")
+    return version is not None and version.split(".")[0] == "4", version or "not installed", remedy
+
+
+def connector() -> Outcome:
+    """Spark's Kafka source and Avro functions, in the caches where Spark's own Ivy puts them (`~/.ivy2*/jars`)."""
+    version = _version("pyspark")
+    wanted = [f"org.apache.spark_{name}_2.13-{version}.jar" for name in ("spark-sql-kafka-0-10", "spark-avro")]
+    caches = [cache for home in _homes() for cache in home.glob(".ivy2*/jars")]
+    missing = [[jar for jar in wanted if not (cache / jar).is_file()] for cache in caches]
+    fewest = min(missing, key=len, default=wanted)
+    remedy = f"none, if a Maven registry can be reached: Spark fetches them on the first run (ten seconds), or now by {_PREPARE}"
+    return not fewest, f"not cached yet: {', '.join(fewest)}" if fewest else f"cached, for {version}", remedy
+
+
+def _homes() -> list[Path]:
+    """The home directory that HOME names, and the one that Java takes, which does not look at HOME."""
+    homes = [Path.home()]
+    with contextlib.suppress(ImportError, KeyError):
+        import pwd
+
+        homes.append(Path(pwd.getpwuid(os.getuid()).pw_dir))
+    return homes
+
+
+def client() -> Outcome:
+    """The Kafka client."""
+    if _version("confluent-kafka") is None:
+        return False, "not installed", _install("confluent-kafka")
+    import confluent_kafka
+
+    return True, f"{_version('confluent-kafka')} (librdkafka {confluent_kafka.libversion()[0]})", ""
+
+
+def kafka_jars() -> Outcome:
+    """The embedded broker's jars."""
+    from conformance.brokers.jars import KAFKA_VERSION, cache_dir, cached_jars
+
+    jars = cached_jars()
+    remedy = (
+        f"none, if a Maven registry can be reached: they are fetched on first use (a minute), or now by {_PREPARE}; "
+        f"offline, set CDC_CONFORMANCE_KAFKA_JARS to the folder libs of a Kafka {KAFKA_VERSION} distribution"
+    )
+    return bool(jars), f"{len(jars)} in {jars[0].parent}" if jars else f"not cached in {cache_dir()}", remedy
+
+
+def testcontainers() -> Outcome:
+    """testcontainers, an optional dependency."""
+    version = _version("testcontainers")
+    return version is not None, version or "not installed", _install("cdc-conformance[container]")
+
+
+def docker() -> Outcome:
+    """A Docker engine, and whether it has the broker's image."""
+    from conformance.brokers._container import EngineMissing, engine, has_image, image_name
+
+    try:
+        client = engine()
+    except EngineMissing as error:
+        start = "open -a Docker" if sys.platform == "darwin" else "systemctl start docker"
+        remedy = f"start it, such as by `{start}`, or point DOCKER_HOST at one; without one, --broker embedded does"
+        if _version("testcontainers") is None:
+            remedy = _install("cdc-conformance[container]")
+        return False, _first(error), remedy
+    try:
+        there = "with" if has_image(client, image_name()) else "without (it would be pulled)"
+        return True, f"engine {client.version().get('Version', '?')} {there} the image {image_name()}", ""
+    finally:
+        client.close()
+
+
+def memory() -> Outcome:
+    """Memory that can be had without swapping."""
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        text = ""
+    found = re.search(r"MemAvailable:\s+(\d+) kB", text)
+    if found is None:
+        return True, "unknown on this system", ""
+    free = int(found[1]) >> 10
+    return free >= MEMORY_MB, f"{free:,} MB", f"free some: {MEMORY_MB:,} MB are advisable for a Spark driver and a broker"
+
+
+def disk() -> Outcome:
+    """Room in the cache and in the temporary directory."""
+    from conformance.brokers.jars import cache_dir
+
+    cache = cache_dir()
+    places = {Path(tempfile.gettempdir()), next(place for place in (cache, *cache.parents) if place.exists())}
+    free = {place: shutil.disk_usage(place).free >> 20 for place in sorted(places)}
+    locked = [str(place) for place in free if not os.access(place, os.W_OK)]
+    found = ", ".join(f"{room:,} MB in {place}" for place, room in free.items())
+    found += f"; not writable: {', '.join(locked)}" if locked else ""
+    remedy = f"have {DISK_MB:,} MB free and writable; TMPDIR and CDC_CONFORMANCE_CACHE name other places"
+    return not locked and min(free.values()) >= DISK_MB, found, remedy
+
+
+def configuration() -> Outcome:
+    """The configuration file that holds here, if there is one."""
+    from conformance.commands import config
+
+    remedy = "mend the file (`cdc-conformance config schema` says what is legal), or give --no-config"
+    try:
+        path = config.of(click.get_current_context()).path
+    except HarnessError as error:
+        first, *others = str(error).split("\n")
+        return False, f"{first} (and {len(others)} more)" if others else first, remedy
+    return True, str(path) if path is not None else "none, and none is needed", ""
+
+
+def workplace() -> Outcome:
+    """Whether failures can be saved below the working directory."""
+    folder = next(place for place in (FAILURES.absolute(), *FAILURES.absolute().parents) if place.exists())
+    well = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+    remedy = f"`chmod u+rwx {shlex.quote(str(folder))}`, work in another folder, or give `run` a --report DIR elsewhere"
+    return well, f"{FAILURES} can{'' if well else 'not'} be written{'' if well else f': {folder} refuses'}", remedy
+
+
+def ports() -> Outcome:
+    """Whether a broker or a JVM can listen on loopback."""
+    from conformance.brokers.embedded import free_ports
+
+    try:
+        found = free_ports(2)
+    except HarnessError as error:
+        return False, _first(error), "allow this user to listen on 127.0.0.1; see what takes the ports with `ss -ltnp`"
+    return True, f"127.0.0.1 has free ports ({', '.join(map(str, found))})", ""
+
+
+def reachable(spec: str) -> Outcome:
+    """Whether a running broker answers."""
+    from generators.publishing.kafka import check_reachable
+
+    host, _, port = spec.partition(",")[0].rpartition(":")
+    began = time.monotonic()
+    try:
+        check_reachable(spec, timeout_s=5)
+    except HarnessError as error:
+        remedy = f"start it, open the port, or let it advertise a name that is known here; try `nc -vz {host.strip('[]')} {port}`"
+        return False, " ".join(str(error).split()), remedy
+    return True, f"answers after {time.monotonic() - began:.1f} s", ""
+
+
+_PREPARE = "`cdc-conformance prepare`"
+_LAST = "report this with what `cdc-conformance doctor --format json` prints"
+_SPARK = "run, selftest, decode, stream, bench"
+CHECKS: tuple[tuple[str, Callable[[], Outcome], str, bool], ...] = (
+    ("Python", python, "everything", True),
+    ("our packages", packages, "everything", True),
+    ("configuration", configuration, "everything", True),
+    ("failures' folder", workplace, "run, replay", False),
+    ("Java", java, f"{_SPARK}; the embedded broker", True),
+    ("pyspark", pyspark, _SPARK, True),
+    ("Spark connector jars", connector, "any broker with Spark; Avro formats", False),
+    ("confluent-kafka", client, "any broker; publish", True),
+    ("Kafka broker jars", kafka_jars, "--broker embedded", False),
+    ("testcontainers", testcontainers, "--broker container", False),
+    ("Docker engine", docker, "--broker container", False),
+    ("ports", ports, "Spark; the embedded broker", True),
+    ("free memory", memory, "Spark; the embedded broker", False),
+    ("disk", disk, "Spark; the embedded broker; jars", True),
+)
+"""Name, check, what it is needed for, and whether every run needs it."""
+
+
+def checks(broker: str | None = None) -> list[Check]:
+    """Every check's result, in a fixed order, and of a running broker (HOST:PORT) that is named.
+
+    Raises nothing: a check that cannot be made is one that is not well.
+    """
+    results = [_check(*one) for one in CHECKS]
+    if broker is not None and ":" in broker:
+        results.append(_check(f"broker {broker}", lambda: reachable(broker), f"--broker {broker}", True))
+    return results
+
+
+def _check(name: str, check: Callable[[], Outcome], needed_for: str, required: bool) -> Check:
+    try:
+        ok, found, remedy = check()
+    except Exception as error:  # noqa: BLE001 - a broken package may raise anything, and that is what to report
+        # Errors of ours say what is wrong, then what to do.
+        found, _, remedy = " ".join(str(error).split()).partition(". ")
+        ok, found = False, found or type(error).__name__
+    return Check(name, ok, found, "" if ok else remedy or _LAST, needed_for, required)
+
+
+def starts(broker: str | None, note: Callable[[str], None]) -> Iterator[Check]:
+    """Starts Spark and Kafka as a run does, sends records through both, and says how long each took.
+
+    Without a `broker` it is the embedded one. What needs something that did not start is left out.
+    """
+    from conformance.brokers.broker import broker as kafka_broker
+    from conformance.engines.base import ChildDied, DecodeRaised, Source
+    from conformance.engines.child import ChildEngine
+    from generators.model import Message
+    from generators.publishing import kafka
+
+    spec = broker if broker not in (None, "auto", "none") else "embedded"
+
+    def timed(what: Callable[[], str], remedy: str) -> Outcome:
+        note("starting Spark and Kafka")
+        began = time.monotonic()
+        try:
+            found = what()
+        except (ChildDied, DecodeRaised, HarnessError) as error:
+            return False, " ".join(str(error).split()), remedy
+        return True, f"{found} after {time.monotonic() - began:.1f} s", ""
+
+    with contextlib.ExitStack() as stack:
+        engine = stack.enter_context(ChildEngine(packages=("kafka", "avro")))
+        bootstraps: list[str] = []
+
+        def session() -> str:
+            engine.started.result()
+            return "a session answers"
+
+        def cluster() -> str:
+            started = stack.enter_context(kafka_broker(spec, note=note))
+            bootstraps.append(started.bootstrap)
+            return f"{started.detail} answers at {started.bootstrap}"
+
+        def through() -> str:
+            count, bootstrap = 1_000, bootstraps[0]
+            with kafka.run_topic(bootstrap, 1, note=note) as topic:
+                messages = [Message("doctor", 0, None, b"%d" % number) for number in range(count)]
+                sent = kafka.publish(bootstrap, topic, messages).acknowledged
+                source = Source(((topic, 0, 0, count - 1),), bootstrap=bootstrap, topic=topic)
+                read = engine.open("doctor", source).result()
+            if not sent == read == count:
+                raise HarnessError(f"{count} records were sent, {sent} acknowledged, {read} read by Spark")
+            return f"{count:,} records went through Kafka into Spark"
+
+        logs = "see the log's end in what was found; Java, memory and the jars are looked at by `cdc-conformance doctor`"
+        one = _check("Spark starts", lambda: timed(session, logs), _SPARK, True)
+        yield one
+        two = _check("Kafka starts", lambda: timed(cluster, logs), f"--broker {spec}", True)
+        yield two
+        if one.ok and two.ok:
+            jars = (
+                "the connector of Spark's own version must be resolved: look at the line of its jars in `cdc-conformance doctor`"
+            )
+            yield _check("Kafka into Spark", lambda: timed(through, jars), "any broker with Spark", True)
+
+
+def render(found: Sequence[Check]) -> str:
+    """What is there, a line each, then each problem with what it stops and its remedy. Lines are whole, so that they can be
+    copied."""
+    wide = max(len(check.name) for check in found)
+    lines = [f"{'ok     ' if check.ok else 'missing'}  {check.name:{wide}}  {check.found}" for check in found]
+    bad = [check for check in found if not check.ok]
+    for check in bad:
+        lines += ["", f"{check.name}", f"    needed for  {check.needed_for}", f"    remedy      {check.remedy}"]
+        if check.command:
+            lines.append(f"    $ {check.command}")
+    stopping = sum(check.required for check in bad) or "none"
+    summary = f"{len(found) - len(bad)} of {len(found)} are well; every run needs {stopping} of the others"
+    lines += ["", summary if bad else f"all {len(found)} are well"]
+    return "\n".join(lines)
+
+
+@click.command()
+@click.option(
+    "--broker",
+    "broker_spec",
+    type=BrokerSpec(),
+    metavar="BROKER",
+    help="Asks this broker too: HOST:PORT, or with --start a kind.",
+)
+@click.option("--start", is_flag=True, help="Also starts Spark and a broker and sends records through both (half a minute).")
+@FORMAT
+def doctor(broker_spec: str | None, start: bool, style: str | None) -> None:
+    """What is there, what is missing, and how to get it.
+
+    Exit code 3 when something is missing that every run needs.
+
+    \b
+    Example: cdc-conformance doctor
+    Example: cdc-conformance doctor --start
+    Example: cdc-conformance doctor --broker 127.0.0.1:9092 --format json
+    """
+    found = checks(broker_spec)
+    if start:
+        with Progress() as note:
+            found.extend(starts(broker_spec, note))
+    match chosen(style):
+        case "pretty":
+            click.echo(render(found))
+        case "markdown":
+            rows = (("ok" if c.ok else "missing", c.name, c.found, c.remedy) for c in found)
+            lines = ["| | what | found | remedy |", "|---|---|---|---|"]
+            click.echo("\n".join((*lines, *("| " + " | ".join(t.replace("|", "\\|") for t in row) + " |" for row in rows))))
+        case _:
+            for check in found:
+                click.echo(json.dumps(check.as_json(), ensure_ascii=False))
+    sys.exit(0 if all(check.ok or not check.required for check in found) else HarnessError.exit_code)
+
+
+COMMANDS = (doctor,)
+"""What `cli` adds to its own."""
+
+
+def _first(error: BaseException) -> str:
+    """An error's first sentence."""
+    return " ".join(str(error).split()).partition(". ")[0]
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _install(requirement: str) -> str:
+    return f"install it: `{shlex.quote(sys.executable)} -m pip install '{requirement}'`"

@@ -1,0 +1,143 @@
+"""The command `fuzz`: garbage through decoders, and its verdicts in print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from conformance.commands.shell import ALL, FORMAT, FORMATS_GIVEN, PROFILE, SEED, SPARK_DECODER, Progress, chosen, known
+from generators.errors import UsageError
+
+if TYPE_CHECKING:
+    from conformance.running.fuzzing import Finding, Fuzzed
+
+
+def render(results: Sequence[Fuzzed]) -> Any:
+    """The verdicts as a table, under it each finding."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(header_style="bold", pad_edge=False)
+    table.add_column("format", no_wrap=True)
+    heads = (
+        "mutants",
+        "readable",
+        "unreadable",
+        "rejected",
+        "accepted",
+        "doubtful",
+        "lost",
+        "errored",
+        "seconds",
+        "per s",
+        "peak MB",
+    )
+    for head in heads:
+        table.add_column(head, justify="right")
+    parts: list[Any] = [table]
+    for one in results:
+        told = one.as_json()
+        errored = sum(one.count(outcome=o) for o in ("raised", "hung", "died", "unjudged"))
+        accepted, doubtful = sum(told["accepted"].values()), sum(told["doubtful"].values())
+        figures = (one.mutants, told["readable"], told["unreadable"], told["rejected"], accepted, doubtful, told["lost"], errored)
+        peak = "?" if one.peak_bytes is None else f"{told['peak_mb']:,}"
+        row = (*(f"{n:,}" for n in figures), f"{one.seconds:.1f}", f"{told['per_second']:,}", peak)
+        table.add_row(Text(one.format, style="green" if one.ok else "red"), *row)
+        if one.too_large:
+            parts.append(
+                Text(f"{one.format}: {told['peak_mb']:,} MB of memory, more than the {told['limit_mb']:,} allowed", style="red")
+            )
+        parts += [Text(_line(f), style="red" if f.fails else "yellow") for f in one.findings]
+        if one.interrupted:
+            parts.append(Text(f"{one.format}: interrupted; this is what had been seen", style="yellow"))
+    return Group(*parts)
+
+
+SHOWN: Final = 160
+
+
+def _line(finding: Finding) -> str:
+    one, value = finding.tally, finding.message.value if finding.message else None
+    text = "no value" if value is None else repr(value[:SHOWN])[1:] + ("..." if len(value) > SHOWN else "")
+    told = f" {one.error.splitlines()[0][:SHOWN]}" if one.error else f" as {one.kinds}" if one.kinds else ""
+    head = f"{finding.rule.id}: {one.count} {one.outcome}{told} by {one.way}"
+    return f"{head}; the smallest, {one.offset} ({one.reason or one.state}, {one.size} bytes): {text}"
+
+
+def markdown(results: Sequence[Fuzzed]) -> str:
+    """The verdicts as a Markdown table."""
+    head = ("format", "verdict", "mutants", "unreadable", "rejected", "accepted", "doubtful", "lost", "raised", "hung")
+    columns = (*head, "seconds", "per_second", "peak_mb")
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    for one in results:
+        told = one.as_json() | {"accepted": one.count(outcome="accepted"), "doubtful": one.count("doubtful")}
+        lines.append("| " + " | ".join(str(told[column]) for column in columns) + " |")
+    return "\n".join(lines)
+
+
+@click.command(short_help="Mutated messages: every offset answered, none silently.")
+@FORMATS_GIVEN
+@ALL
+@click.option("--count", type=click.IntRange(1), default=100_000, show_default=True, help="Mutated messages per format.")
+@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="Another decoder than the reference; one format only.")
+@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only messages of these profiles.")
+@click.option("--huge/--no-huge", default=True, show_default=True, help="With a handful of messages of 25 MB.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=300, show_default=True, help="Seconds a decode call may take.")
+@click.option("--max-memory", type=click.IntRange(1), default=4096, show_default=True, help="MB that Spark's processes may take.")
+@click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Writes the findings there, as JSON lines.")
+@SEED
+@FORMAT
+def fuzz(**options: Any) -> None:
+    """Mutated messages: every offset answered, no exception, bounded memory, silent acceptance counted.
+
+    \b
+    Example: cdc-conformance fuzz ticdc-canal-json --count 20000 --report garbage
+    """
+    from conformance.engines.child import OURS, QUICK, ChildEngine, needed
+    from conformance.reports.console import console
+    from conformance.running.fuzzing import Fuzzer, Settings, save
+
+    names, decoder = known(tuple(dict.fromkeys(options["formats"]))), options["decoder"]
+    if options["everything"] and options["formats"]:
+        raise UsageError("--all is every format; name none beside it")
+    if decoder and len(names) != 1:
+        raise UsageError("--decoder decodes one format; name it")
+    settings = Settings(
+        count=options["count"],
+        seed=options["seed"],
+        decoder=decoder or "",
+        writer_profile=options["writer_profile"],
+        timeout_s=options["timeout"],
+        memory_mb=options["max_memory"],
+        huge=options["huge"],
+    )
+    results: list[Fuzzed] = []
+    conf, style = QUICK if decoder else OURS, chosen(options["style"])
+    with Progress() as note:
+        for name in names:
+            # A child each: its peak of memory is its own, and a JVM that has run out of it is nobody else's.
+            with ChildEngine(packages=needed((name,)), timeout_s=settings.timeout_s, conf=conf) as engine:
+                results.append(Fuzzer(engine, name, settings, note).run())
+            if options["report"]:
+                save(options["report"], results[-1])
+            if style == "json":
+                click.echo(json.dumps(results[-1].as_json(), ensure_ascii=False))
+            if results[-1].interrupted:
+                break
+    if style == "pretty":
+        console().print(render(results))
+    elif style == "markdown":
+        click.echo(markdown(results))
+    if any(one.interrupted for one in results):
+        sys.exit(130)
+    sys.exit(0 if all(one.ok for one in results) else 1)
+
+
+COMMANDS = (fuzz,)
+"""What `cli` adds to its own."""

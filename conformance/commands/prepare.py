@@ -1,0 +1,118 @@
+"""What later commands would fetch, or could start sooner with, fetched and made once: the command `prepare`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from conformance.brokers import archive as _archive
+from conformance.brokers import jars as _jars
+from conformance.brokers.jars import Note
+from conformance.commands import doctor
+from conformance.commands.shell import FORMAT, Progress, chosen
+from generators.errors import HarnessError
+
+MODULES = ("kafka", "avro")
+"""Everything that Spark has outside of pyspark and some command needs."""
+
+END_S = 120.0
+"""How long a JVM may take to write its archive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that is ready now. `made` tells whether it was not before; `seconds` is what that took."""
+
+    name: str
+    found: str
+    made: bool
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        """The step as one JSON object."""
+        return {"name": self.name, "found": self.found, "made": self.made, "seconds": round(self.seconds, 1)}
+
+
+def steps(note: Note) -> Iterator[Step]:
+    """Makes ready what is not, one after the other. Raises HarnessError, for the first that cannot be."""
+    from conformance.engines.child import ChildEngine
+
+    began, missing = time.monotonic(), _jars.cached_jars() is None
+    jars = _jars.kafka_jars(note)
+    yield Step("Kafka's jars", str(jars[0].parent), missing, time.monotonic() - began)
+    yield _archived("Kafka's classes", _archive.kafka_classes(), _broker, note)
+    # Writing Spark's archive starts a session, which fetches the modules.
+    there = doctor.connector()[0]
+    yield _archived("Spark's classes", _archive.spark_classes(), _session, note)
+    began = time.monotonic()
+    if not doctor.connector()[0]:
+        note("starting Spark, which fetches its modules from the Maven registry")
+        with ChildEngine(packages=MODULES) as engine:
+            engine.started.result()
+    yield Step("Spark's modules", doctor.connector()[1], not there, time.monotonic() - began)
+
+
+def _archived(name: str, archive: Path | None, start: Callable[[tuple[str, ...], Note], None], note: Note) -> Step:
+    began = time.monotonic()
+    if archive is None:
+        raise HarnessError(f"{name} cannot be archived without Java and pyspark. Try `cdc-conformance doctor`")
+    missing = _archive.whole(archive) is None
+    if missing:
+        note(f"writing {archive}, once; this takes about half a minute")
+        with _archive.writing(archive, note) as options:
+            if options is not None:
+                start(options, note)
+    file = _archive.whole(archive)
+    assert file is not None
+    return Step(name, f"{file}, {file.stat().st_size >> 20} MB", missing, time.monotonic() - began)
+
+
+def _broker(options: tuple[str, ...], note: Note) -> None:
+    """Starts a broker, uses it, and ends it."""
+    from conformance.brokers.embedded import EmbeddedKafka
+    from generators.model import Message
+    from generators.publishing import kafka
+
+    with EmbeddedKafka(note, classes=options) as broker:
+        with kafka.run_topic(broker.bootstrap, 1, note=note) as topic:
+            kafka.publish(broker.bootstrap, topic, [Message("prepare", 0, None, b"x")])
+        if broker.end(END_S) is None:
+            raise HarnessError(f"the broker did not end within {END_S:g} s. Its log:\n{broker.log_tail()}")
+
+
+def _session(options: tuple[str, ...], _note: Note) -> None:
+    """Starts a session, which decodes a little to warm up, and ends it."""
+    from conformance.engines.child import OURS, ChildEngine
+
+    java = "spark.driver.extraJavaOptions"
+    conf = {**OURS, java: " ".join((OURS[java], *(f'"{option}"' for option in options)))}
+    with ChildEngine(packages=MODULES, conf=conf) as engine:
+        engine.started.result()
+        engine.end(END_S).result()
+
+
+@click.command()
+@FORMAT
+def prepare(style: str | None) -> None:
+    """Fetches what later commands would, and makes them start sooner.
+
+    For images and caches of a CI, and before a day's work. Kafka's jars and Spark's modules come from the Maven registry;
+    archives of Kafka's and Spark's classes are written into the cache directory (200 MB, a minute). What is there stays.
+
+    \b
+    Example: cdc-conformance prepare
+    """
+    pretty = chosen(style) != "json"
+    with Progress() as note:
+        for step in steps(note):
+            line = f"{'made ' if step.made else 'ready'}  {step.name:16} {step.found}" + (f", {step.seconds:.0f} s" * step.made)
+            click.echo(line if pretty else json.dumps(step.as_json(), ensure_ascii=False))
+
+
+COMMANDS = (prepare,)
+"""What `cli` adds to its own."""

@@ -1,0 +1,296 @@
+"""The command `publish`: seeded load to a broker, from this process or from Spark's executors, and the client against ours."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import socket
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from conformance.commands.shell import FORMAT_NAME, PROFILE, BrokerSpec, Named
+from generators.bulk import orders
+from generators.bulk import traffic as load
+from generators.bulk.orders import LoadOptions
+from generators.errors import HarnessError, UsageError
+from generators.model import Layout, Message
+from generators.publishing import kafka
+from generators.publishing.pacing import Published, PublishInterrupted, PublishStopped, publish_paced
+from generators.wire_format import Format, Profile, get
+
+ROUNDS = 7
+"""Timed rounds of `--measure`, each with both contestants."""
+
+_POLLED_EVERY = 1024
+_MEASURED = 100_000
+_INTERRUPTED = 130
+
+
+@click.command(short_help="Seeded messages of a format to a broker.")
+@click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
+@click.option("--writer-profile", "profile", metavar="NAME", type=PROFILE, help="The profile; default: the format's last.")
+@click.option("--count", type=click.IntRange(1), help="How many statements; default 10000 unless --duration is given.")
+@click.option("--duration", type=click.FloatRange(min=0.1), help="How many seconds.")
+@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages a second; default: as fast as possible.")
+@click.option("--topic", required=True, help="The topic; made with 3 partitions if it is missing.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same messages.")
+@click.option(
+    "--broker", "broker_spec", type=BrokerSpec(none=False), required=True, metavar="HOST:PORT", help="A running broker."
+)
+@click.option("--ops", metavar="WEIGHTS", help="How often each operation comes: insert=50,update=40,delete=10.")
+@click.option(
+    "--keys",
+    type=Named("key skew", lambda: orders.SKEWS),
+    default="uniform",
+    show_default=True,
+    metavar="SKEW",
+    help="How changes spread over keys: uniform, zipf or hot.",
+)
+@click.option("--rows", type=int, default=1, show_default=True, help="Rows changed by a statement.")
+@click.option("--transaction", type=int, default=1, show_default=True, help="Statements that share a commit.")
+@click.option("--null-rate", type=float, help="Share of NULL in the nullable column, 0 to 1; default 1/256.")
+@click.option("--payload", type=int, default=0, show_default=True, help="Bytes of an extra text column.")
+@click.option("--stamp", is_flag=True, help="Record timestamps are the intended times, not the writer's.")
+@click.option("--executors", type=click.IntRange(1), help="Make and publish on that many Spark executors' cores.")
+@click.option("--master", metavar="URL", help="With --executors: the cluster; default: local cores.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=30, show_default=True, help="Seconds without an answer.")
+@click.option("--measure", is_flag=True, help="Instead: the bare client against ours, interleaved; needs a broker only.")
+def publish(name: str, profile: str | None, broker_spec: str, topic: str, measure: bool, **given: Any) -> None:
+    """Publishes seeded messages of a format to a broker and says what was acknowledged.
+
+    Message i is meant to go out at start + i/rate; latency counts from there, so that a slow broker shows.
+
+    \b
+    Example: cdc-conformance publish ticdc-canal-json --broker 127.0.0.1:9092 --topic cdc --rate 5000 --duration 60
+    """
+    from conformance.brokers.broker import broker
+    from conformance.commands.shell import Progress
+
+    fmt = get(name)
+    chosen = fmt.profile(profile) if profile else fmt.profiles[-1]
+    options = _options(given)
+    if given["master"] and not given["executors"]:
+        raise UsageError("--master URL needs --executors N")
+    if given["executors"] and (given["duration"] or measure):
+        raise UsageError("--executors publishes a --count; not a --duration, nor does it --measure")
+    with Progress() as note, broker(broker_spec, note=note) as started:
+        kafka.ensure_topic(started.bootstrap, topic, Layout().partitions, given["timeout"])
+        if measure:
+            count = given["count"] or _MEASURED
+            click.echo(json.dumps(measured(started.bootstrap, topic, fmt, chosen, given["seed"], count, options, note)))
+            return
+        job = _on_executors if given["executors"] else _from_here
+        summary, code = job(fmt, chosen, started.bootstrap, topic, options, given, note)
+    click.echo(json.dumps({"topic": topic, "profile": chosen.name, "seed": given["seed"], **summary}))
+    sys.exit(code)
+
+
+def _options(given: dict[str, Any]) -> LoadOptions:
+    asked = {name: given[name] for name in ("keys", "rows", "transaction", "payload")}
+    if given["null_rate"] is not None:
+        asked["null_rate"] = given["null_rate"]
+    if given["ops"]:
+        asked["ops"] = orders.parse_ops(given["ops"])
+    return LoadOptions(**asked)
+
+
+def _from_here(
+    fmt: Format[Any],
+    profile: Profile,
+    bootstrap: str,
+    topic: str,
+    options: LoadOptions,
+    given: dict[str, Any],
+    note: Callable[[str], None],
+) -> tuple[dict[str, Any], int]:
+    """The summary and the exit code of publishing from this process."""
+    count = given["count"] or (None if given["duration"] else 10_000)
+    stopped, code = None, 0
+    try:
+        done = publish_paced(
+            bootstrap,
+            topic,
+            load.messages(fmt, profile, given["seed"], count=count, options=options),
+            rate=given["rate"],
+            duration_s=given["duration"],
+            stamp=given["stamp"],
+            progress=lambda n: note(f"{n} messages acknowledged"),
+            timeout_s=given["timeout"],
+        )
+    except PublishInterrupted as interruption:
+        done, stopped, code = interruption.published, "interrupted", _INTERRUPTED
+    except PublishStopped as error:
+        done, stopped, code = error.published, str(error), error.exit_code
+    return _summary(done, stopped), code or (1 if done.failed else 0)
+
+
+def _summary(done: Published, stopped: str | None) -> dict[str, Any]:
+    if stopped:
+        click.echo(f"cdc-conformance: {stopped}", err=True)
+    return {
+        "sent": done.sent,
+        "acknowledged": done.acknowledged,
+        "failed": done.failed,
+        "errors": list(done.errors),
+        "seconds": round(done.seconds, 3),
+        "per_second": round(done.per_second),
+        "p50_ms": done.p50_ms,
+        "p99_ms": done.p99_ms,
+        "max_ms": done.max_ms,
+        "complete": stopped is None,
+    }
+
+
+def _on_executors(
+    fmt: Format[Any],
+    profile: Profile,
+    bootstrap: str,
+    topic: str,
+    options: LoadOptions,
+    given: dict[str, Any],
+    note: Callable[[str], None],
+) -> tuple[dict[str, Any], int]:
+    """The summary and the exit code of publishing from Spark: what this process would publish, in ranges."""
+    from conformance.engines.base import ChildDied, DecodeRaised
+    from conformance.engines.child import ChildEngine
+
+    count, master = given["count"] or 10_000, given["master"]
+    conf = {"spark.master": master} if master else {}
+    if master and not master.startswith("local"):
+        conf |= {"spark.driver.bindAddress": socket.getfqdn(), "spark.driver.host": socket.getfqdn()}
+    request = {
+        "format": fmt.name,
+        "profile": profile.name,
+        "seed": given["seed"],
+        "options": orders.options_text(options),
+        "partitions": Layout().partitions,
+        "bootstrap": bootstrap,
+        "topic": topic,
+        "count": count,
+        "executors": given["executors"],
+        "rate": given["rate"],
+        "stamp": given["stamp"],
+        "timeout_s": given["timeout"],
+    }
+    before = kafka.records_in(bootstrap, topic)
+    note("starting Spark")
+    with ChildEngine(cores=given["executors"], conf=conf) as engine:
+        try:
+            engine.started.result()
+            began = time.monotonic()
+            asked = engine.ask("generate", request, float("inf"))
+            while not asked.done():
+                time.sleep(0.2)
+                note(f"publishing {count} statements on {given['executors']} executors")
+            answer = dict(asked.result())
+        except KeyboardInterrupt:
+            click.echo("cdc-conformance: interrupted; the executors are stopped", err=True)
+            engine.close()
+            return {"acknowledged": kafka.records_in(bootstrap, topic) - before, "complete": False}, _INTERRUPTED
+        except (ChildDied, DecodeRaised) as error:
+            raise HarnessError(f"publishing on executors failed: {error}") from error
+        seconds = time.monotonic() - began
+    for name in ("id", "ranges"):
+        answer.pop(name, None)
+    stopped = answer.pop("stopped")
+    for line in dict.fromkeys(stopped):
+        click.echo(f"cdc-conformance: {line}", err=True)
+    slowest = answer.pop("seconds")
+    summary = {
+        **answer,
+        "seconds": round(seconds, 3),
+        "publishing_seconds": round(slowest, 3),
+        "per_second": round(answer["acknowledged"] / slowest) if slowest else 0,
+        "executors": given["executors"],
+        "complete": not stopped,
+    }
+    return summary, HarnessError.exit_code if stopped else 1 if answer["failed"] else 0
+
+
+def bare(bootstrap: str, topic: str, messages: Iterable[Message]) -> tuple[int, float]:
+    """The least that publishes messages with our settings and counts acknowledgements: their number, and the seconds it took."""
+    producer = kafka.client().Producer({**kafka.PRODUCER_CONFIG, "bootstrap.servers": bootstrap})
+    # An idempotent producer that does not know its topic yet waits half a second before the first message.
+    producer.list_topics(topic, timeout=30)
+    acknowledged = 0
+
+    def report(error: object, _message: object) -> None:
+        nonlocal acknowledged
+        if error is None:
+            acknowledged += 1
+
+    produce, began = producer.produce, time.monotonic()
+    for number, m in enumerate(messages):
+        headers = list(m.headers) if m.headers else None
+        while True:
+            try:
+                produce(topic, m.value, m.key, m.partition, report, None, m.timestamp_ms, headers)
+                break
+            except BufferError:
+                producer.poll(0.1)
+        if number % _POLLED_EVERY == 0:
+            producer.poll(0)
+    producer.flush()
+    return acknowledged, time.monotonic() - began
+
+
+def measured(
+    bootstrap: str,
+    topic: str,
+    fmt: Format[Any],
+    profile: Profile,
+    seed: int,
+    count: int,
+    options: LoadOptions,
+    note: Callable[[str], None],
+) -> dict[str, Any]:
+    """Messages a second of the bare client and of ours, in turn, of the same messages made beforehand; and of making them too.
+
+    `ratio` is ours to the bare client's by round: median, min and max. Raises HarnessError when a message is not delivered.
+    """
+    made = list(itertools.islice(load.messages(fmt, profile, seed, options=options), count))
+
+    def ours(messages: Iterable[Message]) -> float:
+        done = publish_paced(bootstrap, topic, messages, rate=None, count=count)
+        if done.acknowledged != count:
+            raise HarnessError(f"{count - done.acknowledged} of {count} messages were not delivered: {', '.join(done.errors)}")
+        return done.seconds
+
+    def theirs() -> float:
+        acknowledged, seconds = bare(bootstrap, topic, made)
+        if acknowledged != count:
+            raise HarnessError(f"the bare client had {count - acknowledged} of {count} messages not delivered")
+        return seconds
+
+    own, base, whole = list[float](), list[float](), list[float]()
+    for number in range(-1, ROUNDS):
+        note(f"round {number + 1} of {ROUNDS}")
+        runs: list[Callable[[], None]] = [
+            lambda: own.append(ours(made)),
+            lambda: base.append(theirs()),
+            lambda: whole.append(ours(load.messages(fmt, profile, seed, options=options))),
+        ]
+        for run in runs if number % 2 else reversed(runs):
+            run()
+        if number < 0:
+            for seconds in (own, base, whole):
+                seconds.clear()
+    ratios = [b / o for b, o in zip(base, own, strict=True)]
+    return {
+        "format": fmt.name,
+        "profile": profile.name,
+        "messages": count,
+        "bytes": sum(message.size for message in made),
+        "ours_per_second": round(count / statistics.median(own)),
+        "bare_per_second": round(count / statistics.median(base)),
+        "end_to_end_per_second": round(count / statistics.median(whole)),
+        "ratio": {"median": round(statistics.median(ratios), 3), "min": round(min(ratios), 3), "max": round(max(ratios), 3)},
+    }
+
+
+COMMANDS = (publish,)

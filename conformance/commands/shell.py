@@ -1,0 +1,320 @@
+"""What the commands share: their common options and what a shell completes for them, words about long work, and the broker that a
+run publishes to."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from conformance.engines.specs import is_command
+from conformance.files import FAILURES
+from generators.errors import UnknownName, UsageError
+from generators.wire_format import FORMATS, Format, get
+
+if TYPE_CHECKING:
+    _Type = click.ParamType[str]
+    _Pair = click.ParamType[tuple[str, str]]
+else:
+    # Generic only since click 8.5.
+    _Type = _Pair = click.ParamType
+
+
+class Named(_Type):
+    """A name out of a catalogue: `convert` raises UnknownName, a shell is offered the names that begin alike."""
+
+    def __init__(self, name: str, legal: Callable[[], Iterable[str]]) -> None:
+        self.name, self.legal = name, legal
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name. Raises UnknownName."""
+        legal = tuple(self.legal())
+        if value not in legal:
+            raise UnknownName(self.name, str(value), legal)
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The names that begin so, but for those that a repeatable argument already has."""
+        given = ctx.params.get(param.name or "") if param.nargs == -1 else ()
+        return _items((name for name in self.legal() if name not in (given or ())), incomplete)
+
+
+class Glob(_Type):
+    """A glob over names that depend on the formats given; a shell is offered the names."""
+
+    name = "glob"
+
+    def __init__(self, names: Callable[[Sequence[Format[Any]]], Iterable[str]]) -> None:
+        self.names = names
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The names that begin so."""
+        return _items(self.names([get(name) for name in _formats(ctx)]), incomplete)
+
+
+class CaseId(_Type):
+    """The id of a case or rule, or a prefix or glob of some; a shell is offered one segment more than there is."""
+
+    name = "id"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The next segments: a format, then a profile or an area of rules, then the rest. Those with more below end in `/`."""
+        formats = _formats(ctx)
+        name, slash, below = incomplete.partition("/")
+        if not slash:
+            return _items((f"{fmt}/" for fmt in formats), incomplete)
+        if name not in formats:
+            return []
+        profile, slash, _ = below.partition("/")
+        ids = _rule_ids(name) if not slash else [*_rule_ids(name), *_case_ids(name, profile)]
+        found = [i for i in ids if i.startswith(incomplete)]
+        if not slash:
+            found += [f"{name}/{p.name}/" for p in get(name).profiles if p.name.startswith(profile)]
+        # As far as the segment that is being written, and a slash if there is more.
+        depth = incomplete.count("/") + 1
+        cut = ("/".join(i.split("/")[:depth]) + "/" * (i.count("/") >= depth) for i in found)
+        return _items(dict.fromkeys(cut), incomplete)
+
+
+class BrokerSpec(_Type):
+    """A broker: auto, embedded, container or HOST:PORT, and where a command can do without, none."""
+
+    name = "broker"
+
+    def __init__(self, none: bool = True) -> None:
+        self.none = none
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The specification. Raises UsageError with the legal values and the nearest."""
+        from conformance.brokers.broker import check_spec
+
+        return str(value) if self.none and value == "none" else check_spec(str(value))
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The kinds that begin so."""
+        return _items(self.kinds(), incomplete)
+
+    def kinds(self) -> tuple[str, ...]:
+        """The legal words."""
+        from conformance.brokers.broker import KINDS
+
+        return (*KINDS, "none") if self.none else KINDS
+
+
+class DecoderSpec(_Type):
+    """A decoder's specification; a shell is offered files. Where `spark` is true, the decoder runs inside Spark."""
+
+    name = "decoder"
+
+    def __init__(self, spark: bool = False) -> None:
+        self.spark = spark
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """As it is. Raises UsageError for a command where a Spark decoder is due."""
+        text = str(value)
+        if self.spark and is_command(text):
+            where = f"{ctx.info_name} " if ctx is not None and ctx.info_name else ""
+            raise UsageError(f"--decoder {text!r}: {where}needs a decoder in Spark; commands are judged by run and replay")
+        return text
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Files, unless a command line is being written."""
+        return [] if is_command(incomplete) else [CompletionItem(incomplete, type="file")]
+
+
+class Assignment(_Pair):
+    """NAME=EXPRESSION."""
+
+    name = "assignment"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Name and expression. Raises UsageError."""
+        if isinstance(value, tuple):
+            return (str(value[0]), str(value[1]))
+        name, equals, expression = str(value).partition("=")
+        if not equals or not name or not expression:
+            raise UsageError(f"--map {value!r}: expected NAME=EXPRESSION, such as after=row.after")
+        return name, expression
+
+
+class FailureId(_Type):
+    """A saved failure, by id or by file."""
+
+    name = "failure"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Ids that begin so, or else files."""
+        folder = ctx.params.get("directory") or FAILURES
+        found = _items(sorted(path.stem for path in Path(folder).glob("*.json")), incomplete)
+        return found or [CompletionItem(incomplete, type="file")]
+
+
+def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def _formats(ctx: click.Context) -> Sequence[str]:
+    """The formats on the command line so far, or all of them."""
+    params = ctx.params.get("formats") or ctx.params.get("name") or ()
+    # What stands before an option without its value yet is not among the parameters.
+    given = [name for name in ctx.args if name in FORMATS] or ((params,) if isinstance(params, str) else params)
+    return [name for name in given if name in FORMATS] or FORMATS
+
+
+def _rule_ids(fmt: str) -> list[str]:
+    from conformance.rules.base import rules
+
+    return [rule.id for rule in rules(fmt)]
+
+
+def _case_ids(fmt: str, profile: str) -> list[str]:
+    from conformance.cases.catalogue import named_cases
+
+    return [case.id for case in named_cases(get(fmt), [p for p in get(fmt).profiles if p.name == profile])]
+
+
+def _budgets() -> Iterable[str]:
+    from conformance.cases.catalogue import BUDGETS
+
+    return BUDGETS
+
+
+FORMAT_NAME = Named("format", lambda: FORMATS)
+PROFILE = Glob(lambda formats: dict.fromkeys(profile.name for fmt in formats for profile in fmt.profiles))
+CASE_ID = CaseId()
+DECODER = DecoderSpec()
+SPARK_DECODER = DecoderSpec(spark=True)
+ASSIGNMENT = Assignment()
+FAILURE = FailureId()
+
+FORMAT = click.option(
+    "--format", "style", type=click.Choice(["pretty", "json", "markdown"]), help="How to print; pretty on a terminal, else json."
+)
+BUDGET = click.option(
+    "--budget",
+    type=Named("budget", _budgets),
+    default="smoke",
+    show_default=True,
+    metavar="NAME",
+    help="smoke, ci or nightly: how many cases are drawn.",
+)
+SEED = click.option("--seed", type=int, default=1, show_default=True, help="Seed of everything drawn.")
+BROKER = click.option(
+    "--broker",
+    "broker_spec",
+    type=BrokerSpec(),
+    default="auto",
+    show_default=True,
+    metavar="BROKER",
+    help="auto, embedded, container, HOST:PORT, or none: records go to Spark as a table.",
+)
+
+
+def _all_formats(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    """Lets `--all` on the command line win over formats in the configuration."""
+    if value and ctx.default_map and ctx.get_parameter_source("everything") is click.core.ParameterSource.COMMANDLINE:
+        ctx.default_map = {name: value for name, value in ctx.default_map.items() if name != "formats"}
+    return value
+
+
+FORMATS_GIVEN = click.argument("formats", nargs=-1, metavar="[FORMAT]...", type=FORMAT_NAME)
+ALL = click.option(
+    "--all", "everything", is_flag=True, callback=_all_formats, help="Every format; the default when none is named."
+)
+REAL_BROKER = click.option(
+    "--broker",
+    "broker_spec",
+    type=BrokerSpec(none=False),
+    default="auto",
+    show_default=True,
+    metavar="BROKER",
+    help="auto, embedded, container or HOST:PORT.",
+)
+
+
+def known(names: Sequence[str]) -> tuple[str, ...]:
+    """The formats named, or all of them. Raises UnknownName."""
+    for name in names:
+        if name not in FORMATS:
+            raise UnknownName("format", name, FORMATS)
+    return tuple(names) or FORMATS
+
+
+class Progress:
+    """Words about long work on stderr: a spinner on a terminal, else a line at most every 10 seconds."""
+
+    def __init__(self) -> None:
+        from conformance.reports.console import console
+
+        self._console = console(stderr=True)
+        self._last = 0.0
+        self._status = self._console.status("starting") if self._console.is_terminal else None
+
+    def __call__(self, text: str) -> None:
+        """Says what is going on."""
+        if self._status is not None:
+            self._status.update(text)
+        elif time.monotonic() - self._last >= 10:
+            self._last = time.monotonic()
+            click.echo(f"... {text}", err=True)
+
+    def __enter__(self) -> Progress:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+
+def chosen(style: str | None) -> str:
+    """The output style: the one asked for, else pretty on a terminal and json through a pipe."""
+    return style or ("pretty" if sys.stdout.isatty() else "json")
+
+
+def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str | None) -> None:
+    """One JSON list, or a table of the columns."""
+    style = chosen(style)
+    if style == "json":
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    if style == "markdown":
+        click.echo("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
+        for row in rows:
+            click.echo("| " + " | ".join(_text(row[c]).replace("|", "\\|") for c in columns) + " |")
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    from conformance.reports.console import console
+
+    table = Table(*columns, header_style="bold")
+    for row in rows:
+        table.add_row(*(Text(_text(row[c])) for c in columns))
+    console().print(table)
+
+
+def _text(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)
+
+
+@contextlib.contextmanager
+def transport(spec: str, note: Callable[[str], None]) -> Iterator[tuple[str | None, str, str]]:
+    """A broker and a run topic, as (bootstrap, broker's description, topic); (None, "none", "") without a broker."""
+    if spec == "none":
+        yield None, "none", ""
+        return
+    from conformance.brokers.broker import broker
+    from generators.model import Layout
+    from generators.publishing import kafka
+
+    with broker(spec, note=note) as started, kafka.run_topic(started.bootstrap, Layout().partitions, note=note) as topic:
+        yield started.bootstrap, f"{started.kind} {started.bootstrap}", topic

@@ -1,0 +1,110 @@
+"""The command `stream`: its options and what it prints; `conformance.streams.reading` does the work and is slow to import."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.commands.shell import (
+    ALL,
+    BROKER,
+    FORMAT,
+    FORMATS_GIVEN,
+    PROFILE,
+    SEED,
+    SPARK_DECODER,
+    Glob,
+    Progress,
+    chosen,
+    known,
+)
+from generators.errors import NothingSelected, UsageError
+from generators.garbage.nemesis import NEMESES
+
+if TYPE_CHECKING:
+    from conformance.streams.kept import Outcome
+
+
+NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
+
+
+@contextlib.contextmanager
+def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
+    """A broker's address, or None without one. Topics are made by each pass, with as many partitions as its streams need."""
+    if spec == "none":
+        yield None
+        return
+    from conformance.brokers.broker import broker
+
+    with broker(spec, note=note) as started:
+        yield started.bootstrap
+
+
+@click.command(short_help="Tables kept from changes become the source's tables.")
+@FORMATS_GIVEN
+@ALL
+@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
+@click.option("--nemesis", default="*", metavar="GLOB", type=NEMESIS, help="Only these nemeses.")
+@click.option("--restart", is_flag=True, help="Also kills the reader, and a broker made for it, in the middle.")
+@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="Another decoder than the reference; one format only.")
+@SEED
+@BROKER
+@FORMAT
+def stream(
+    formats: tuple[str, ...],
+    everything: bool,
+    writer_profile: str,
+    nemesis: str,
+    restart: bool,
+    decoder: str | None,
+    seed: int,
+    broker_spec: str,
+    style: str | None,
+) -> None:
+    """The stream laws: tables kept from a decoder's changes become the source's, under every nemesis and over restarts.
+
+    One line for each format, profile and nemesis: converged, or what differs, with the rule. With `--broker none` micro-batches
+    come from files. A decoder's module may have a level three: `materialise(changes, tables, checkpoint)` gives a query over
+    the streaming level-one DataFrame, `materialised(spark, checkpoint)` a DataFrame of the rows that are there (database, schema,
+    table, key array<string>, image map<string,string>); then it is judged in place of ours, by its rows alone.
+
+    \b
+    Example: cdc-conformance stream ticdc-canal-json --writer-profile "v7.1.6+ext*" --nemesis "re*" --restart
+    """
+    from conformance.engines.child import ChildEngine, needed
+    from conformance.reports.console import console
+    from conformance.streams.reading import Settings, render, run
+
+    if everything and formats:
+        raise UsageError("--all means every format; name formats or give --all, not both")
+    names = known(tuple(dict.fromkeys(formats)))
+    if decoder and len(names) != 1:
+        raise UsageError("--decoder judges one format; name it")
+    if restart and broker_spec == "none":
+        raise UsageError("--restart needs a broker: micro-batches from files have nothing that could restart")
+    settings = Settings(names, writer_profile, nemesis, seed, decoder, restart)
+    outcomes: list[Outcome] = []
+    packages = needed(names, kafka=broker_spec != "none")
+    with Progress() as note, ChildEngine(packages=packages) as engine:
+        note("starting Spark and Kafka")
+        with _transport(broker_spec, note) as bootstrap:
+            for outcome in run(settings, engine, bootstrap, note):
+                outcomes.append(outcome)
+                if chosen(style) == "json":
+                    click.echo(json.dumps(outcome.as_json(), ensure_ascii=False))
+    if chosen(style) == "markdown":
+        click.echo(render(outcomes, markdown=True))
+    elif chosen(style) == "pretty":
+        console().print(render(outcomes))
+    if all(outcome.lost for outcome in outcomes):
+        raise NothingSelected("no stream was judged: rows cannot be kept from what these profiles write")
+    sys.exit(0 if all(outcome.converged or outcome.lost for outcome in outcomes) else 1)
+
+
+COMMANDS = (stream,)
+"""What `cli` adds to its own."""

@@ -1,0 +1,175 @@
+"""Level-two cells of the decoder protocol: JSON values without loss, checked against a table's Spark types and made into Arrow.
+
+The JSON form follows from the column's type: an integer as a number or its decimal text, a decimal as text, a float as a number,
+its text or one of three words, bytes as {"base64": ...}, dates and times in ISO 8601 (docs/any-language.md has the table).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime as dt
+import re
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+import pyarrow as pa
+
+from generators.model import Table
+from generators.storage.jsonform import kind_of
+
+_EPOCH: Final = dt.datetime(1970, 1, 1)
+_INTEGER: Final = re.compile(r"-?[0-9]{1,40}")
+_DECIMAL: Final = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?")
+_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_INSTANT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?(Z?)")
+_BITS: Final[Mapping[str, tuple[int, pa.DataType]]] = {
+    "tinyint": (7, pa.int8()),
+    "smallint": (15, pa.int16()),
+    "int": (31, pa.int32()),
+    "bigint": (63, pa.int64()),
+}
+_WORDS: Final = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+
+
+class CellProblem(ValueError):
+    """A cell that does not have its column's form; `args` are the column and the problem."""
+
+
+def ddl_columns(table: Table) -> dict[str, str]:
+    """A table's columns with their Spark types."""
+    return {column.name: column.type.spark for column in table.columns}
+
+
+class Cells:
+    """The cells of some columns."""
+
+    def __init__(self, columns: Mapping[str, str]) -> None:
+        self._readers = {name: _reader(spark) for name, spark in columns.items()}
+
+    def row(self, image: Mapping[str, Any]) -> dict[str, Any]:
+        """An image as Python values that Arrow takes; a column that is left out is NULL. Raises CellProblem."""
+        found = {}
+        for name, value in image.items():
+            if name not in self._readers:
+                raise CellProblem(name, f"the table has no such column; it has {', '.join(self._readers)}")
+            if value is not None:
+                try:
+                    found[name] = self._readers[name][1](value)
+                except ValueError as error:
+                    raise CellProblem(name, str(error)) from None
+        return found
+
+    def structs(self, rows: Sequence[Mapping[str, Any] | None]) -> pa.Array:
+        """Images as an array of structs; None is a NULL struct."""
+        columns = [
+            pa.array([None if row is None else row.get(n) for row in rows], kind) for n, (kind, _) in self._readers.items()
+        ]
+        fields = [pa.field(name, kind) for name, (kind, _) in self._readers.items()]
+        return pa.StructArray.from_arrays(columns, fields=fields, mask=pa.array([row is None for row in rows], pa.bool_()))
+
+
+_Read = Callable[[Any], Any]
+
+
+def _reader(spark: str) -> tuple[pa.DataType, _Read]:
+    """The Arrow type of a Spark type, and what reads its JSON form."""
+    if spark in _BITS:
+        bits, kind = _BITS[spark]
+        return kind, lambda value: _integer(value, spark, bits)
+    if spark.startswith("decimal("):
+        precision, scale = map(int, spark[len("decimal(") : -1].split(","))
+        return pa.decimal128(precision, scale), lambda value: _decimal(value, precision, scale)
+    return _OTHERS[spark]
+
+
+def _integer(value: Any, spark: str, bits: int) -> int:
+    if type(value) is int or (type(value) is str and _INTEGER.fullmatch(value)):
+        found = int(value)
+        if -(1 << bits) <= found < 1 << bits:
+            return found
+        raise ValueError(f"{value} does not fit {spark}")
+    raise ValueError(f"must be an integer or its decimal text, not {_shown(value)}")
+
+
+def _decimal(value: Any, precision: int, scale: int) -> Decimal:
+    text = str(value) if type(value) is int else value
+    found = _DECIMAL.fullmatch(text) if type(text) is str else None
+    if found is None:
+        raise ValueError(f"must be a decimal's text without exponent, not {_shown(value)}")
+    sign, whole, fraction = found.group(1), found.group(2).lstrip("0"), (found.group(3) or "").rstrip("0")
+    if len(whole) > precision - scale or len(fraction) > scale:
+        raise ValueError(f"{text} does not fit decimal({precision},{scale})")
+    return Decimal(f"{sign}{whole or '0'}.{fraction or '0'}")
+
+
+def _boolean(value: Any) -> bool:
+    if type(value) is not bool:
+        raise ValueError(f"must be true or false, not {_shown(value)}")
+    return value
+
+
+def _double(value: Any) -> float:
+    if type(value) in (int, float):
+        return float(value)
+    if type(value) is str and value in _WORDS:
+        return _WORDS[value]
+    if type(value) is str and _NUMBER.fullmatch(value):
+        return float(value)
+    raise ValueError(f"must be a number, its text, or one of {', '.join(_WORDS)}, not {_shown(value)}")
+
+
+def _float(value: Any) -> float:
+    found = _double(value)
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", found))[0])
+    except OverflowError:
+        raise ValueError(f"{value} does not fit float") from None
+
+
+def _string(value: Any) -> str:
+    if type(value) is not str:
+        raise ValueError(f"must be a string, not {_shown(value)}")
+    return value
+
+
+def _binary(value: Any) -> bytes:
+    if type(value) is dict and value.keys() == {"base64"} and type(value["base64"]) is str:
+        try:
+            return base64.b64decode(value["base64"], validate=True)
+        except binascii.Error as error:
+            raise ValueError(f"is no base64: {error}") from None
+    raise ValueError(f'must be {{"base64": "..."}}, not {_shown(value)}')
+
+
+def _date(value: Any) -> dt.date:
+    if type(value) is str and _DATE.fullmatch(value):
+        return dt.date.fromisoformat(value)
+    raise ValueError(f"must be a date such as 2024-02-29, not {_shown(value)}")
+
+
+def _instant(value: Any, zone: str) -> int:
+    """Microseconds since 1970-01-01."""
+    found = _INSTANT.fullmatch(value) if type(value) is str else None
+    if found is None or found.group(1) != zone:
+        raise ValueError(f"must be a time such as 2024-02-29T23:59:59.123456{zone}, not {_shown(value)}")
+    return (dt.datetime.fromisoformat(value.removesuffix("Z")) - _EPOCH) // dt.timedelta(microseconds=1)
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:60] if type(value) in (str, int, float) else kind_of(value)
+
+
+_OTHERS: Final[Mapping[str, tuple[pa.DataType, _Read]]] = {
+    "boolean": (pa.bool_(), _boolean),
+    "float": (pa.float32(), _float),
+    "double": (pa.float64(), _double),
+    "string": (pa.string(), _string),
+    "binary": (pa.binary(), _binary),
+    "date": (pa.date32(), _date),
+    "timestamp": (pa.timestamp("us", "UTC"), lambda value: _instant(value, "Z")),
+    "timestamp_ntz": (pa.timestamp("us"), lambda value: _instant(value, "")),
+}

@@ -1,0 +1,259 @@
+"""A decoder's process: started in a session of its own, spoken to over pipes, and ended with everything that it started.
+
+Reading and writing go on at the same time, so that neither side waits for the other with a full pipe. Standard error is read by a
+thread of its own from start to end; its last kilobytes are kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import selectors
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
+from generators.errors import HarnessError, UsageError
+
+TAIL: Final = 1 << 14
+"""How many bytes of standard error are kept, and how much of them is shown: `SHOWN` lines."""
+SHOWN: Final = 15
+CHUNK: Final = 1 << 20
+PIPE: Final = 1 << 20
+"""The size that pipes are given where the system lets us choose it."""
+
+LOOK_S: Final = 0.5
+"""How often a process that says nothing is looked at, to see whether it still listens."""
+
+GRACE_S: Final = 1.0
+"""How long a process may take to end when its pipes are closed, and again when it is told to."""
+
+
+class ProtocolBreak(DecodeRaised):
+    """The decoder's process said something that the protocol does not know, or not there. What it says next means nothing."""
+
+
+def arguments(command: str) -> list[str]:
+    """A command's words, split as a shell would, without a shell's expansions. Raises UsageError."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"cmd:{command}: {error}") from None
+    if not words:
+        raise UsageError("it names no program; expected is cmd:PROGRAM ARGUMENT...")
+    return words
+
+
+class Process:
+    """A running decoder. Raises UsageError when its program cannot be started.
+
+    `variables` are set on top of the environment; `woken` is a file descriptor that becomes readable when everything has to stop.
+    """
+
+    def __init__(self, command: str, variables: Mapping[str, str], woken: int, line_limit: int) -> None:
+        words = arguments(command)
+        self.variables = dict(variables)
+        try:
+            self._child = subprocess.Popen(
+                words,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, **variables},
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise UsageError(_not_started(words, error)) from None
+        child = self._child
+        assert child.stdin is not None and child.stdout is not None and child.stderr is not None
+        self._stdin, self._stdout = child.stdin, child.stdout
+        os.set_blocking(self._stdin.fileno(), False)
+        for pipe in (self._stdin, self._stdout):
+            _widen(pipe.fileno())
+        self._woken, self._limit = woken, line_limit
+        self._parts: list[bytes] = []
+        self._errors, self._reader = bytearray(), threading.Thread(target=self._listen, name="cdc-command-stderr", daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        """The process, which leads its own session and process group."""
+        return self._child.pid
+
+    def converse(self, chunks: Iterator[bytes], take: Callable[[bytes, bool], bool], deadline: float, what: str) -> None:
+        """Sends the chunks and hands each line that comes to `take`, with whether everything is sent, until that says it was the
+        last one. Raises ProtocolBreak, DecodeTimeout ("did not `what` in time"), ChildDied and HarnessError.
+        """
+        pending, sending = memoryview(b""), True
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._woken, selectors.EVENT_READ)
+            selector.register(self._stdout, selectors.EVENT_READ)
+            selector.register(self._stdin, selectors.EVENT_WRITE)
+            while True:
+                if sending and not pending:
+                    pending = memoryview(next(chunks, b""))
+                    if not pending:
+                        sending = False
+                        selector.unregister(self._stdin)
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise DecodeTimeout(self.explain(f"did not {what} in time"))
+                ready = {key.fd for key, _ in selector.select(min(left, LOOK_S))}
+                if self._woken in ready:
+                    raise HarnessError("the engine is closed")
+                if self._stdout.fileno() in ready and self._read(take, not sending):
+                    return
+                if not ready and not sending and self._deaf():
+                    self._drain(take)
+                    raise self._ended("closed its standard input before it ended the batch")
+                if sending and self._stdin.fileno() in ready:
+                    try:
+                        pending = pending[os.write(self._stdin.fileno(), pending[:PIPE]) :]
+                    except BlockingIOError:
+                        continue
+                    except BrokenPipeError:
+                        self._drain(take)
+                        raise self._ended("closed its standard input before it had read everything") from None
+
+    def unasked(self) -> ProtocolBreak | None:
+        """What it did since the last conversation, when nobody had asked anything: it spoke, or ended; None if it did nothing."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdout, selectors.EVENT_READ)
+            if not selector.select(0):
+                return None
+        chunk = os.read(self._stdout.fileno(), CHUNK)
+        if chunk:
+            return ProtocolBreak(self.explain(f"spoke between two calls: {shortened(chunk)}"))
+        return ProtocolBreak(str(self._ended("closed its standard output between two calls")))
+
+    def _read(self, take: Callable[[bytes, bool], bool], everything: bool) -> bool:
+        """Reads what there is; whether the last line has come."""
+        chunk = os.read(self._stdout.fileno(), CHUNK)
+        if not chunk:
+            half = b"".join(self._parts)
+            raise self._ended(f"closed its standard output{f' in the middle of a line, {shortened(half)}' if half else ''}")
+        self._parts.append(chunk)
+        if b"\n" not in chunk:
+            if sum(map(len, self._parts)) > self._limit:
+                raise ProtocolBreak(self.explain(f"wrote a line of more than {self._limit} bytes"))
+            return False
+        *lines, rest = b"".join(self._parts).split(b"\n")
+        self._parts = [rest] if rest else []
+        for number, line in enumerate(lines):
+            if take(line.removesuffix(b"\r"), everything):
+                if number + 1 < len(lines) or rest:
+                    extra = lines[number + 1] if number + 1 < len(lines) else rest
+                    raise ProtocolBreak(self.explain(f"went on after its last answer: {shortened(extra)}"))
+                return True
+        return False
+
+    def _deaf(self) -> bool:
+        """Whether nobody can read any more what is written."""
+        poll = select.poll()
+        poll.register(self._stdin.fileno(), 0)
+        return bool(poll.poll(0))
+
+    def _drain(self, take: Callable[[bytes, bool], bool]) -> None:
+        """Takes what still comes from a process that no longer listens: it may say what is wrong."""
+        until = time.monotonic() + GRACE_S
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdout, selectors.EVENT_READ)
+            while time.monotonic() < until and selector.select(max(0.0, until - time.monotonic())):
+                self._read(take, False)
+
+    def _ended(self, otherwise: str) -> Exception:
+        """Why a pipe broke: the process is gone, or it closed the pipe and lives on."""
+        if not self._gone(GRACE_S):
+            return ProtocolBreak(self.explain(f"{otherwise}, and went on running"))
+        code = self._child.wait()
+        self._reader.join(GRACE_S)
+        how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        return ChildDied(self.explain(f"{how}; it {otherwise}"))
+
+    def _gone(self, within_s: float) -> bool:
+        """Whether the process ends in that time. It is not reaped: until it is, its process group can mean no other."""
+        until = time.monotonic() + within_s
+        while True:
+            if self._child.returncode is not None or _has_ended(self._child):
+                return True
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.01)
+
+    def explain(self, what: str) -> str:
+        """What the decoder did, with the tail of its standard error below."""
+        lines = bytes(self._errors).decode("utf-8", "replace").splitlines()[-SHOWN:]
+        return "\n".join([f"the decoder {what}", *(f"  its standard error: {line}" for line in lines)])
+
+    def end(self, *, gently: bool = False) -> None:
+        """Ends the process and everything in its group: at once, or after it was given the time to end by itself."""
+        with contextlib.suppress(OSError):
+            self._stdin.close()
+        if gently and self._child.returncode is None and not self._gone(GRACE_S):
+            self._signal(signal.SIGTERM)
+            self._gone(GRACE_S)
+        self._signal(signal.SIGKILL)
+        self._child.wait()
+        self._stdout.close()
+        self._reader.join(GRACE_S)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def _listen(self) -> None:
+        assert self._child.stderr is not None
+        with self._child.stderr as pipe:
+            while chunk := pipe.read(1 << 16):
+                self._errors += chunk
+                del self._errors[:-TAIL]
+
+
+def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+    if not hasattr(os, "waitid"):
+        return child.poll() is not None
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def shortened(line: bytes) -> str:
+    """A line as it can stand in a message."""
+    text = line[:120].decode("utf-8", "backslashreplace")
+    return repr(text) + (f" ... ({len(line)} bytes)" if len(line) > 120 else "")
+
+
+def signal_name(number: int) -> str:
+    """SIGKILL for 9."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _widen(pipe: int) -> None:
+    with contextlib.suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE)
+
+
+def _not_started(words: list[str], error: OSError | ValueError) -> str:
+    program = words[0]
+    match error:
+        case FileNotFoundError() if "/" in program:
+            why = f"there is no file {program}"
+        case FileNotFoundError():
+            why = f"there is no program {program!r} on PATH ({os.environ.get('PATH', '')})"
+        case PermissionError():
+            why = f"{program} is not executable"
+        case OSError(errno=8):
+            why = f"{program} is no program: a script needs a first line such as #!/usr/bin/env node"
+        case _:
+            why = str(error)
+    return f"{why}. Tried, without a shell: {words!r}"

@@ -1,0 +1,148 @@
+"""What an engine is: records in, an Arrow table of changes out; and how messages are laid at offsets for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from conformance.judging.judge import Capabilities
+from conformance.judging.output import Place
+from generators.model import Deployment, Message, Table
+
+Ranges = tuple[tuple[str, int, int, int], ...]
+"""(topic, partition, first offset, last offset), both inclusive."""
+
+
+class DecodeRaised(Exception):
+    """The decoder raised; the message is the error as the decoder gave it."""
+
+
+class DecodeTimeout(Exception):
+    """The decoder did not end within its time limit; the child was killed."""
+
+
+class ChildDied(Exception):
+    """The child process ended while it decoded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where records are: a Kafka topic with its ranges, or a Parquet file in the shape of DESIGN 3.2."""
+
+    ranges: Ranges
+    bootstrap: str = ""
+    topic: str = ""
+    parquet: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One decode call on opened records. `conf` are session settings for this call only; `table` None means level one."""
+
+    handle: str
+    ranges: Ranges
+    decoder: str
+    level: int
+    deployment: Deployment
+    table: Table | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+    repartition: int = 0
+    mapping: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A decoder that could be loaded: the levels it has and what it claims."""
+
+    levels: tuple[int, ...]
+    capabilities: Capabilities
+
+
+class Engine(Protocol):
+    """Records in, Arrow table of changes out.
+
+    Files for it lie in `directory`. `environments` are those that environment independence varies: `Request.conf` by their
+    description. `restarts_quickly` says that a decoder's death costs so little that the case which brings it about is worth
+    looking for, as for one that raises.
+    """
+
+    directory: Path
+    environments: Mapping[str, Mapping[str, str]]
+    restarts_quickly: bool
+
+    def load(self, decoder: str, level: str) -> Future[Loaded]:
+        """Loads a decoder. The future raises UsageError when it cannot be loaded."""
+        ...
+
+    def open(self, handle: str, source: Source) -> Future[int]:
+        """Reads records once and keeps them under a name; gives their number."""
+        ...
+
+    def release(self, handle: str) -> None:
+        """Forgets opened records."""
+        ...
+
+    def decode(self, request: Request) -> Future[pa.Table]:
+        """Decodes. The future raises DecodeRaised, DecodeTimeout, ChildDied or UsageError."""
+        ...
+
+    def close(self) -> None:
+        """Stops everything."""
+        ...
+
+
+def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int]) -> None:
+    """Writes messages as Parquet in the shape of Spark's Kafka source with headers (DESIGN 3.2)."""
+    import pyarrow.parquet as pq
+
+    header = pa.struct([("key", pa.string()), ("value", pa.binary())])
+    columns = {
+        "key": pa.array([m.key for m in messages], pa.binary()),
+        "value": pa.array([m.value for m in messages], pa.binary()),
+        "topic": pa.array([m.topic for m in messages], pa.string()),
+        "partition": pa.array([m.partition for m in messages], pa.int32()),
+        "offset": pa.array(list(offsets), pa.int64()),
+        "timestamp": pa.array([m.timestamp_ms * 1000 for m in messages], pa.timestamp("us", "UTC")),
+        "timestampType": pa.array([0] * len(messages), pa.int32()),
+        "headers": pa.array(
+            [[{"key": k, "value": v} for k, v in m.headers] or None for m in messages],
+            pa.list_(header),
+        ),
+    }
+    pq.write_table(pa.table(columns), path)
+
+
+def lay(messages: Sequence[Message]) -> list[Place]:
+    """Where each message lies when its topic's partition holds just these, in their order."""
+    ends: Counter[tuple[str, int]] = Counter()
+    places: list[Place] = []
+    for message in messages:
+        partition = (message.topic, message.partition)
+        places.append((*partition, ends[partition]))
+        ends[partition] += 1
+    return places
+
+
+def lay_out(directory: Path, handle: str, messages: Sequence[Message]) -> tuple[list[Place], Source]:
+    """Writes messages as a table for an engine: where each lies, and what to open."""
+    places = lay(messages)
+    path = directory / f"{handle}.parquet"
+    write_records(path, messages, [offset for _, _, offset in places])
+    return places, Source(to_ranges(places), parquet=str(path))
+
+
+def to_ranges(places: Iterable[Place]) -> Ranges:
+    """The fewest inclusive (topic, partition, low, high) ranges that hold exactly these places."""
+    found: list[tuple[str, int, int, int]] = []
+    for topic, partition, offset in sorted(set(places)):
+        if found and found[-1][:2] == (topic, partition) and found[-1][3] + 1 == offset:
+            found[-1] = (*found[-1][:3], offset)
+        else:
+            found.append((topic, partition, offset, offset))
+    return tuple(found)

@@ -1,0 +1,446 @@
+"""Runs decoders: the Engine protocol, and the child process in which Spark lives.
+
+The child answers one JSON line per request; bulk goes through Arrow files in a directory that both see. A decoder that hangs is
+killed after its time limit, one that kills its process costs that call: the next request starts a fresh child and opens again
+what was open. This is the one module of `conformance` that knows `spark_checks`, and only by name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import math
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Request, Source
+from conformance.engines.specs import LIAR
+from conformance.judging.judge import Capabilities
+from conformance.judging.output import check_columns
+from generators.errors import HarnessError, UsageError
+from generators.storage import codec
+from generators.wire_format import get
+
+WORKER = "spark_checks.services.worker"
+DECODERS = "spark_checks.decoders"
+LANES = 2
+"""How many decode calls the child has under way at most. A small job leaves a core idle while it is planned and scheduled."""
+
+SERVICES = ("bench", "fuzz", "generate", "stream", "sustain")
+"""What the child does beside decoding: each word is a request's `op`, and stands for a module in spark_checks.services.engine."""
+
+QUICK: Mapping[str, str] = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC -Xms1g -Xmn512m",
+}
+"""For runs of seconds: the JVM's optimising compiler and its concurrent collector would cost more than they save. Throughput is
+measured without it."""
+
+OURS: Mapping[str, str] = {**QUICK, "spark.python.sql.dataFrameDebugging.enabled": "false"}
+"""For our own decoders: PySpark need not remember for each expression which line of the decoder made it."""
+
+
+def needed(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
+    """What a session needs beside pyspark: `kafka` to read from a broker, `avro` for formats in Avro. Raises UnknownName."""
+    return (*(("kafka",) if kafka else ()), *(("avro",) if any(get(name).container == "avro" for name in formats) else ()))
+
+
+ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "time zone America/New_York, ANSI off, case-sensitive, 1 shuffle partition": {
+        "spark.sql.session.timeZone": "America/New_York",
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.shuffle.partitions": "1",
+    },
+    "time zone Asia/Kolkata, ANSI on, case-insensitive, 7 shuffle partitions": {
+        "spark.sql.session.timeZone": "Asia/Kolkata",
+        "spark.sql.ansi.enabled": "true",
+        "spark.sql.caseSensitive": "false",
+        "spark.sql.shuffle.partitions": "7",
+    },
+}
+"""What environment independence varies for a Spark session."""
+
+
+class ChildEngine:
+    """The Engine whose Spark session lives in a child process.
+
+    `packages` names what Spark needs beside pyspark (`needed`); `timeout_s` bounds each decode call, `start_s` the session's
+    start and each read. Requests are answered in order, and up to `LANES` calls of our own decoders are under way at once. Whose
+    fault a death or an expired time limit is, nobody can tell while others are under way, so all of them are asked again, each by
+    itself.
+    """
+
+    environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
+    restarts_quickly = False
+
+    def __init__(
+        self,
+        *,
+        packages: Collection[str] = (),
+        cores: int = 2,
+        timeout_s: float = 120,
+        start_s: float = 240,
+        conf: Mapping[str, str] = QUICK,
+    ) -> None:
+        self._start = {"op": "start", "packages": list(packages), "cores": cores, "conf": dict(conf)}
+        self._timeout_s, self._start_s = timeout_s, start_s
+        self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
+        self._waiting: deque[_Asked] = deque()
+        self._under_way: dict[int, _Asked] = {}
+        self._replay: list[dict[str, Any]] = []
+        self._unopened: dict[str, BaseException] = {}
+        self._child: subprocess.Popen[bytes] | None = None
+        self._replies = -1
+        self._buffer = b""
+        self._numbers = itertools.count(1)
+        self._closed = False
+        self._woken, self._wake = os.pipe()
+        self._closing = threading.Lock()
+        self._thread = threading.Thread(target=self._loop, name="cdc-engine", daemon=True)
+        self._thread.start()
+        self.started: Future[Any] = self._put(self._start)
+
+    def load(self, decoder: str, level: str) -> Future[Loaded]:
+        """See Engine."""
+        return _then(self._put({"op": "load", "decoder": decoder, "level": level}), _loaded)
+
+    def open(self, handle: str, source: Source) -> Future[int]:
+        """See Engine."""
+        request = {
+            "op": "open",
+            "handle": handle,
+            "ranges": source.ranges,
+            "bootstrap": source.bootstrap,
+            "topic": source.topic,
+            "parquet": source.parquet,
+        }
+        return _then(self._put(request), lambda reply: int(reply["rows"]))
+
+    def release(self, handle: str) -> None:
+        """Forgets opened records."""
+        self._put({"op": "release", "handle": handle})
+
+    def decode(self, request: Request) -> Future[pa.Table]:
+        """See Engine."""
+        out = self.directory / f"out-{next(self._numbers)}.arrow"
+        asked = {
+            "op": "decode",
+            "handle": request.handle,
+            "ranges": request.ranges,
+            "decoder": request.decoder,
+            "level": request.level,
+            "table": None if request.table is None else codec.dump_table(request.table),
+            "deployment": codec.dump_deployment(request.deployment),
+            "conf": dict(request.conf),
+            "repartition": request.repartition,
+            "mapping": dict(request.mapping),
+            "out": str(out),
+        }
+
+        def read(_reply: Mapping[str, Any]) -> pa.Table:
+            with pa.memory_map(str(out)) as file:
+                table = pa.ipc.open_file(file).read_all()
+            out.unlink()
+            check_columns(table.schema, request.level, request.decoder)
+            return table
+
+        return _then(self._put(asked), read)
+
+    def liars(self, fmt: str) -> Future[list[dict[str, Any]]]:
+        """The liars of a format: name, level, convicts, why."""
+        return _then(self._put({"op": "liars", "format": fmt}), lambda reply: list(reply["liars"]))
+
+    def bench(self, request: Mapping[str, Any]) -> Future[Mapping[str, Any]]:
+        """Runs a timed comparison in the child (spark_checks.services.throughput)."""
+        return self.ask("bench", request, 3600)
+
+    def ask(self, service: str, request: Mapping[str, Any], limit_s: float) -> Future[Mapping[str, Any]]:
+        """The answer of one of `SERVICES`, a module of spark_checks, in the child's session.
+
+        The future raises DecodeRaised when the service raises, ChildDied when the child ends or the limit expires, UsageError for
+        a decoder that cannot be loaded. What a service keeps in the child (a streaming query) goes on between requests.
+        """
+        return _then(self._put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"])
+
+    def end(self, limit_s: float) -> Future[Any]:
+        """Ends the session's JVM gently, with all that it does at its end; nothing can be asked of the child afterwards."""
+        return self._put({"op": "end", "limit_s": limit_s})
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process group, while it runs: whoever wants to see it die kills that. The next request starts another."""
+        child = self._child
+        return child.pid if child is not None and child.poll() is None else None
+
+    def close(self) -> None:
+        """Stops the child and everything below it; removes the directory."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+            os.write(self._wake, b"x")
+        self._thread.join(timeout=10)
+        self._kill()
+        os.close(self._wake)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def __enter__(self) -> ChildEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _put(self, request: dict[str, Any]) -> Future[Any]:
+        asked = _Asked(request)
+        with self._closing:
+            if self._closed:
+                asked.future.set_exception(HarnessError("the engine is closed"))
+            else:
+                self._waiting.append(asked)
+                os.write(self._wake, b"x")
+        return asked.future
+
+    def _loop(self) -> None:
+        try:
+            while not self._closed:
+                while (asked := self._next()) is not None:
+                    self._begin(asked)
+                self._listen()
+        finally:
+            with self._closing:
+                self._closed = True
+            for asked in (*self._under_way.values(), *self._waiting):
+                if not asked.future.cancel():
+                    asked.future.set_exception(HarnessError("the engine is closed"))
+            self._kill(grace_s=3)
+            os.close(self._woken)
+
+    def _next(self) -> _Asked | None:
+        """The next request if it may start now: at once, or beside those under way."""
+        if self._closed or not self._waiting:
+            return None
+        asked, others = self._waiting[0], self._under_way.values()
+        if others and (len(others) == LANES or not all(_together(asked, other) for other in others)):
+            return None
+        return self._waiting.popleft()
+
+    def _begin(self, asked: _Asked) -> None:
+        op, handle = asked.request["op"], asked.request.get("handle", "")
+        if not asked.future.running() and not asked.future.set_running_or_notify_cancel():
+            return
+        try:
+            if op in ("open", "release"):
+                self._replay = [r for r in self._replay if r.get("handle") != handle]
+            # What could not be started or opened fails again, with its reason, in every request that needs it.
+            if failed := self._unopened.get("") or (self._unopened.get(handle) if op == "decode" else None):
+                raise failed
+            if not self._under_way and self._ensure() and self._replay:
+                again, self._replay = self._replay, []
+                self._waiting.extendleft((asked, *(_Asked(r) for r in reversed(again))))
+                return
+            self._send(asked)
+        except BaseException as error:
+            self._fail(asked, error)
+
+    def _ensure(self) -> bool:
+        """Starts a child if there is none that lives; whether it did."""
+        if self._child is not None and self._child.poll() is None:
+            return False
+        self._kill()
+        # A child that is started after the closing would be nobody's.
+        if self._closed:
+            raise HarnessError("the engine is closed")
+        self._spawn()
+        return True
+
+    def _spawn(self) -> None:
+        read_end, write_end = os.pipe()
+        environment = {**os.environ, "CDC_CONFORMANCE_REPLY_FD": str(write_end)}
+        with open(self.directory / "child.log", "ab") as log:
+            # -P keeps the working directory off sys.path: a folder there must not shadow our packages.
+            self._child = subprocess.Popen(
+                [sys.executable, "-P", "-m", WORKER],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                pass_fds=(write_end,),
+                start_new_session=True,
+            )
+        os.close(write_end)
+        self._replies, self._buffer = read_end, b""
+
+    def _send(self, asked: _Asked) -> None:
+        child = self._child
+        assert child is not None and child.stdin is not None
+        number, taken = next(self._numbers), {other.lane for other in self._under_way.values()}
+        asked.lane = min(set(range(LANES)) - taken)
+        limits = {"decode": self._timeout_s, "load": self._timeout_s}
+        asked.limit_s = float(asked.request.get("limit_s", limits.get(asked.request["op"], self._start_s)))
+        asked.deadline = time.monotonic() + asked.limit_s
+        self._under_way[number] = asked
+        if taken:
+            for one in self._under_way.values():
+                one.shared = True
+        # A child that is gone shows when its replies end.
+        with contextlib.suppress(OSError):
+            child.stdin.write(json.dumps({**asked.request, "id": number, "lane": asked.lane}).encode() + b"\n")
+            child.stdin.flush()
+
+    def _listen(self) -> None:
+        """Waits for a reply, the child's end, an expired time limit or a new request, and acts on it."""
+        left = min((asked.deadline for asked in self._under_way.values()), default=math.inf) - time.monotonic()
+        watched = [self._woken, self._replies] if self._under_way else [self._woken]
+        ready, _, _ = select.select(watched, [], [], None if left == math.inf else max(0.0, left))
+        if self._woken in ready:
+            os.read(self._woken, 1 << 16)
+        if self._replies in ready:
+            chunk = os.read(self._replies, 1 << 16)
+            *lines, self._buffer = (self._buffer + chunk).split(b"\n")
+            for line in lines:
+                self._answer(json.loads(line))
+            if not chunk:
+                assert self._child is not None
+                self._lose(f"the Spark process ended with exit code {self._child.wait()}")
+        overdue = [asked for asked in self._under_way.values() if asked.deadline <= time.monotonic()]
+        if overdue:
+            self._lose(f"did not end within {overdue[0].limit_s:g} s", late=True)
+
+    def _answer(self, reply: dict[str, Any]) -> None:
+        asked = self._under_way.pop(reply["id"])
+        request, op = asked.request, asked.request["op"]
+        match reply.get("error"):
+            case None:
+                if op in ("start", "open"):
+                    self._unopened.pop(request.get("handle", ""), None)
+                    self._replay.append(request)
+                asked.future.set_result(reply)
+            case "raised":
+                self._fail(asked, DecodeRaised(reply["message"]))
+            case "usage":
+                self._fail(asked, UsageError(reply["message"]))
+            case _ if op == "start":
+                self._fail(asked, self._ended(request, reply["message"]))
+            case _:
+                self._fail(asked, HarnessError(f"Spark: {reply['message']}"))
+
+    def _lose(self, what: str, late: bool = False) -> None:
+        """Gives the child up. A request that was by itself failed; of several, each is asked again."""
+        self._kill()
+        lost, self._under_way = list(self._under_way.values()), {}
+        for asked in reversed(lost):
+            if asked.shared:
+                asked.shared, asked.alone = False, True
+                self._waiting.appendleft(asked)
+            elif late and asked.request["op"] == "decode":
+                self._fail(asked, DecodeTimeout(f"{asked.request['decoder']} {what}"))
+            else:
+                self._fail(asked, self._ended(asked.request, what))
+
+    def _fail(self, asked: _Asked, error: BaseException) -> None:
+        if asked.request["op"] in ("start", "open"):
+            self._unopened[asked.request.get("handle", "")] = error
+        asked.future.set_exception(error)
+
+    def _ended(self, request: Mapping[str, Any], what: str) -> Exception:
+        """What a request comes to whose child is gone or does not answer: only a decode call has a verdict of its own."""
+        tail = self._log_tail()
+        match request["op"]:
+            case "start":
+                return HarnessError(f"Spark did not start: {what}. Is Java 17 or 21 there? Try `cdc-conformance doctor`.\n{tail}")
+            case "load":
+                return UsageError(f"decoder {request['decoder']} cannot be loaded: {what}:\n{tail}")
+            case op if op == "decode" or op in SERVICES:
+                return ChildDied(f"{what}:\n{tail}")
+            case op:
+                return HarnessError(f"Spark, {op}: {what}:\n{tail}")
+
+    def _log_tail(self) -> str:
+        with contextlib.suppress(OSError):
+            lines = (self.directory / "child.log").read_text("utf-8", "replace").splitlines()
+            return "\n".join(lines[-15:])
+        return ""
+
+    def _kill(self, grace_s: float = 0) -> None:
+        child, self._child = self._child, None
+        if child is None:
+            return
+        if child.stdin is not None:
+            with contextlib.suppress(OSError):
+                child.stdin.close()
+        if grace_s:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(grace_s)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        if self._replies >= 0:
+            os.close(self._replies)
+            self._replies = -1
+
+
+@dataclass(slots=True, eq=False)
+class _Asked:
+    """A request, and how it fares: `shared` once another was under way at the same time, `alone` if none may be."""
+
+    request: dict[str, Any]
+    future: Future[Any] = field(default_factory=Future)
+    lane: int = 0
+    limit_s: float = 0.0
+    deadline: float = math.inf
+    shared: bool = False
+    alone: bool = False
+
+
+def _together(one: _Asked, other: _Asked) -> bool:
+    """Whether two requests may be under way at once: calls of our own decoders, which keep no state, under the same session
+    settings; and the reading of other records beside them."""
+    mine, its = one.request, other.request
+    if one.alone or other.alone or not (_stateless(mine) and _stateless(its)):
+        return False
+    reading = "open" in (mine["op"], its["op"])
+    alike = bool(mine.get("conf", {}) == its.get("conf", {}))
+    return alike and not (reading and mine["handle"] == its["handle"])
+
+
+def _stateless(request: Mapping[str, Any]) -> bool:
+    op, decoder = request["op"], str(request.get("decoder", ""))
+    return op == "open" or (op == "decode" and decoder.startswith((f"{DECODERS}.", LIAR)))
+
+
+def _then(future: Future[Any], convert: Any) -> Future[Any]:
+    """A future of the converted result."""
+    out: Future[Any] = Future()
+
+    def done(finished: Future[Any]) -> None:
+        if finished.cancelled():
+            out.cancel()
+            return
+        try:
+            out.set_result(convert(finished.result()))
+        except BaseException as error:
+            out.set_exception(error)
+
+    future.add_done_callback(done)
+    return out
+
+
+def _loaded(reply: Mapping[str, Any]) -> Loaded:
+    claims = {k: tuple(v) for k, v in reply["capabilities"].items()}
+    return Loaded(tuple(reply["levels"]), Capabilities(**claims))

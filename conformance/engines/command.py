@@ -1,0 +1,432 @@
+"""Decoders in any language: an engine whose decoder is a subprocess that speaks JSON lines (`--decoder cmd:COMMAND`).
+
+It stands where ChildEngine stands and needs neither Spark nor Java. Records are read by this process, from a Parquet file or from
+Kafka, and go to the decoder line by line; its answers are checked and become the Arrow table that the judge reads. The protocol
+is in docs/any-language.md, its JSON Schema beside this module.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import secrets
+import shutil
+import tempfile
+import threading
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import pyarrow as pa
+
+from conformance.engines._command_lines import (
+    Answers,
+    Record,
+    RecordsRaised,
+    Started,
+    begin_line,
+    end_line,
+    start_line,
+    started,
+)
+from conformance.engines._command_process import Process, ProtocolBreak
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Ranges, Request, Source
+from conformance.engines.child import QUICK, ChildEngine, needed
+from conformance.engines.specs import COMMAND, is_command
+from conformance.judging.output import check_columns
+from generators.errors import HarnessError, UsageError
+
+__all__ = [
+    "ENVIRONMENTS",
+    "CommandEngine",
+    "ProtocolBreak",
+    "RecordsRaised",
+    "engine_for",
+    "schema",
+]
+
+LINE_LIMIT: Final = 1 << 28
+"""How many bytes a line of the decoder may have: a record of 25 MB whose bytes are all escaped has 150 MB."""
+
+GROUP: Final = 1 << 18
+"""About how many bytes go to the decoder's pipe at once."""
+
+TRACE: Final = "CDC_CONFORMANCE_TRACE"
+"""An environment variable with the name of a file, to which every line of both directions is appended."""
+
+ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "TZ=America/New_York, LC_ALL=C.UTF-8": {"TZ": "America/New_York", "LC_ALL": "C.UTF-8", "LANG": "C.UTF-8"},
+    "TZ=Asia/Kolkata, LC_ALL=tr_TR.UTF-8": {"TZ": "Asia/Kolkata", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
+}
+"""What environment independence varies for a process: its time zone, and its locale; Turkish shows careless changes of case."""
+
+T = TypeVar("T")
+
+
+def engine_for(
+    decoder: str | None, formats: Sequence[str], *, kafka: bool = False, timeout_s: float = 120, conf: Mapping[str, str] = QUICK
+) -> ChildEngine | CommandEngine:
+    """The engine for a decoder's specification: a CommandEngine for `cmd:...`, else a ChildEngine with what the formats need."""
+    if is_command(decoder):
+        return CommandEngine(fmt=formats[0] if len(formats) == 1 else "", timeout_s=timeout_s)
+    return ChildEngine(packages=needed(formats, kafka=kafka), timeout_s=timeout_s, conf=conf)
+
+
+def schema() -> dict[str, Any]:
+    """The protocol's JSON Schema, of every line of both directions."""
+    found: dict[str, Any] = json.loads(resources.files("conformance.engines").joinpath("protocol.schema.json").read_text("utf-8"))
+    return found
+
+
+class CommandEngine:
+    """The Engine whose decoder is a process that this one talks to.
+
+    `fmt` is the format that the decoder is told; `timeout_s` bounds each decode call and the handshake, `start_s` each read of
+    records. One process serves call after call, in order. It is replaced after a death, an expired time limit or a breach of the
+    protocol, and for a call in another environment: in `Request.conf`, `spark.sql.session.timeZone` becomes the variable TZ,
+    other settings of Spark mean nothing here, and any other name is a variable of its own. `repartition` deals a call's records
+    out to so many batches. `trace` is a file that gets every line of both directions.
+    """
+
+    environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
+    restarts_quickly = True
+
+    def __init__(
+        self,
+        *,
+        fmt: str = "",
+        timeout_s: float = 120,
+        start_s: float = 240,
+        line_limit: int = LINE_LIMIT,
+        trace: Path | None = None,
+    ) -> None:
+        self._format, self._timeout_s, self._start_s, self._line_limit = fmt, timeout_s, start_s, line_limit
+        self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
+        told = trace or (Path(os.environ[TRACE]) if os.environ.get(TRACE) else None)
+        self._trace = told.open("ab") if told else None
+        self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
+        self._opened: dict[str, _Opened | BaseException] = {}
+        self._process: Process | None = None
+        self._spec = ""
+        self._started: Started | None = None
+        self._levels: dict[str, tuple[int, ...]] = {}
+        self._batches, self._seq = 0, 1
+        self._closed = False
+        self._closing = threading.Lock()
+        self._woken, self._wake = os.pipe()
+        self._thread = threading.Thread(target=self._loop, name="cdc-command", daemon=True)
+        self._thread.start()
+
+    def load(self, decoder: str, level: str) -> Future[Loaded]:
+        """Starts the decoder's process and shakes hands. The future raises UsageError when that does not come about."""
+        return self._put(lambda: self._load(decoder, level))
+
+    def open(self, handle: str, source: Source) -> Future[int]:
+        """Reads records into memory; gives their number. Calls that need them fail as the reading did."""
+        return self._put(lambda: self._open(handle, source))
+
+    def release(self, handle: str) -> None:
+        """Forgets opened records."""
+        self._put(lambda: self._opened.pop(handle, None))
+
+    def decode(self, request: Request) -> Future[pa.Table]:
+        """Decodes. The future raises RecordsRaised for records that the decoder gives up, ProtocolBreak (both are DecodeRaised),
+        DecodeTimeout, ChildDied or UsageError.
+        """
+        return self._put(lambda: self._decode(request))
+
+    @property
+    def pid(self) -> int | None:
+        """The decoder's process, which leads a session of its own, while there is one."""
+        return None if self._process is None else self._process.pid
+
+    def close(self) -> None:
+        """Ends the decoder's process and everything below it; removes the directory."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+            self._jobs.put(None)
+            os.write(self._wake, b"x")
+        self._thread.join()
+        os.close(self._wake)
+        os.close(self._woken)
+        if self._trace:
+            self._trace.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def __enter__(self) -> CommandEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _put(self, job: Callable[[], T]) -> Future[T]:
+        future: Future[T] = Future()
+        with self._closing:
+            if self._closed:
+                future.set_exception(HarnessError("the engine is closed"))
+            else:
+                self._jobs.put((future, job))
+        return future
+
+    def _loop(self) -> None:
+        while (asked := self._jobs.get()) is not None:
+            future, job = asked
+            if self._closed:
+                future.cancel()
+            elif future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(job())
+                except BaseException as error:  # noqa: BLE001 - the future carries it
+                    future.set_exception(error)
+        self._end(gently=True)
+
+    def _load(self, decoder: str, level: str) -> Loaded:
+        if not is_command(decoder):
+            raise UsageError(f"decoder {decoder!r}: this engine runs commands, written cmd:PROGRAM ARGUMENT...")
+        self._levels[decoder] = {"changes": (1,), "rows": (2,)}.get(level, (1, 2))
+        self._end()
+        try:
+            return self._ready(decoder, {}, time.monotonic() + self._timeout_s).loaded
+        except DecodeTimeout as error:
+            self._end()
+            raise UsageError(
+                f"decoder {decoder} cannot be loaded: nothing was said within {self._timeout_s:g} s: {error}"
+            ) from None
+        except (DecodeRaised, ChildDied, UsageError) as error:
+            self._end()
+            raise UsageError(f"decoder {decoder} cannot be loaded: {error}") from None
+
+    def _ready(self, decoder: str, variables: Mapping[str, str], deadline: float) -> Started:
+        """The decoder's handshake, with the process that lives or a new one."""
+        process = self._process
+        if process is not None and self._started:
+            # This call is told, although none of its cases is to blame: with a new process it will go well.
+            if breach := process.unasked():
+                raise breach
+            if (self._spec, process.variables) == (decoder, variables):
+                return self._started
+        self._end()
+        self._spec, self._started = decoder, None
+        process = self._process = Process(decoder.removeprefix(COMMAND), variables, self._woken, self._line_limit)
+        levels = self._levels.get(decoder, (1, 2))
+        found: list[Started] = []
+
+        def take(line: bytes, _everything: bool) -> bool:
+            self._note(b"< ", line + b"\n")
+            # Read at once: of a line of noise and one that follows it, the noise is what has to be told.
+            found.append(started(line, levels))
+            return True
+
+        process.converse(self._noted([start_line(self._format, levels)]), take, deadline, "answer the start line")
+        self._started = found[0]
+        return self._started
+
+    def _open(self, handle: str, source: Source) -> int:
+        try:
+            found = self._opened[handle] = _Opened(self._records(source))
+        except BaseException as error:
+            self._opened[handle] = error
+            raise
+        return found.count
+
+    def _records(self, source: Source) -> list[Record]:
+        if source.bootstrap:
+            return _from_kafka(source, self._start_s, lambda: self._closed)
+        return _from_parquet(source)
+
+    def _decode(self, request: Request) -> pa.Table:
+        if request.mapping:
+            raise UsageError("--map renames columns of a Spark decoder; a command writes the protocol's fields")
+        opened = self._opened.get(request.handle)
+        if isinstance(opened, BaseException):
+            raise opened
+        if opened is None:
+            raise HarnessError(f"no records are open under the name {request.handle!r}")
+        records = opened.among(request.ranges)
+        deadline = time.monotonic() + self._timeout_s
+        answers: Answers | None = None
+        try:
+            hello = self._ready(request.decoder, _variables(request.conf), deadline)
+            answers = Answers(request.level, request.table, hello.returns)
+            # The empty batch shows whether the decoder goes on after it has ended the others, or ends itself.
+            for part in (*_dealt(records, request.repartition), []):
+                self._batch(part, request, hello, answers, deadline)
+        except DecodeTimeout as error:
+            self._end()
+            how = f": {answers.waiting()}" if answers else ""
+            raise DecodeTimeout(f"{request.decoder} did not end within {self._timeout_s:g} s{how}\n{error}") from None
+        except BaseException:
+            self._end()
+            raise
+        table = answers.finish()
+        check_columns(table.schema, request.level, request.decoder)
+        return table
+
+    def _batch(self, records: Sequence[Record], request: Request, hello: Started, answers: Answers, deadline: float) -> None:
+        assert self._process is not None
+        self._batches, first = self._batches + 1, self._seq
+        self._seq += len(records)
+        batch = self._batches
+        answers.expect(batch, first, records)
+
+        def lines() -> Iterator[bytes]:
+            yield begin_line(batch, request.level, request.deployment, request.table)
+            for i, record in enumerate(records):
+                yield record.line(first + i, hello.base64_only)
+            yield end_line(batch)
+
+        def take(line: bytes, everything: bool) -> bool:
+            self._note(b"< ", line + b"\n")
+            try:
+                return answers.take(line, everything)
+            except ProtocolBreak as error:
+                assert self._process is not None
+                raise ProtocolBreak(self._process.explain(str(error).removeprefix("the decoder "))) from None
+
+        self._process.converse(_grouped(self._noted(lines())), take, deadline, "end the batch")
+
+    def _noted(self, lines: Iterator[bytes] | Sequence[bytes]) -> Iterator[bytes]:
+        for line in lines:
+            self._note(b"> ", line)
+            yield line
+
+    def _note(self, mark: bytes, line: bytes) -> None:
+        if self._trace:
+            self._trace.write(mark + line)
+            self._trace.flush()
+
+    def _end(self, *, gently: bool = False) -> None:
+        process, self._process, self._started = self._process, None, None
+        if process is not None:
+            process.end(gently=gently)
+
+
+class _Opened:
+    """Records in memory, found by topic, partition and offset."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self.count = len(records)
+        self._by_partition: dict[tuple[str, int], tuple[list[int], list[Record]]] = {}
+        for record in sorted(records, key=lambda one: one.place):
+            offsets, found = self._by_partition.setdefault((record.topic, record.partition), ([], []))
+            offsets.append(record.offset)
+            found.append(record)
+
+    def among(self, ranges: Ranges) -> list[Record]:
+        """The records of some ranges, partition by partition in the order of offsets."""
+        chosen: list[Record] = []
+        for topic, partition, low, high in ranges:
+            offsets, found = self._by_partition.get((topic, partition), ([], []))
+            chosen += found[bisect_left(offsets, low) : bisect_left(offsets, high + 1)]
+        return chosen
+
+
+def _dealt(records: Sequence[Record], parts: int) -> list[Sequence[Record]]:
+    """The records in one batch, or dealt out to several; the last of them comes first, so that neighbours are torn apart."""
+    if parts < 2:
+        return [records]
+    return [part for i in reversed(range(parts)) if (part := records[i::parts])]
+
+
+def _variables(conf: Mapping[str, str]) -> dict[str, str]:
+    """Environment variables that stand for a call's settings."""
+    found = {name: value for name, value in conf.items() if not name.startswith("spark.")}
+    if zone := conf.get("spark.sql.session.timeZone"):
+        found["TZ"] = zone
+    return found
+
+
+def _grouped(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Lines joined to chunks that are worth a system call."""
+    held: list[bytes] = []
+    size = 0
+    for line in lines:
+        held.append(line)
+        size += len(line)
+        if size >= GROUP:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)
+
+
+def _from_parquet(source: Source) -> list[Record]:
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(source.parquet)
+    except (OSError, pa.ArrowException) as error:
+        raise HarnessError(f"cannot read records from {source.parquet}: {error}") from error
+    columns = {name: table.column(name) for name in table.column_names}
+    micros = columns["timestamp"].cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
+    plain = [columns[n].to_pylist() for n in ("topic", "partition", "offset", "timestampType", "key", "value", "headers")]
+    return [
+        Record(topic, partition, offset, at // 1000, kind, key, value, tuple((h["key"], h["value"]) for h in headers or ()))
+        for at, (topic, partition, offset, kind, key, value, headers) in zip(micros, zip(*plain, strict=True), strict=True)
+    ]
+
+
+def _from_kafka(source: Source, limit_s: float, closed: Callable[[], bool]) -> list[Record]:
+    """Reads the source's ranges from a broker. Raises HarnessError when they are not there in time, or the engine is closed."""
+    import confluent_kafka as kafka
+
+    deadline = time.monotonic() + limit_s
+    wanted = {(topic, partition): (low, high) for topic, partition, low, high in source.ranges}
+    settings = {
+        "bootstrap.servers": source.bootstrap,
+        "group.id": f"cdc-conformance-{secrets.token_hex(4)}",
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        "auto.offset.reset": "error",
+        # As Spark's source reads.
+        "isolation.level": "read_uncommitted",
+        "max.partition.fetch.bytes": 1 << 25,
+        "log_level": 0,
+    }
+    found: list[Record] = []
+    consumer = kafka.Consumer(settings)
+    try:
+        consumer.assign([kafka.TopicPartition(topic, partition, low) for (topic, partition), (low, _) in wanted.items()])
+        while wanted:
+            if closed():
+                raise HarnessError("the engine is closed")
+            if time.monotonic() > deadline:
+                raise HarnessError(f"cannot read {_ranges(wanted)} from {source.bootstrap} within {limit_s:g} s")
+            for message in consumer.consume(2000, timeout=0.5):
+                key = (str(message.topic()), int(message.partition() or 0))
+                problem = message.error()
+                if problem is not None and problem.code() != kafka.KafkaError._PARTITION_EOF:
+                    raise HarnessError(f"cannot read {_ranges(wanted)} from {source.bootstrap}: {problem.str()}")
+                if key not in wanted:
+                    continue
+                offset, (low, high) = int(message.offset() or 0), wanted[key]
+                if problem is None and low <= offset <= high:
+                    found.append(_consumed(message))
+                # The end of a partition stands behind its last record, the records of a topic that was compacted before it.
+                if offset >= high:
+                    del wanted[key]
+                elif problem is not None:
+                    raise HarnessError(f"{_ranges({key: wanted[key]})} ends at offset {offset} on {source.bootstrap}")
+    except kafka.KafkaException as error:
+        raise HarnessError(f"cannot read {_ranges(wanted)} from {source.bootstrap}: {error.args[0]}") from error
+    finally:
+        consumer.close()
+    return found
+
+
+def _consumed(message: Any) -> Record:
+    kind, at = message.timestamp()
+    headers = tuple((key, value) for key, value in message.headers() or ())
+    # The client counts from 1 (create time); Kafka, and Spark after it, from 0.
+    return Record(message.topic(), message.partition(), message.offset(), at, kind - 1, message.key(), message.value(), headers)
+
+
+def _ranges(wanted: Mapping[tuple[str, int], tuple[int, int]]) -> str:
+    return ", ".join(f"offsets {low} to {high} of {topic}/{partition}" for (topic, partition), (low, high) in wanted.items())

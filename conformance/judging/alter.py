@@ -1,0 +1,104 @@
+"""Alters one compared field of a correct output, for `selftest`: the rule that owns it, and no other, must notice."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, Final
+
+from conformance.judging.compare import Typed
+from conformance.judging.judge import Site
+from conformance.judging.output import OutputRow
+from conformance.rules.base import Aspect
+
+_FILLED: Final[Mapping[str, Any]] = {"keys": ["altered"], "types": {"altered": "altered"}, "commit_time": 1}
+"""What takes the place of a NULL in the envelope fields that are no text."""
+
+
+def alter(rows: Sequence[OutputRow], site: Site, level: int) -> list[OutputRow]:
+    """The message's rows with the site's aspect broken, and nothing else."""
+    match site.aspect:
+        case Aspect.MISSING:
+            return [r for r in rows if r.row != site.row] if len({r.row for r in rows}) > 1 else []
+        case Aspect.EXTRA:
+            last = max((r.row or 0 for r in rows), default=-1)
+            return [*rows, replace(rows[-1], row=last + 1) if rows else OutputRow(0, "ROW", "INSERT")]
+        case Aspect.ACCEPTED:
+            return [OutputRow(0, "ROW", "INSERT", after={})]
+    return [_altered(r, site, level) if r.row == site.row or len(rows) == 1 else r for r in rows]
+
+
+def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
+    match site.aspect:
+        case Aspect.CORRUPT:
+            return replace(row, kind="CORRUPT", op=None, before=None, after=None, error="altered")
+        case Aspect.KIND:
+            return replace(row, kind="HEARTBEAT" if row.kind != "HEARTBEAT" else "BOOTSTRAP")
+        case Aspect.OP:
+            return replace(row, op="TRUNCATE" if row.op != "TRUNCATE" else "READ")
+        case Aspect.FIELD:
+            held = row.fields[site.name]
+            other = _FILLED.get(site.name, "altered") if held is None else _other(held)
+            return replace(row, fields={**row.fields, site.name: other})
+    image: Mapping[str, Any] | None = row.before if site.side == "before" else row.after
+    if site.aspect is Aspect.IMAGE:
+        return _with(row, site.side, {} if image is None else None)
+    assert image is not None
+    changed = dict(image)
+    match site.aspect:
+        case Aspect.PRESENCE:
+            if site.name in changed:
+                del changed[site.name]
+            else:
+                changed[site.name] = None
+        case Aspect.NULL:
+            changed[site.name] = (
+                None if changed[site.name] is not None else ("altered" if level == 1 else Typed("string", "altered"))
+            )
+        case Aspect.VALUE:
+            held = changed[site.name]
+            # A zero date is rightly NULL at level two; a value of a foreign family is wrong for every type.
+            changed[site.name] = Typed("altered", None) if held is None and level == 2 else _other(held)
+    return _with(row, site.side, changed)
+
+
+def _with(row: OutputRow, side: str, image: Mapping[str, Any] | None) -> OutputRow:
+    return replace(row, before=image) if side == "before" else replace(row, after=image)
+
+
+def _other(value: Any) -> Any:
+    """A value of the same kind that is not the same."""
+    match value:
+        case None:
+            return "altered"
+        case Typed(family=family, value=inner):
+            return Typed(family, _other_float(inner, family) if isinstance(inner, float) else _other(inner))
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case Decimal():
+            return value + Decimal(1).scaleb(int(value.as_tuple().exponent))
+        case str():
+            return f"{value}x"
+        case bytes():
+            return value + b"x"
+        case dt.date():
+            return value - dt.timedelta(days=1) if value > dt.date(2000, 1, 1) else value + dt.timedelta(days=1)
+        case dict():
+            return {**value, "altered": "altered"}
+        case list() | tuple():
+            return [*value, "altered"]
+        case _:
+            raise TypeError(f"cannot alter {value!r}")
+
+
+def _other_float(value: float, family: str) -> float:
+    if value != value:  # NaN, next to which is NaN again
+        return 1.0
+    if family == "float":
+        return -value if value else 1.0
+    return math.nextafter(value, 0.0) if value else 5e-324

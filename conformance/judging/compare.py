@@ -1,0 +1,202 @@
+"""Exact comparison of an expected cell with what a decoder returned, per logical type (DESIGN 4).
+
+Level one compares wire text (or a JSON value) with the map's string. Level two compares a canonical value with a typed column,
+which must have one of a closed list of Spark types; nothing is compared with a tolerance.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
+from generators.sources import mysql
+
+ACCEPTED: Final[Mapping[Logical, frozenset[str]]] = {
+    Logical.INT: frozenset({"int", "decimal"}),
+    Logical.YEAR: frozenset({"int"}),
+    Logical.DECIMAL: frozenset({"decimal", "int", "string"}),
+    Logical.FLOAT: frozenset({"float", "double"}),
+    Logical.DOUBLE: frozenset({"double"}),
+    Logical.BIT: frozenset({"boolean", "int", "decimal"}),
+    Logical.TEXT: frozenset({"string"}),
+    Logical.BINARY: frozenset({"binary"}),
+    Logical.DATE: frozenset({"date", "string"}),
+    Logical.DATETIME: frozenset({"timestamp_ntz", "string"}),
+    Logical.TIMESTAMP: frozenset({"timestamp", "string"}),
+    Logical.TIME: frozenset({"string", "interval"}),
+    Logical.ENUM: frozenset({"int", "string"}),
+    Logical.SET: frozenset({"int", "decimal", "string", "array"}),
+    Logical.JSON: frozenset({"string"}),
+}
+"""The families of Spark types in which a logical type may be returned. Further limits: DECIMAL as string only above 38 digits of
+precision and as an integer only at scale 0; TIMESTAMP as string only for a zero value; a string for ENUM or SET holds labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A decoded value with the family of its Spark type (a member of the sets in ACCEPTED, or another type's name)."""
+
+    family: str
+    value: Any
+
+
+def exact_json(text: str) -> Any:
+    """A JSON document with exact numbers: integers as int, fractions as Decimal. Raises ValueError."""
+    try:
+        return json.loads(text, parse_float=Decimal)
+    except RecursionError:
+        raise ValueError("the document is nested too deeply") from None
+
+
+def same_json(expected: Any, actual: Any) -> bool:
+    """Whether two documents are equal: an expected integer exactly, a fraction as its nearest binary64, key order ignored."""
+    if isinstance(expected, bool) or isinstance(actual, bool) or expected is None or actual is None:
+        return expected is actual
+    if isinstance(expected, int | float | Decimal) and isinstance(actual, int | float | Decimal):
+        if isinstance(expected, int):
+            return expected == actual
+        try:
+            return float(expected) == float(actual)
+        except OverflowError:
+            return False
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return expected.keys() == actual.keys() and all(same_json(v, actual[k]) for k, v in expected.items())
+    if isinstance(expected, list | tuple) and isinstance(actual, list):
+        return len(expected) == len(actual) and all(map(same_json, expected, actual))
+    return type(expected) is type(actual) and bool(expected == actual)
+
+
+def same_text(cell: Cell, actual: str) -> bool:
+    """Level one: whether the map's string is what stands on the wire."""
+    if cell.text is None:
+        return True
+    if not cell.json:
+        return cell.text == actual
+    try:
+        return same_json(exact_json(cell.text), exact_json(actual))
+    except ValueError:
+        return False
+
+
+def same_value(cell: Cell, actual: Typed) -> bool:
+    """Level two: whether a typed value, not NULL, is the expected one (or one of them)."""
+    if actual.family not in ACCEPTED[cell.type.logical]:
+        return False
+    options = cell.options if cell.state is State.ONE_OF else (cell.value,)
+    compare = _COMPARE[cell.type.logical]
+    return any(compare(cell.type, expected, actual) for expected in options)
+
+
+def null_is_fine(cell: Cell) -> bool:
+    """Whether NULL is as good as a value: zero dates, which no Spark type holds."""
+    options = cell.options if cell.state is State.ONE_OF else (cell.value,)
+    return any(isinstance(value, ZeroDate) for value in options)
+
+
+def _real(kind: SourceType, expected: Value, actual: Typed) -> bool:
+    """Exactly; NaN is itself."""
+    held = mysql.to_float32(actual.value) if kind.logical is Logical.FLOAT else actual.value
+    return bool(held == expected or (held != held and expected != expected))
+
+
+def _number(kind: SourceType, expected: Value, actual: Typed) -> bool:
+    return bool(actual.value == expected)
+
+
+def _decimal(kind: SourceType, expected: Value, actual: Typed) -> bool:
+    if actual.family == "int":
+        return kind.scale == 0 and bool(actual.value == expected)
+    if actual.family == "string":
+        if (kind.precision or 0) <= 38:
+            return False
+        try:
+            return Decimal(actual.value) == expected
+        except InvalidOperation:
+            return False
+    return bool(actual.value == expected)
+
+
+def _bit(kind: SourceType, expected: Value, actual: Typed) -> bool:
+    if actual.family == "boolean" and kind.length != 1:
+        return False
+    return bool(int(actual.value) == expected)
+
+
+def _date(kind: SourceType, expected: Value, actual: Typed) -> bool:
+    if actual.family == "string":
+        return isinstance(expected, dt.date | ZeroDate) and bool(actual.value == mysql.date_text(expected))
+    return bool(actual.value == expected)
+
+
+def _datetime(kind: SourceType, expected: Value, actual: Typed) -> bool:
+    if actual.family == "string":
+        return isinstance(expected, int | ZeroDate) and bool(actual.value == mysql.datetime_text(expected, kind.fsp))
+    return bool(actual.value == expected)
+
+
+def _timestamp(kind: SourceType, expected: Value, actual: Typed) -> bool:
+    if actual.family == "string":
+        return isinstance(expected, ZeroDate) and bool(actual.value == mysql.datetime_text(expected, kind.fsp))
+    return bool(actual.value == expected)
+
+
+_TIME_TEXT = re.compile(r"(-?)(\d{2,3}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?")
+
+
+def _time(kind: SourceType, expected: Value, actual: Typed) -> bool:
+    if actual.family == "interval":
+        return bool(actual.value == expected)
+    found = _TIME_TEXT.fullmatch(actual.value)
+    if not found:
+        return False
+    sign, hours, minutes, seconds, fraction = found.groups()
+    micros = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * mysql.MICROS + int((fraction or "").ljust(6, "0"))
+    return bool((-micros if sign else micros) == expected)
+
+
+def _enum(kind: SourceType, expected: Value, actual: Typed) -> bool:
+    if actual.family != "string":
+        return bool(actual.value == expected)
+    assert isinstance(expected, int)
+    return bool(actual.value == (kind.members[expected - 1] if expected else ""))
+
+
+def _set(kind: SourceType, expected: Value, actual: Typed) -> bool:
+    if actual.family in ("int", "decimal"):
+        return bool(actual.value == expected)
+    assert isinstance(expected, int)
+    labels = [label for i, label in enumerate(kind.members) if expected >> i & 1]
+    return bool(actual.value == (",".join(labels) if actual.family == "string" else labels))
+
+
+def _json(kind: SourceType, expected: Value, actual: Typed) -> bool:
+    assert isinstance(expected, Json)
+    try:
+        return same_json(expected.value, exact_json(actual.value))
+    except ValueError:
+        return False
+
+
+_COMPARE: Final[Mapping[Logical, Callable[[SourceType, Value, Typed], bool]]] = {
+    Logical.INT: _number,
+    Logical.YEAR: _number,
+    Logical.DECIMAL: _decimal,
+    Logical.FLOAT: _real,
+    Logical.DOUBLE: _real,
+    Logical.BIT: _bit,
+    Logical.TEXT: _number,
+    Logical.BINARY: _number,
+    Logical.DATE: _date,
+    Logical.DATETIME: _datetime,
+    Logical.TIMESTAMP: _timestamp,
+    Logical.TIME: _time,
+    Logical.ENUM: _enum,
+    Logical.SET: _set,
+    Logical.JSON: _json,
+}

@@ -1,0 +1,475 @@
+"""Expectation against output: findings, verdicts, and what each rule compared.
+
+The comparator walks the expectation; at each (field, aspect) it asks which rule owns it (first match, cached), counts the
+comparison, and on a mismatch makes one finding of that rule. Nothing in here reads the wire.
+"""
+
+from __future__ import annotations
+
+import enum
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from conformance.judging.compare import Typed, null_is_fine, same_text, same_value
+from conformance.judging.output import ENVELOPE, OutputRow
+from conformance.rules.base import Aspect, Obligation, Rule, Subject, owner
+from generators.model import Case, Cell, Change, Image, Kind, State
+
+
+class Verdict(enum.StrEnum):
+    """What a case came to (DESIGN 3.6)."""
+
+    PASS = "pass"
+    NON_STRICT = "pass-non-strict"
+    FAIL = "fail"
+    REJECTED = "rejected-correctly"
+    ACCEPTED = "accepted-silently"
+    INFORMATIONAL = "informational"
+    UNSUPPORTED = "unsupported"
+    ERRORED = "errored"
+    TIMEOUT = "timeout"
+
+
+BAD = frozenset({Verdict.FAIL, Verdict.ACCEPTED, Verdict.ERRORED, Verdict.TIMEOUT})
+"""Verdicts that make a run exit with 1."""
+
+
+class HarnessFault(AssertionError):
+    """The harness itself is wrong: a comparison without an owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One mismatch: the rule that it breaks, where, and what stood there. `message` and `row` are ordinals within the case."""
+
+    case: str
+    rule: str
+    message: int
+    row: int
+    aspect: Aspect
+    path: str
+    expected: str
+    actual: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """A judged case. `note` says why it errored, timed out or is unsupported; `known` are the broken rules that are on record
+    as a decoder's known failures (conformance.judging.known)."""
+
+    case: Case
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    note: str = ""
+    known: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a decoder claims, as globs; () claims everything. What is not claimed is unsupported, never failed.
+
+    `columns` are envelope columns of level one (`conformance.judging.output.ENVELOPE`), `types` keys of source types.
+    """
+
+    profiles: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+    def claims(self, what: str, *names: str) -> bool:
+        """Whether every one of these profiles, kinds, columns or types is claimed."""
+        globs: tuple[str, ...] = getattr(self, what)
+        return not globs or all(any(fnmatchcase(name, glob) for glob in globs) for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One comparison that a rule owned, where `selftest` may alter a correct output. `name` is the field or the column."""
+
+    case: str
+    message: int
+    row: int
+    aspect: Aspect
+    name: str
+    side: str = ""
+
+
+SITES = 3
+"""Sites remembered per rule."""
+CASES = 150
+"""Cases remembered per rule and level: a seeded sample, and every case whose messages hold several changes."""
+
+
+@dataclass(slots=True)
+class Judge:
+    """Judges the cases of one format and keeps the rules' counts; if it `remembers`, also some sites and cases of each rule."""
+
+    rules: tuple[Rule, ...]
+    capabilities: Capabilities = Capabilities()
+    remembers: bool = False
+    compared: Counter[str] = field(default_factory=Counter)
+    broken: Counter[str] = field(default_factory=Counter)
+    cells: Counter[State] = field(default_factory=Counter)
+    sites: dict[str, list[Site]] = field(default_factory=dict)
+    seen: dict[tuple[str, int], list[str]] = field(default_factory=dict)
+    _owned: Counter[tuple[str, int]] = field(default_factory=Counter)
+    _random: random.Random = field(default_factory=lambda: random.Random(0))
+    _owners: dict[Any, Rule] = field(default_factory=dict)
+    _views: dict[Any, tuple[str, frozenset[str]]] = field(default_factory=dict)
+    _profiles: dict[tuple[bool, ...], str] = field(default_factory=dict)
+    _plans: dict[Any, dict[Any, tuple[Rule, ...]]] = field(default_factory=dict)
+
+    def own(self, subject: Subject) -> Rule:
+        """The rule that owns a comparison. Raises HarnessFault when there is none."""
+        rule = self._owners.get(subject)
+        if rule is None:
+            rule = owner(self.rules, subject)
+            if rule is None:
+                raise HarnessFault(f"no rule owns {subject}")
+            self._owners[subject] = rule
+        return rule
+
+    def remember(self, rule: Rule, case: Case, site: Site, several: bool) -> None:
+        """Keeps the case among the rule's, by reservoir sampling, and the first sites."""
+        sites = self.sites.setdefault(rule.id, [])
+        if len(sites) < SITES:
+            sites.append(site)
+        key = (rule.id, case.level)
+        seen = self.seen.setdefault(key, [])
+        self._owned[key] += 1
+        if len(seen) < CASES or several:
+            seen.append(case.id)
+        elif (slot := self._random.randrange(self._owned[key])) < CASES:
+            seen[slot] = case.id
+
+    def seen_by_selectors(self, case: Case) -> tuple[str, frozenset[str]]:
+        """The case's profile and tags as far as any selector can tell: an equal profile met before, and the tags that some
+        selector names. So most cases share their owners."""
+        key = (case.profile, case.tags)
+        found = self._views.get(key)
+        if found is None:
+            selectors = [rule.selector for rule in self.rules]
+            globs = tuple(dict.fromkeys(glob for s in selectors for glob in s.profiles))
+            signature = tuple(fnmatchcase(case.profile, glob) for glob in globs)
+            profile = self._profiles.setdefault(signature, case.profile)
+            named = {glob for s in selectors for glob in s.tags}
+            tags = frozenset(tag for tag in case.tags if any(fnmatchcase(tag, glob) for glob in named))
+            found = self._views[key] = (profile, tags)
+        return found
+
+    def plans(self, view: tuple[str, frozenset[str]], level: int) -> dict[Any, tuple[Rule, ...]]:
+        """The owners found so far, shared by all cases that selectors cannot tell apart."""
+        return self._plans.setdefault((view, level), {})
+
+    def judge(self, case: Case, outputs: Sequence[Sequence[OutputRow]], table: str | None = None) -> CaseResult:
+        """The verdict of one case from the output rows of each of its messages.
+
+        At level two `table` names the table that was asked for; changes of other tables owe nothing.
+        """
+        reader = _Reader(self, case)
+        for number, (written, rows) in enumerate(zip(case.written, outputs, strict=True)):
+            changes = written.changes
+            if case.level == 2:
+                changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or (c.kind is Kind.ROW and c.table == table))
+            reader.message(number, changes, rows)
+        return CaseResult(case, self.verdict(case, reader.findings), tuple(reader.findings))
+
+    def verdict(self, case: Case, findings: Sequence[Finding]) -> Verdict:
+        """What the findings make of a case."""
+        by_id = {rule.id: rule for rule in self.rules}
+        worst = {by_id[f.rule].obligation for f in findings}
+        must = [f for f in findings if by_id[f.rule].obligation is Obligation.MUST]
+        if must:
+            return Verdict.ACCEPTED if all(f.aspect is Aspect.ACCEPTED for f in must) else Verdict.FAIL
+        if Obligation.SHOULD in worst:
+            return Verdict.NON_STRICT
+        rejects = any(c.kind is Kind.CORRUPT and not c.anything for w in case.written for c in w.changes)
+        open_ended = any(c.anything for w in case.written for c in w.changes)
+        if worst or open_ended:
+            return Verdict.INFORMATIONAL
+        return Verdict.REJECTED if rejects else Verdict.PASS
+
+
+class _Reader:
+    """The walk over one case."""
+
+    def __init__(self, judge: Judge, case: Case) -> None:
+        self.judge = judge
+        self.case = case
+        self.findings: list[Finding] = []
+        self._profile, self._tags = view = judge.seen_by_selectors(case)
+        self._plans = judge.plans(view, case.level)
+        self._counted: set[str] = set()
+        self._several = any(len(w.changes) > 1 for w in case.written)
+
+    def subject(self, change: Change, name: str, aspect: Aspect, **more: str) -> Subject:
+        kind, op = change.kind.value, change.op or ""
+        return Subject(self._profile, self.case.level, kind, op, name, aspect, tags=self._tags, **more)
+
+    def check(
+        self,
+        fine: bool,
+        change: Change,
+        field_: str,
+        aspect: Aspect,
+        at: tuple[int, int],
+        path: str,
+        expected: object,
+        actual: object,
+        side: str = "",
+    ) -> bool:
+        key = (change.kind, change.op, field_, aspect, side)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = (self.judge.own(self.subject(change, field_, aspect, side=side)),)
+        name = path if field_ in ("image", "change") else field_
+        return self.settle(fine, plan[0], aspect, at, path, expected, actual, name, side)
+
+    def settle(
+        self,
+        fine: bool,
+        rule: Rule,
+        aspect: Aspect,
+        at: tuple[int, int],
+        path: str,
+        expected: object,
+        actual: object,
+        name: str,
+        side: str,
+    ) -> bool:
+        self.count(rule, aspect, at, name, side)
+        if not fine:
+            self.judge.broken[rule.id] += 1
+            found = Finding(self.case.id, rule.id, at[0], at[1], aspect, path, _show(expected, 500), _show(actual, 500))
+            self.findings.append(found)
+        return fine
+
+    def count(self, rule: Rule, aspect: Aspect, at: tuple[int, int], name: str, side: str) -> None:
+        self.judge.compared[rule.id] += 1
+        if self.judge.remembers and rule.id not in self._counted:
+            self._counted.add(rule.id)
+            site = Site(self.case.id, at[0], at[1], aspect, name, side)
+            self.judge.remember(rule, self.case, site, self._several)
+
+    def message(self, number: int, changes: Sequence[Change], rows: Sequence[OutputRow]) -> None:
+        if changes and changes[0].kind is Kind.CORRUPT:
+            self._corrupt(number, changes[0], rows)
+            return
+        by_row: dict[int | None, list[OutputRow]] = {}
+        for row in rows:
+            by_row.setdefault(row.row, []).append(row)
+        rejected = len(rows) == 1 and rows[0].kind == Kind.CORRUPT
+        for change in changes:
+            at = (number, change.row)
+            got = by_row.pop(change.row, [])
+            if rejected:
+                got = list(rows)
+            here = self.check(
+                bool(got), change, "change", Aspect.MISSING, at, f"row {change.row}", _what(change), "no output row"
+            )
+            if here:
+                self._change(at, change, got[0])
+                self.check(
+                    len(got) == 1,
+                    change,
+                    "change",
+                    Aspect.EXTRA,
+                    at,
+                    f"row {change.row}",
+                    "one output row",
+                    f"{len(got)} output rows with row={change.row}",
+                )
+        if rejected and changes:
+            return
+        surplus = [row for rows_ in by_row.values() for row in rows_]
+        model = changes[-1] if changes else Change(0, Kind.ROW)
+        if surplus or not changes:
+            wanted = f"{len(changes)} output row(s)"
+            self.check(
+                not surplus,
+                model,
+                "change",
+                Aspect.EXTRA,
+                (number, len(changes)),
+                "rows",
+                wanted,
+                f"{len(surplus)} more, the first: {_describe(surplus[0]) if surplus else ''}",
+            )
+
+    def _corrupt(self, number: int, change: Change, rows: Sequence[OutputRow]) -> None:
+        if change.anything:
+            wanted = "at least one output row"
+            self.check(bool(rows), change, "change", Aspect.MISSING, (number, 0), "rows", wanted, "no output row")
+            return
+        fine = len(rows) == 1 and rows[0].kind == Kind.CORRUPT
+        actual = "no output row" if not rows else "; ".join(_describe(row) for row in rows[:3])
+        self.check(fine, change, "change", Aspect.ACCEPTED, (number, 0), "kind", "exactly one CORRUPT row", actual)
+
+    def _change(self, at: tuple[int, int], change: Change, row: OutputRow) -> None:
+        if row.kind == Kind.CORRUPT and (Kind.CORRUPT, None) not in change.accept:
+            wrong = f"CORRUPT: {row.error or 'no error text'}"
+            self.check(False, change, "change", Aspect.CORRUPT, at, "kind", _what(change), wrong)
+            return
+        self.check(True, change, "change", Aspect.CORRUPT, at, "kind", "", "")
+        pairs = {(change.kind, change.op), *change.accept}
+        kinds = sorted({k.value for k, _ in pairs})
+        if not self.check(row.kind in kinds, change, "change", Aspect.KIND, at, "kind", " or ".join(kinds), row.kind):
+            return
+        if row.kind != change.kind:
+            return
+        ops = sorted({o.value if o else "NULL" for k, o in pairs if k == row.kind})
+        op_fits = (row.kind, row.op) in pairs
+        if not self.check(op_fits, change, "change", Aspect.OP, at, "op", " or ".join(ops), row.op):
+            return
+        if self.case.level == 1:
+            self._envelope(at, change, row)
+        for side, actual in (("before", row.before), ("after", row.after)):
+            if change.kind is Kind.ROW:
+                self._image(at, change, side, change.image(side, self.case.level), actual)
+
+    def _envelope(self, at: tuple[int, int], change: Change, row: OutputRow) -> None:
+        expected: Mapping[str, Any] = {
+            "database": change.database,
+            "schema": change.schema,
+            "table": change.table,
+            "keys": change.keys,
+            "sql": change.sql,
+            "position": change.position,
+            "commit_time": change.commit_time_us,
+            "types": change.types,
+            "schema_version": change.schema_version,
+        }
+        for name in ENVELOPE:
+            if name not in row.fields or not self.judge.capabilities.claims("columns", name):
+                continue
+            want, got = expected[name], row.fields[name]
+            if name == "schema_version" and want is None:
+                continue
+            if name in ("database", "schema", "table"):
+                fine = (want or "") == (got or "")
+            elif name == "keys":
+                fine = list(want or ()) == list(got or ())
+            elif name == "types":
+                fine = dict(want or {}) == dict(got or {})
+            elif name == "sql":
+                fine = (want or "") == (got or "")
+            else:
+                fine = want == got
+            self.check(fine, change, name, Aspect.FIELD, at, name, want, got)
+
+    def _image(
+        self, at: tuple[int, int], change: Change, side: str, expected: Image | None, actual: Mapping[str, Any] | None
+    ) -> None:
+        level = self.case.level
+        if expected and all(cell.state is State.ANY for cell in expected.values()):
+            self.judge.cells[State.ANY] += len(expected)
+            return
+        wanted = "NULL" if expected is None else "an image"
+        got = None if actual is None else _image_text(actual) if expected is None else "an image"
+        if not self.check((expected is None) == (actual is None), change, "image", Aspect.IMAGE, at, side, wanted, got, side):
+            return
+        if expected is None or actual is None:
+            return
+        for column, cell in expected.items():
+            self._cell(at, change, side, column, cell, actual)
+        if level == 1 and len(actual) > sum(c in actual for c in expected):
+            surplus = sorted(set(actual) - set(expected))
+            rule = self.judge.own(self.subject(change, "cell", Aspect.PRESENCE, side=side, state=State.ABSENT.value))
+            path = f"{side}[{surplus[0]!r}]"
+            self.settle(False, rule, Aspect.PRESENCE, at, path, "no such column", actual[surplus[0]], surplus[0], side)
+
+    def _cell(self, at: tuple[int, int], change: Change, side: str, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
+        level, state = self.case.level, cell.state
+        self.judge.cells[state] += 1
+        if state is State.ANY and (level == 2 or cell.text is None):
+            return
+        if level == 2 and state is State.ABSENT:
+            return
+        if not self.judge.capabilities.claims("types", cell.type.key):
+            return
+        plan = self._plan(change, side, cell)
+        path = f"{side}[{column!r}]"
+        there = column in actual
+        presence, null, value = plan
+        if level == 1 or not there:
+            want = "absent" if state is State.ABSENT else "present"
+            got = actual[column] if there else "absent"
+            fine = there == (state is not State.ABSENT)
+            if not self.settle(fine, presence, Aspect.PRESENCE, at, path, want, got, column, side):
+                return
+        if state is State.ABSENT:
+            return
+        got = actual[column]
+        if state is State.NULL:
+            self.settle(got is None, null, Aspect.NULL, at, path, "NULL", _raw(got), column, side)
+            return
+        if got is None and level == 2 and null_is_fine(cell):
+            self.count(value, Aspect.VALUE, at, column, side)
+            return
+        if got is None:
+            self.settle(False, null, Aspect.NULL, at, path, _cell_text(cell, level), "NULL", column, side)
+            return
+        self.count(null, Aspect.NULL, at, column, side)
+        if level == 1 and cell.text is None:
+            return
+        if same_text(cell, got) if level == 1 else same_value(cell, got):
+            self.count(value, Aspect.VALUE, at, column, side)
+        else:
+            self.settle(False, value, Aspect.VALUE, at, path, _cell_text(cell, level), _typed_text(got), column, side)
+
+    def _plan(self, change: Change, side: str, cell: Cell) -> tuple[Rule, ...]:
+        key = (change.kind, change.op, side, cell.type.key, cell.cls, cell.state)
+        found = self._plans.get(key)
+        if found is None:
+            more = {
+                "side": side,
+                "type": cell.type.key,
+                "logical": cell.type.logical.value,
+                "cls": cell.cls,
+                "state": cell.state.value,
+            }
+            found = tuple(
+                self.judge.own(self.subject(change, "cell", aspect, **more))
+                for aspect in (Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE)
+            )
+            self._plans[key] = found
+        return found
+
+
+def _what(change: Change) -> str:
+    return f"{change.kind} {change.op or ''}".strip()
+
+
+def _describe(row: OutputRow) -> str:
+    image = row.after if row.after is not None else row.before
+    return f"{row.kind} {row.op or ''} {_image_text(image) if image is not None else ''}".strip()[:300]
+
+
+def _image_text(image: Mapping[str, Any]) -> str:
+    shown = {k: _raw(v) for k, v in list(image.items())[:8]}
+    return f"{shown}{' ...' if len(image) > 8 else ''}"
+
+
+def _raw(value: Any) -> Any:
+    return value.value if isinstance(value, Typed) else value
+
+
+def _typed_text(value: Any) -> str:
+    return f"{_show(value.value)} ({value.family})" if isinstance(value, Typed) else _show(value)
+
+
+def _cell_text(cell: Cell, level: int) -> str:
+    if level == 1:
+        return _show(cell.text)
+    if cell.state is State.ONE_OF:
+        return "one of " + ", ".join(_show(option) for option in cell.options)
+    return f"{_show(cell.value)} ({cell.type.key})"
+
+
+def _show(value: object, limit: int = 400) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"

@@ -1,0 +1,259 @@
+"""A decoder's known failures on record: what fails as recorded is known, what passes in spite of the record fails too.
+
+A record is a TOML file, kept beside the decoder:
+
+    version = 1
+
+    [[known]]
+    rule = "ticdc-canal-json/value/unsigned-bigint"   # a rule's id: prefix or glob, as --select takes it
+    verdict = "fail"                                   # fail, accepted-silently, pass-non-strict, errored or timeout
+    profile = ["v5.3.4", "v5.4*"]                      # globs; every profile when left out
+    case = "*"                                         # prefix or glob; every case when left out
+    drawn = true                                       # only drawn cases show it, so that its absence proves nothing
+    reason = "..."
+    link = "..."
+
+One entry is about findings: a case counts as known when every binding rule that it breaks is on record for it.
+"""
+
+from __future__ import annotations
+
+import enum
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.cases.catalogue import matches
+from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.rules.base import Aspect, Obligation, Rule
+from generators.errors import UnknownName, UsageError
+from generators.wire_format import FORMATS, get
+
+if TYPE_CHECKING:
+    pass
+
+VERSION: Final = 1
+VERDICTS: Final = (Verdict.FAIL, Verdict.ACCEPTED, Verdict.NON_STRICT, Verdict.INFORMATIONAL, Verdict.ERRORED, Verdict.TIMEOUT)
+"""Verdicts that can be on record."""
+EVERY: Final = ("*",)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One known failure: which findings, and why nobody minds for now."""
+
+    rule: str
+    verdict: Verdict
+    profiles: tuple[str, ...] = EVERY
+    cases: tuple[str, ...] = EVERY
+    drawn: bool = False
+    reason: str = ""
+    link: str = ""
+
+    @property
+    def format(self) -> str | None:
+        """The format whose rules it is about; None when the pattern may mean several."""
+        head = self.rule.split("/")[0]
+        return head if head in FORMATS else None
+
+    def holds_for(self, case: CaseResult) -> bool:
+        """Whether a case is one of those it is about."""
+        if self.profiles != EVERY and not any(fnmatchcase(case.case.profile, glob) for glob in self.profiles):
+            return False
+        return self.cases == EVERY or any(matches(case.case.id, pattern) for pattern in self.cases)
+
+    def knows(self, case: CaseResult, rule: str, verdict: Verdict) -> bool:
+        """Whether it is about this breach of this rule."""
+        return self.verdict is verdict and matches(rule, self.rule) and self.holds_for(case)
+
+    def __str__(self) -> str:
+        parts = [self.rule, self.verdict.value]
+        parts += [f"profile {' '.join(self.profiles)}"] if self.profiles != EVERY else []
+        parts += [f"case {' '.join(self.cases)}"] if self.cases != EVERY else []
+        return ", ".join(parts)
+
+
+class State(enum.StrEnum):
+    """What a run says of an entry."""
+
+    KNOWN = "known"
+    UNEXPECTED_PASS = "unexpected pass"
+    MATCHES_NOTHING = "matches nothing"
+    NOT_REACHED = "not reached"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryResult:
+    """An entry after a run: `cases` that it covered, and where it is wrong what to do."""
+
+    entry: Entry
+    state: State
+    cases: int = 0
+    hint: str = ""
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the record is out of date here, which fails the run (exit code 5)."""
+        return self.state in (State.UNEXPECTED_PASS, State.MATCHES_NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """The entries of a file; of no file, none."""
+
+    entries: tuple[Entry, ...] = ()
+    path: Path | None = None
+
+
+def breach(rule: Rule, finding: Finding, case: Verdict) -> Verdict:
+    """What one finding alone makes of its case."""
+    if case in (Verdict.ERRORED, Verdict.TIMEOUT):
+        return case
+    if rule.obligation is Obligation.MUST:
+        return Verdict.ACCEPTED if finding.aspect is Aspect.ACCEPTED else Verdict.FAIL
+    return Verdict.NON_STRICT if rule.obligation is Obligation.SHOULD else Verdict.INFORMATIONAL
+
+
+@dataclass(slots=True)
+class Record:
+    """A run's bookkeeping over the entries: marks case results, then says what became of each entry."""
+
+    expectations: Expectations
+    covered: Counter[int] = field(default_factory=Counter)
+    held: set[int] = field(default_factory=set)
+    reached: set[int] = field(default_factory=set)
+    profiles: set[tuple[str, str]] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
+
+    def mark(self, results: Sequence[CaseResult], rules: Iterable[Rule], compared: Mapping[str, int]) -> list[CaseResult]:
+        """The case results with what is on record; `compared` are the comparisons of each rule."""
+        by_id = {rule.id: rule for rule in rules}
+        ids = {pattern for entry in self.expectations.entries for pattern in entry.cases}
+        self.profiles |= {(r.case.format, r.case.profile) for r in results}
+        self.named |= {r.case.id for r in results if r.case.id in ids}
+        for number, entry in enumerate(self.expectations.entries):
+            alive = any(compared.get(rule) and matches(rule, entry.rule) for rule in by_id)
+            judged = (r for r in results if r.verdict is not Verdict.UNSUPPORTED)
+            if entry.format in (None, *(r.case.format for r in results[:1])) and any(entry.holds_for(r) for r in judged):
+                self.held.add(number)
+                if alive:
+                    self.reached.add(number)
+        return [self._marked(result, by_id) if result.findings else result for result in results]
+
+    def _marked(self, result: CaseResult, by_id: Mapping[str, Rule]) -> CaseResult:
+        left, known, covering = set[str](), set[str](), set[int]()
+        for rule, verdict in {(f.rule, breach(by_id[f.rule], f, result.verdict)) for f in result.findings}:
+            found = [n for n, entry in enumerate(self.expectations.entries) if entry.knows(result, rule, verdict)]
+            (known if found else left).add(rule)
+            covering.update(found)
+        self.covered.update(covering)
+        return replace(result, known=frozenset(known - left)) if known else result
+
+    def reason(self, rule: str) -> tuple[str, str]:
+        """Reason and link of the first entry that covers the rule."""
+        entries = self.expectations.entries
+        found = next((e for n, e in enumerate(entries) if self.covered[n] and matches(rule, e.rule)), None)
+        return (found.reason, found.link) if found else ("", "")
+
+    def results(self, formats: Sequence[str], rules: Iterable[str], narrowed: bool) -> tuple[EntryResult, ...]:
+        """What became of each entry in a run over these formats, with these rules.
+
+        `narrowed` tells that cases, rules or levels were left out on purpose: what is then not broken need not be repaired,
+        unless the entry names its cases, and all of them were judged.
+        """
+        ids = sorted(rules)
+        return tuple(self._result(n, e, formats, ids, narrowed) for n, e in enumerate(self.expectations.entries))
+
+    def _whole(self, entry: Entry, formats: Sequence[str], narrowed: bool) -> bool:
+        """Whether everything that an entry is about was judged."""
+        if entry.cases != EVERY and set(entry.cases) <= self.named:
+            return True
+        mine = (get(name) for name in formats if entry.format in (None, name))
+        wanted = {(f.name, p.name) for f in mine for p in f.profiles if any(fnmatchcase(p.name, glob) for glob in entry.profiles)}
+        return not narrowed and wanted <= self.profiles
+
+    def _result(self, number: int, entry: Entry, formats: Sequence[str], rules: list[str], narrowed: bool) -> EntryResult:
+        if self.covered[number]:
+            return EntryResult(entry, State.KNOWN, self.covered[number])
+        if entry.format is not None and entry.format not in formats:
+            return EntryResult(entry, State.NOT_REACHED, hint="its format is not judged in this run")
+        if not any(matches(rule, entry.rule) for rule in rules):
+            near = UnknownName("rule", entry.rule, rules).near
+            return EntryResult(entry, State.MATCHES_NOTHING, hint=f"no such rule{f'; did you mean {near!r}?' if near else ''}")
+        whole = self._whole(entry, formats, narrowed)
+        if number not in self.held:
+            if not whole:
+                return EntryResult(entry, State.NOT_REACHED, hint="its cases are not selected")
+            return EntryResult(entry, State.MATCHES_NOTHING, hint="no case of this run is of its profile and case")
+        if number not in self.reached:
+            return EntryResult(entry, State.NOT_REACHED, hint="its rule was not exercised")
+        if entry.drawn or not whole:
+            why = "only drawn cases show it" if entry.drawn else "not all of its cases were selected"
+            return EntryResult(entry, State.NOT_REACHED, hint=f"nothing broke it, but {why}")
+        return EntryResult(entry, State.UNEXPECTED_PASS, hint=f"it no longer has the verdict {entry.verdict}; remove the entry")
+
+
+_KEYS: Final = ("rule", "verdict", "profile", "case", "drawn", "reason", "link")
+
+
+def load(path: Path) -> Expectations:
+    """Reads a record. Raises UsageError that names the file, the entry, the key, the value and what is legal."""
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the record of known failures {path}: {error}; write one with --update") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is not TOML: {error}") from None
+    _legal(data, ("version", "known"), f"{path}")
+    if data.get("version") != VERSION:
+        raise UsageError(f"{path}: version is {data.get('version')!r}; this release reads version = {VERSION}")
+    found = data.get("known", [])
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise UsageError(f"{path}: known must be an array of tables, [[known]]")
+    return Expectations(tuple(entry_of(one, f"{path}, [[known]] number {n}") for n, one in enumerate(found, 1)), path)
+
+
+def _legal(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
+    for key in data:
+        if key not in keys:
+            raise UsageError(f"{where}: {UnknownName('key', key, keys)}")
+
+
+def entry_of(data: Mapping[str, Any], where: str) -> Entry:
+    """An entry from its TOML table; `where` names it in errors. Raises UsageError."""
+    _legal(data, _KEYS, where)
+    for key in ("rule", "verdict", "reason", "link"):
+        if not isinstance(data.get(key, ""), str):
+            raise UsageError(f"{where}: {key} = {data[key]!r} must be a text")
+    for key in ("rule", "verdict"):
+        if not data.get(key):
+            raise UsageError(f"{where}: {key} is missing")
+    if not isinstance(data.get("drawn", False), bool):
+        raise UsageError(f"{where}: drawn = {data['drawn']!r} must be true or false")
+    legal = [v.value for v in VERDICTS]
+    if data["verdict"] not in legal:
+        raise UsageError(f"{where}: {UnknownName('verdict', data['verdict'], legal)}")
+    head = data["rule"].split("/")[0]
+    if not set(head) & set("*?[") and head not in FORMATS:
+        raise UsageError(f"{where}: rule {data['rule']!r}: {UnknownName('format', head, FORMATS)}")
+    return Entry(
+        data["rule"],
+        Verdict(data["verdict"]),
+        _globs(data, "profile", where),
+        _globs(data, "case", where),
+        data.get("drawn", False),
+        data.get("reason", ""),
+        data.get("link", ""),
+    )
+
+
+def _globs(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    found = data.get(key, "*")
+    globs = [found] if isinstance(found, str) else found
+    if not isinstance(globs, list) or not globs or not all(isinstance(glob, str) and glob for glob in globs):
+        raise UsageError(f"{where}: {key} = {found!r} must be a text or a list of texts")
+    return tuple(globs)

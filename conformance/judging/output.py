@@ -1,0 +1,225 @@
+"""What a decoder returned, read from Arrow into plain rows for the judge.
+
+Level one keeps images as string maps; level two keeps each cell with the family of its Spark type, since a type outside the
+closed list is itself a mismatch.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.judging.compare import Typed
+from generators.errors import UsageError
+
+Place = tuple[str, int, int]
+"""(topic, partition, offset) of the message that a row came from."""
+
+REQUIRED: Final[Mapping[int, tuple[str, ...]]] = {
+    1: ("topic", "partition", "offset", "row", "kind", "op", "before", "after"),
+    2: ("topic", "partition", "offset", "row", "kind", "op", "before", "after"),
+}
+ENVELOPE: Final = ("database", "schema", "table", "keys", "sql", "position", "commit_time", "types", "schema_version")
+"""Envelope columns of level one; one that the decoder does not return is not judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRow:
+    """One output row. `fields` holds the envelope columns that the decoder returns; timestamps are microseconds."""
+
+    row: int | None
+    kind: str | None
+    op: str | None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    before: Mapping[str, Any] | None = None
+    after: Mapping[str, Any] | None = None
+    error: str | None = None
+
+
+Outputs = Mapping[Place, Sequence[OutputRow]]
+
+
+def check_columns(schema: pa.Schema, level: int, who: str) -> None:
+    """Raises UsageError when the decoder's output lacks a column or has one of another type than the contract's."""
+    problems = []
+    for name in REQUIRED[level]:
+        if name not in schema.names:
+            problems.append(f"no column {name!r}")
+    for name in dict.fromkeys(schema.names):
+        if schema.names.count(name) > 1:
+            problems.append(f"{schema.names.count(name)} columns {name!r}")
+    expected: dict[str, Callable[[pa.DataType], bool]] = {
+        "partition": pa.types.is_integer,
+        "offset": pa.types.is_integer,
+        "row": pa.types.is_integer,
+        "kind": _is_text,
+        "op": _is_text,
+        "topic": _is_text,
+    }
+    image = _is_text_map if level == 1 else pa.types.is_struct
+    expected |= {"before": image, "after": image}
+    if level == 1:
+        expected |= dict.fromkeys(("database", "schema", "table", "position", "schema_version", "sql"), _is_text)
+        expected |= {"keys": _is_text_list, "commit_time": pa.types.is_timestamp, "types": _is_text_map}
+    for name, right in expected.items():
+        if schema.names.count(name) == 1 and not right(schema.field(name).type) and not pa.types.is_null(schema.field(name).type):
+            problems.append(f"column {name!r} is {schema.field(name).type}")
+    if problems:
+        raise UsageError(
+            f"decoder {who} does not return the level-{level} columns: {'; '.join(problems)}. Expected (DESIGN 3.{2 + level}): "
+            f"{', '.join(REQUIRED[level])}, images as {'map<string,string>' if level == 1 else 'structs of typed columns'}."
+            " Use --map NAME=EXPRESSION to rename."
+        )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_text_map(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_map(kind) and _is_text(kind.key_type) and _is_text(kind.item_type))
+
+
+def _is_text_list(kind: pa.DataType) -> bool:
+    return bool((pa.types.is_list(kind) or pa.types.is_large_list(kind)) and _is_text(kind.value_type))
+
+
+def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
+    """The rows of a decode call by message, each message's in the order of `row`."""
+    found: dict[Place, list[OutputRow]] = defaultdict(list)
+    size = table.num_rows
+    wanted = (*(name for name in REQUIRED[level] if name not in ("before", "after")), *ENVELOPE, "error")
+    columns = {name: _plain(table.column(name)) for name in wanted if name in table.column_names}
+    before, after = ((_maps if level == 1 else _structs)(table.column(side)) for side in ("before", "after"))
+    names = [name for name in ENVELOPE if name in columns]
+    envelope: Iterable[tuple[Any, ...]] = zip(*(columns[n] for n in names), strict=True) if names else [()] * size
+    errors = columns.get("error") or [None] * size
+    places = zip(columns["topic"], columns["partition"], columns["offset"], strict=True)
+    rest = zip(columns["row"], columns["kind"], columns["op"], envelope, before, after, errors, strict=True)
+    for place, (row, kind, op, values, old, new, error) in zip(places, rest, strict=True):
+        found[place].append(OutputRow(row, kind, op, dict(zip(names, values, strict=True)), old, new, error))
+    for rows in found.values():
+        rows.sort(key=lambda r: -1 if r.row is None else r.row)
+    return dict(found)
+
+
+def _plain(column: pa.ChunkedArray) -> list[Any]:
+    kind = column.type
+    if pa.types.is_timestamp(kind):
+        return list(column.cast(pa.timestamp("us", kind.tz)).cast(pa.int64()).to_pylist())
+    if pa.types.is_map(kind):
+        return [None if value is None else dict(value) for value in _values(column)]
+    return _values(column)
+
+
+def _maps(column: pa.ChunkedArray) -> list[dict[str, str] | None]:
+    if pa.types.is_null(column.type):
+        return [None] * len(column)
+    return [None if value is None else dict(value) for value in _values(column)]
+
+
+def _values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    r"""The column's Python values. Spark lets a string hold bytes that are no UTF-8; they are shown as \xff."""
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        return [_text(value) for value in column.cast(_as_bytes(column.type)).to_pylist()]
+
+
+def _as_bytes(kind: pa.DataType) -> pa.DataType:
+    if _is_text(kind):
+        return pa.large_binary() if pa.types.is_large_string(kind) else pa.binary()
+    if pa.types.is_map(kind):
+        return pa.map_(_as_bytes(kind.key_type), _as_bytes(kind.item_type))
+    if pa.types.is_list(kind):
+        return pa.list_(_as_bytes(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([(kind.field(i).name, _as_bytes(kind.field(i).type)) for i in range(kind.num_fields)])
+    return kind
+
+
+def _text(value: Any) -> Any:
+    match value:
+        case bytes():
+            return value.decode("utf-8", "backslashreplace")
+        case list() | tuple():
+            return type(value)(_text(v) for v in value)
+        case dict():
+            return {k: _text(v) for k, v in value.items()}
+    return value
+
+
+def _structs(column: pa.ChunkedArray) -> list[dict[str, Typed | None] | None]:
+    if pa.types.is_null(column.type):
+        return [None] * len(column)
+    whole = column.combine_chunks()
+    array = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
+    valid = array.is_valid().to_pylist()
+    names = [array.type.field(i).name for i in range(array.type.num_fields)]
+    leaves = [_typed(array.field(i)) for i in range(array.type.num_fields)]
+    rows: list[dict[str, Typed | None] | None] = []
+    for i, there in enumerate(valid):
+        rows.append({name: leaf[i] for name, leaf in zip(names, leaves, strict=True)} if there else None)
+    return rows
+
+
+def _typed(array: pa.Array) -> list[Typed | None]:
+    kind = array.type
+    family, convert = _family(kind)
+    if pa.types.is_timestamp(kind):
+        array = array.cast(pa.timestamp("us", kind.tz)).cast(pa.int64())
+    elif pa.types.is_duration(kind):
+        array = array.cast(pa.duration("us")).cast(pa.int64())
+    elif pa.types.is_date32(kind):
+        array = array.cast(pa.int32())
+    if array.null_count == len(array):
+        return [None] * len(array)
+    return [None if value is None else Typed(family, convert(value)) for value in _values(array)]
+
+
+def _family(kind: pa.DataType) -> tuple[str, Callable[[Any], Any]]:
+    for test, family in _FAMILIES:
+        if test(kind):
+            return family, _EXACT.get(family, _same)
+    if pa.types.is_timestamp(kind):
+        return ("timestamp" if kind.tz else "timestamp_ntz"), _same
+    return str(kind), _same
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _date(days: int) -> dt.date | str:
+    """Spark's dates reach beyond the years 1 to 9999."""
+    try:
+        return dt.date(1970, 1, 1) + dt.timedelta(days=days)
+    except OverflowError:
+        return f"{days} days from 1970-01-01"
+
+
+def _exact_decimal(value: Decimal) -> Decimal | int:
+    return int(value) if value == value.to_integral_value() else value
+
+
+_EXACT: Final[Mapping[str, Callable[[Any], Any]]] = {"decimal": _exact_decimal, "date": _date}
+_FAMILIES: Final[tuple[tuple[Callable[[pa.DataType], bool], str], ...]] = (
+    (pa.types.is_boolean, "boolean"),
+    (pa.types.is_integer, "int"),
+    (pa.types.is_decimal, "decimal"),
+    (pa.types.is_float32, "float"),
+    (pa.types.is_float64, "double"),
+    (pa.types.is_string, "string"),
+    (pa.types.is_large_string, "string"),
+    (pa.types.is_binary, "binary"),
+    (pa.types.is_large_binary, "binary"),
+    (pa.types.is_date32, "date"),
+    (pa.types.is_duration, "interval"),
+    (pa.types.is_list, "array"),
+)

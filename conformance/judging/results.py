@@ -1,0 +1,169 @@
+"""What a run came to, as data: reports and the command's exit code are made of nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Final
+
+from conformance.judging.judge import BAD, CaseResult, Finding, Verdict
+from conformance.judging.known import EntryResult
+from conformance.judging.output import Place
+from conformance.rules.base import Obligation, Rule
+from generators.model import State
+
+_LAX: Final = frozenset({Verdict.NON_STRICT, Verdict.INFORMATIONAL})
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """How often a rule was compared and broken. `reachable` is False when selection, level or capability kept it out."""
+
+    rule: Rule
+    compared: int
+    broken: int
+    reachable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """One decode call: what it took and whether it went well."""
+
+    name: str
+    level: int
+    cases: int
+    messages: int
+    seconds: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FormatResult:
+    """Everything judged of one format. `places` is where each message of a case went, by case id; `drawn` counts drawn cases."""
+
+    format: str
+    decoder: str
+    levels: tuple[int, ...]
+    cases: tuple[CaseResult, ...]
+    rules: tuple[RuleResult, ...]
+    calls: tuple[CallResult, ...]
+    places: Mapping[str, tuple[Place, ...]]
+    drawn: int
+    cells: Mapping[State, int]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdicts(self) -> Counter[Verdict]:
+        """Cases by verdict."""
+        return Counter(result.verdict for result in self.cases)
+
+    @property
+    def unexercised(self) -> tuple[str, ...]:
+        """Ids of reachable rules that owned no comparison."""
+        return tuple(r.rule.id for r in self.rules if r.reachable and not r.compared)
+
+    def counting(self, strict: bool = False) -> Iterator[CaseResult]:
+        """Cases that make the run fail: their verdict does, and what makes it so is not all on record as known."""
+        obligations = {r.rule.id: r.rule.obligation for r in self.rules}
+        for result in self.cases:
+            broken = {f.rule for f in result.findings}
+            if result.verdict in BAD:
+                binding = {rule for rule in broken if obligations[rule] is Obligation.MUST}
+                if not binding or binding - result.known:
+                    yield result
+            elif strict and result.verdict in _LAX and broken - result.known:
+                yield result
+
+    @property
+    def certain(self) -> float:
+        """Share of cells whose expectation is VALUE, NULL or ABSENT."""
+        total = sum(self.cells.values())
+        sure = sum(self.cells.get(s, 0) for s in (State.VALUE, State.NULL, State.ABSENT))
+        return sure / total if total else 1.0
+
+    def by_profile(self) -> dict[str, list[CaseResult]]:
+        """Case results by profile, in order of appearance."""
+        found: dict[str, list[CaseResult]] = {}
+        for result in self.cases:
+            found.setdefault(result.case.profile, []).append(result)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A broken rule, shown by its smallest case.
+
+    `cases` counts all cases that break it, `on_record` those of them that are known; `reason` is what the record says when all of
+    them are. `file` is the saved crash file, `reduced` tells what the case was made smaller from.
+    """
+
+    rule: Rule
+    finding: Finding
+    result: CaseResult
+    cases: int
+    file: str = ""
+    on_record: int = 0
+    reason: str = ""
+    link: str = ""
+    reduced: str = ""
+
+    @property
+    def new(self) -> int:
+        """Cases that break the rule and are not on record."""
+        return self.cases - self.on_record
+
+    @property
+    def known(self) -> bool:
+        """Whether every case that breaks the rule is on record."""
+        return self.new == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a run was asked to do and with what."""
+
+    seed: int
+    budget: str
+    decoder: str
+    broker: str
+    topic: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A finished run."""
+
+    header: Header
+    formats: tuple[FormatResult, ...]
+    failures: tuple[Failure, ...]
+    seconds: float
+    strict: bool = False
+    stopped_early: bool = False
+    entries: tuple[EntryResult, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 conforms, 1 does not, 5 the record of known failures is out of date, 4 nothing judged (DESIGN 3.6)."""
+        results = [r for fmt in self.formats for r in fmt.cases]
+        if any(True for fmt in self.formats for _ in fmt.counting(self.strict)) or any(fmt.unexercised for fmt in self.formats):
+            return 1
+        if any(one.wrong for one in self.entries):
+            return 5
+        if not any(r.verdict is not Verdict.UNSUPPORTED for r in results):
+            return 4
+        return 0
+
+
+def versions() -> dict[str, str]:
+    """Versions of what a verdict may depend on."""
+    found = {"python": platform.python_version()}
+    for name in ("cdc-conformance", "pyspark", "hypothesis", "confluent-kafka", "pyarrow"):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found

@@ -1,0 +1,76 @@
+"""What of a run is judged: the cases and rules that --select and --exclude leave, and what the decoder claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conformance.cases.catalogue import matches
+from conformance.judging.judge import Capabilities, CaseResult, Verdict
+from conformance.rules.base import Rule, rules
+from generators.errors import UnknownName
+from generators.model import Case
+from generators.wire_format import FORMATS
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The patterns of --select and --exclude: prefixes or globs of case and rule ids."""
+
+    select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.select or self.exclude)
+
+    def check(self, formats: Sequence[str]) -> None:
+        """Refuses a selection of rules that exist nowhere; case selections are checked once cases are drawn.
+
+        Raises UnknownName.
+        """
+        known = {rule.id for name in formats for rule in rules(name)}
+        for pattern in (*self.select, *self.exclude):
+            head = pattern.split("/")[0]
+            if not any(ch in head for ch in "*?[") and head not in FORMATS:
+                raise UnknownName("case or rule", pattern, [*known, *FORMATS])
+
+    def rule_patterns(self, found: Sequence[Rule], cases: Sequence[Case]) -> frozenset[str]:
+        """The patterns of --select and --exclude that mean rules: those that match a rule and no case."""
+        return frozenset(
+            pattern
+            for pattern in (*self.select, *self.exclude)
+            if any(matches(rule.id, pattern) for rule in found) and not any(matches(case.id, pattern) for case in cases)
+        )
+
+    def cases(self, for_rules: frozenset[str], cases: Sequence[Case]) -> list[Case]:
+        """The cases that are left. A pattern that means rules does not narrow cases; it only filters findings."""
+        chosen = [p for p in self.select if p not in for_rules]
+        dropped = [p for p in self.exclude if p not in for_rules]
+        kept = [c for c in cases if not chosen or any(matches(c.id, p) for p in chosen)]
+        return [c for c in kept if not any(matches(c.id, p) for p in dropped)]
+
+    def rules(self, for_rules: frozenset[str], found: Sequence[Rule]) -> frozenset[str]:
+        """Ids of the rules whose findings count."""
+        chosen = [p for p in self.select if p in for_rules]
+        dropped = [p for p in self.exclude if p in for_rules]
+        kept = [r.id for r in found if not chosen or any(matches(r.id, p) for p in chosen)]
+        return frozenset(i for i in kept if not any(matches(i, p) for p in dropped))
+
+
+def claimed(cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[int]) -> tuple[list[Case], list[CaseResult]]:
+    """The cases that the decoder claims, and a result for each that it does not; what it has no level for is in neither."""
+    mine, unsupported = [], []
+    for case in cases:
+        if case.level not in levels:
+            continue
+        kinds = {c.kind.value for w in case.written for c in w.changes} - {"CORRUPT"}
+        types = {column.type.key for table in case.tables for column in table.columns if column.name != "id"}
+        if not capabilities.claims("profiles", case.profile):
+            unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="profile not claimed"))
+        elif not capabilities.claims("kinds", *kinds):
+            unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="kind not claimed"))
+        elif case.level == 1 and not capabilities.claims("types", *types):
+            unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="column type not claimed"))
+        else:
+            mine.append(case)
+    return mine, unsupported

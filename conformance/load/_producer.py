@@ -1,0 +1,182 @@
+"""The producer process of `load`: publishes seeded load when told, and tells what became of it; both as JSON lines.
+
+Started with one argument, an object: `format`, `profile`, `seed`, `partitions`, `level`, `bootstrap`, `topic`, `every` (offsets
+that are multiples of it are sampled), `pool` (units made beforehand where the writer makes the format's messages). Then each line
+on standard input is a command: `{"count": N}` publishes N messages at once, `{"rate": R, "count": N, "duration_s": S}` on a
+schedule, for S seconds at most. When standard input ends, what is under way is stopped, and so is the process.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any, Final
+
+from generators.bulk import orders
+from generators.bulk import traffic as load
+from generators.errors import HarnessError
+from generators.model import Kind, Layout, Message, Written
+from generators.publishing.pacing import Delivered, publish_paced
+from generators.wire_format import Format, Profile, get
+
+MARK_S: Final = 0.01
+"""How far apart the intended times are that are told for a partition."""
+TICK_S: Final = 0.1
+"""How often is told how many are acknowledged."""
+
+PROBED: Final = 256
+"""Units that tell whether each is one message: every kind of change is among them."""
+
+
+def place_hash(partition: int, offset: int) -> int:
+    """A number for a place, the same as the decoding side's."""
+    return (offset * 2654435761 + partition * 40503) % 4294967291
+
+
+Unit = tuple[int, int]
+"""A message by the unit of load that it belongs to and its ordinal there."""
+
+
+class Source:
+    """The messages of one seed in order, each with its unit, and whether a decoder owes a row for it at the level.
+
+    Where every unit is one message, and `load` has learned its bytes, messages are made as they go. Else a pool of units is made
+    beforehand by the writer, which would set a pace of its own, and goes round.
+    """
+
+    def __init__(self, fmt: Format[Any], profile: Profile, seed: int, layout: Layout, level: int, pool: int) -> None:
+        self._pool: list[tuple[Message, Unit, bool]] = []
+        self.drawn = 0
+        table = orders.load_table(profile.source).name
+
+        def written(units: int) -> Iterator[tuple[Written, ...]]:
+            for unit in range(units):
+                yield tuple(fmt.write(orders.load_scenario(fmt, profile, seed, unit).history, profile, layout))
+
+        self.plain = load.is_learned(fmt, profile, layout) and all(
+            len(found) == 1 and _owed(found[0], level, table) for found in written(PROBED)
+        )
+        if self.plain:
+            self._messages: Iterator[Message] = load.messages(fmt, profile, seed, layout=layout)
+            return
+        for unit, found in enumerate(written(pool)):
+            self._pool += ((one.message, (unit, place), _owed(one, level, table)) for place, one in enumerate(found))
+        self._messages = itertools.cycle([message for message, _, _ in self._pool])
+
+    def __iter__(self) -> Iterator[Message]:
+        return self
+
+    def __next__(self) -> Message:
+        message = next(self._messages)
+        self.drawn += 1
+        return message
+
+    def about(self, number: int) -> tuple[Unit, bool]:
+        """The unit of the message that was drawn as the number-th, and whether it owes a row."""
+        if self.plain:
+            return (number, 0), True
+        _, unit, owed = self._pool[number % len(self._pool)]
+        return unit, owed
+
+
+def _owed(one: Written, level: int, table: str) -> bool:
+    return any(level == 1 or (change.kind is Kind.ROW and change.table == table) for change in one.changes)
+
+
+class Reports:
+    """What is told of a publishing while it runs: ticks, marks of intended times, samples; and what is owed for it."""
+
+    def __init__(self, source: Source, first: int, every: int, tell: Callable[[dict[str, Any]], None]) -> None:
+        self._source, self._first, self._every, self._tell = source, first, every, tell
+        self._acked = self._owed = self._places = 0
+        self._told_s = 0.0
+        self._last: dict[int, tuple[int, float]] = {}
+        self._marked: dict[int, float] = {}
+        self._marks: list[tuple[int, int, float]] = []
+        self._samples: list[tuple[int, int, int, int]] = []
+
+    def __call__(self, delivered: Delivered) -> None:
+        """One more acknowledged message."""
+        partition, offset, intended = delivered.partition, delivered.offset, delivered.intended_s
+        self._acked += 1
+        (unit, place), owed = self._source.about(self._first + delivered.number)
+        if owed:
+            self._owed += 1
+            self._places += place_hash(partition, offset)
+        if offset % self._every == 0:
+            self._samples.append((partition, offset, unit, place))
+        self._last[partition] = offset, intended
+        if intended - self._marked.get(partition, 0.0) >= MARK_S:
+            self._marked[partition] = intended
+            self._marks.append((partition, offset, intended))
+        if delivered.acked_s - self._told_s >= TICK_S:
+            self._told_s = delivered.acked_s
+            self.flush(delivered.acked_s)
+
+    def flush(self, at_s: float | None) -> None:
+        """Tells what has come together."""
+        tick = None if at_s is None else [at_s, self._acked]
+        self._tell({"tick": tick, "marks": self._marks, "samples": self._samples})
+        self._marks, self._samples = [], []
+
+    def end(self) -> dict[str, Any]:
+        """Tells the rest; gives what a decoder owes."""
+        self._marks += [(partition, offset, intended) for partition, (offset, intended) in self._last.items()]
+        self.flush(None)
+        return {"acked": self._acked, "owed": self._owed, "places": self._places}
+
+
+def main() -> None:
+    """Serves until standard input ends."""
+    asked = json.loads(sys.argv[1])
+    commands: queue.Queue[dict[str, Any] | None] = queue.Queue()
+    stopping = threading.Event()
+
+    def tell(event: dict[str, Any]) -> None:
+        sys.stdout.write(json.dumps(event) + "\n")
+        sys.stdout.flush()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            commands.put(json.loads(line))
+        stopping.set()
+        commands.put(None)
+
+    threading.Thread(target=listen, daemon=True).start()
+    fmt = get(asked["format"])
+    profile, layout = fmt.profile(asked["profile"]), Layout(partitions=asked["partitions"])
+    source = Source(fmt, profile, asked["seed"], layout, asked["level"], asked["pool"])
+    tell({"ready": True})
+    while (command := commands.get()) is not None:
+        reports = Reports(source, source.drawn, asked["every"], tell)
+        try:
+            published = publish_paced(
+                asked["bootstrap"],
+                asked["topic"],
+                source,
+                rate=command.get("rate"),
+                count=command.get("count"),
+                duration_s=command.get("duration_s"),
+                stamp="rate" in command,
+                delivered=reports,
+                stop=stopping.is_set,
+            )
+        except HarnessError as error:
+            reports.end()
+            tell({"failed": str(error)})
+            return
+        tell({"done": asdict(published) | reports.end()})
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BrokenPipeError:
+        # Whoever asked is gone, and nothing is left to be told, not even at exit.
+        os._exit(1)

@@ -1,0 +1,453 @@
+"""A decoder under load: a producer at a rate, structured streaming with the decoder, lag, backlog, and a sample judged meanwhile.
+
+When it keeps up is said in `_load_figures`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import TimeoutError as Late
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
+
+import pyarrow as pa
+
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
+from conformance.engines.child import DECODERS, ChildEngine
+from conformance.judging.judge import BAD, Capabilities, CaseResult, Finding, Judge
+from conformance.judging.output import check_columns, read
+from conformance.judging.results import Failure
+from conformance.load._process import Producer
+from conformance.load.bench import plain_profile
+from conformance.load.figures import DRAIN_S, Batch, Step
+from conformance.rules.base import rules
+from generators.bulk import orders
+from generators.drawing.cases import as_case
+from generators.errors import HarnessError, UsageError
+from generators.model import Layout
+from generators.publishing import kafka
+from generators.storage import codec
+from generators.wire_format import Format, Profile, get, module_name
+
+SAMPLED: Final = 400
+"""Messages that are judged, about."""
+POOL: Final = 20_000
+"""Units made beforehand at most, for formats whose writer sets a pace of its own."""
+WARM_UP: Final = (500, 2_000, 4_000, 8_000, 8_000)
+"""Messages of each unmeasured burst, at most what two seconds bring; the next is sent when the last has been decoded."""
+START_S: Final = 120.0
+"""How long the producer, the query and each burst of warm-up may take."""
+ANSWER_S: Final = 30.0
+"""How long the child may take to tell how the query fares."""
+POLL_S: Final = 0.2
+SEARCH_EVERY: Final = 997
+"""Which offsets are sampled in a search, where nobody knows how many messages there will be."""
+SEARCH_LEAST: Final = 10.0
+SEARCH_TO: Final = 1_000_000.0
+SEARCH_WITHIN: Final = 0.1
+"""A search ends when the highest rate that keeps up and the lowest that does not are as close as this."""
+
+Note = Callable[[str], None]
+
+
+class DecoderFailed(Exception):
+    """The decoder raised, hung, or took its process down while it was under load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What to load, and how. `profile` None is the format's plain one, `decoder` None the reference, `level` None the highest.
+
+    `rate` is messages a second; in a search it is where to begin, `duration_s` how long each step takes.
+    """
+
+    format: str
+    rate: float = 2_000.0
+    duration_s: float = 10.0
+    decoder: str | None = None
+    profile: str | None = None
+    level: int | None = None
+    trigger_ms: int = 500
+    partitions: int = 2
+    seed: int = 1
+    search: bool = False
+    warm_up: tuple[int, ...] = WARM_UP
+
+    @property
+    def bursts(self) -> tuple[int, ...]:
+        """Messages of each burst to warm up."""
+        return tuple(min(most, math.ceil(2 * self.rate)) for most in self.warm_up)
+
+
+@dataclass(slots=True)
+class Sampled:
+    """The judged sample: messages, findings by rule, and the first failure of each rule."""
+
+    messages: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    findings: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def bad(self) -> bool:
+        """Whether a MUST is broken."""
+        return any(verdict in BAD for verdict in self.verdicts)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a load came to. `steps` holds the one step, or every step of a search in order."""
+
+    settings: Settings
+    profile: str
+    level: int
+    broker: str = ""
+    mode: str = ""
+    steps: list[Step] = field(default_factory=list)
+    sample: Sampled = field(default_factory=Sampled)
+    owed: int = 0
+    owed_places: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    messages: int = 0
+    places: int = 0
+    accounted: bool = False
+    failed: str = ""
+    interrupted: bool = False
+
+    @property
+    def missing(self) -> int:
+        """Messages that are owed a row and have none (negative: rows numbered 0 that nobody owes)."""
+        return self.owed - self.messages if self.accounted else 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every offset came out of the decoder, once; True as well when it is not known."""
+        return not self.accounted or (self.missing == 0 and self.places == self.owed_places)
+
+    @property
+    def best(self) -> Step | None:
+        """The step with the highest rate that keeps up."""
+        fine = [step for step in self.steps if step.judgement()[0]]
+        return max(fine, key=lambda step: step.rate, default=None)
+
+    @property
+    def step(self) -> Step | None:
+        """The step that the figures are of: the best one of a search, else the last."""
+        return (self.best if self.settings.search else None) or (self.steps[-1] if self.steps else None)
+
+    @property
+    def corrupt(self) -> int:
+        """Messages that were read as CORRUPT."""
+        return self.kinds["CORRUPT"]
+
+    @property
+    def exit_code(self) -> int:
+        """130 interrupted; 1 falls behind, raises, loses an offset or breaks a MUST; 3 the rate was never offered; else 0."""
+        if self.interrupted:
+            return 130
+        if self.failed or not self.complete or self.corrupt or self.sample.bad or self.best is None:
+            return 1
+        return 3 if not self.settings.search and self.best.short else 0
+
+
+class Lane:
+    """A topic, its producer, and the query that reads it; a context manager that starts and stops all three."""
+
+    def __init__(self, engine: ChildEngine, bootstrap: str, outcome: Outcome, note: Note) -> None:
+        self._engine, self._bootstrap, self._note = engine, bootstrap, note
+        self.outcome, self.settings = outcome, outcome.settings
+        self.fmt: Format[Any] = get(self.settings.format)
+        self.profile: Profile = self.fmt.profile(outcome.profile)
+        total = sum(self.settings.bursts) + math.ceil(self.settings.rate * self.settings.duration_s)
+        self.every = SEARCH_EVERY if self.settings.search else max(1, total // SAMPLED)
+        self._pool = POOL if self.settings.search else min(POOL, total)
+        self.batches: list[Batch] = []
+        self.topic = ""
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as stack:
+            self.topic = stack.enter_context(kafka.run_topic(self._bootstrap, self.settings.partitions, note=self._note))
+            asked = {
+                "format": self.fmt.name,
+                "profile": self.profile.name,
+                "seed": self.settings.seed,
+                "partitions": self.settings.partitions,
+                "level": self.outcome.level,
+                "bootstrap": self._bootstrap,
+                "topic": self.topic,
+                "every": self.every,
+                "pool": self._pool,
+            }
+            self.producer = stack.enter_context(Producer(asked))
+            stack.callback(self._stop_query)
+            self.outcome.mode = self._ask("start", START_S, **self._query())["mode"]
+            self._until(lambda events: any("ready" in event for event in events), START_S, "making messages")
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _query(self) -> dict[str, Any]:
+        settings = self.settings
+        return {
+            "bootstrap": self._bootstrap,
+            "topic": self.topic,
+            "decoder": settings.decoder or f"{DECODERS}.{module_name(settings.format)}",
+            "level": self.outcome.level,
+            "table": codec.dump_table(orders.load_table(self.profile.source)),
+            "deployment": codec.dump_deployment(self.profile.deployment),
+            "trigger_ms": settings.trigger_ms,
+            "every": self.every,
+        }
+
+    def _ask(self, what: str, limit_s: float = ANSWER_S, **request: Any) -> Mapping[str, Any]:
+        try:
+            return self._engine.ask("sustain", {"do": what, **request}, limit_s).result()
+        except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+            raise DecoderFailed(str(error)) from None
+
+    def _stop_query(self) -> None:
+        # A child that died has no query; asking would start another one.
+        if self._engine.pid is None:
+            return
+        asked = self._engine.ask("sustain", {"do": "stop"}, ANSWER_S)
+        with contextlib.suppress(DecodeRaised, ChildDied, HarnessError, Late):
+            asked.result(ANSWER_S)
+
+    @property
+    def decoded(self) -> int:
+        """Messages read by batches that have ended."""
+        return sum(batch.taken for batch in self.batches)
+
+    def poll(self) -> None:
+        """Takes over what the query tells. Raises DecoderFailed."""
+        answer = self._ask("status")
+        for one in answer["batches"]:
+            kinds = {kind: one[kind] for kind in one if kind.isupper()}
+            batch = Batch(
+                number=one["number"],
+                began=one["began"],
+                ended=one["ended"],
+                offsets={int(p): (low, high) for p, (low, high) in one["offsets"].items()},
+                rows=one["rows"],
+                messages=one["messages"],
+                places=one["places"],
+                kinds=kinds,
+                planning_ms=one["took_ms"].get("queryPlanning", 0),
+            )
+            self.batches.append(batch)
+            self.outcome.kinds.update(kinds)
+            self.outcome.messages += batch.messages
+            self.outcome.places += batch.places
+        if answer["failure"] is not None or not answer["active"]:
+            raise DecoderFailed(answer["failure"] or "the query ended by itself")
+
+    def _until(
+        self, done: Callable[[list[dict[str, Any]]], bool], limit_s: float, what: str, each: Callable[[], None] = lambda: None
+    ) -> None:
+        """Waits until the producer's events fulfil the condition, looking at the query meanwhile. Raises HarnessError."""
+        deadline = time.monotonic() + limit_s
+        while not done(self.producer.take()):
+            if time.monotonic() > deadline:
+                raise HarnessError(f"{what} did not end within {limit_s:g} s")
+            time.sleep(POLL_S)
+            self.poll()
+            each()
+
+    def drain(self, limit_s: float, each: Callable[[], None] = lambda: None) -> float | None:
+        """Waits until everything acknowledged is decoded; the seconds that it took, None when it did not end."""
+        began = time.monotonic()
+        while True:
+            self.poll()
+            each()
+            if self.decoded >= self.producer.acked:
+                return time.monotonic() - began
+            if time.monotonic() - began > limit_s:
+                return None
+            time.sleep(POLL_S)
+
+    def warm_up(self) -> None:
+        """Has the JVM compile what it will need, by bursts that nobody measures. Raises DecoderFailed when one takes too long."""
+        for count in self.settings.bursts:
+            self._note(f"warming up: {self.decoded:,} messages decoded")
+            self.producer.tell({"count": count})
+            self._until(lambda events: any("done" in event for event in events), START_S, "publishing to warm up")
+            if self.drain(START_S) is None:
+                raise DecoderFailed(f"{count} messages to warm up were not decoded within {START_S:g} s")
+
+    def hold(self, rate: float, duration_s: float) -> Step:
+        """Holds a rate for some seconds, and waits for the rest. The step is among the outcome's from its beginning on."""
+        step = Step(rate, self.settings.trigger_ms)
+        self.outcome.steps.append(step)
+        first = len(self.batches)
+
+        def each() -> None:
+            step.batches = self.batches[first:]
+            acked = step.ticks[-1][1] if step.ticks else 0
+            waiting = max(0, acked - sum(batch.taken for batch in step.batches))
+            self._note(f"{rate:,.0f}/s: {acked:,} acknowledged, {waiting:,} waiting")
+
+        def take(events: list[dict[str, Any]]) -> bool:
+            for event in events:
+                if event.get("tick"):
+                    step.ticks.append((event["tick"][0], event["tick"][1]))
+                for partition, offset, at in event.get("marks", ()):
+                    step.table.add(partition, offset, at)
+                if "done" in event:
+                    step.published = event["done"]
+            return bool(step.published)
+
+        # All of them, a little late if need be; a producer that is much too slow is ended.
+        count = math.ceil(rate * duration_s)
+        self.producer.tell({"rate": rate, "count": count, "duration_s": duration_s * 1.25 + 1})
+        self._until(take, duration_s + START_S, "publishing", each)
+        # The last ones come after the last tick.
+        step.ticks.append((max(time.time() - POLL_S, step.sent), step.published["acked"]))
+        step.drained_s = self.drain(DRAIN_S, each)
+        return step
+
+    def settle(self) -> None:
+        """Takes stock once all is decoded: what was owed against what came, and the sample's verdict."""
+        outcome = self.outcome
+        if self.decoded >= self.producer.acked:
+            outcome.owed, outcome.owed_places, outcome.accounted = self.producer.owed, self.producer.places, True
+
+    def judge(self, capabilities: Capabilities) -> None:
+        """Judges the sampled messages' rows. Raises UsageError when the decoder's columns are not the contract's."""
+        self._note("judging the sample")
+        path = self._engine.directory / f"sample-{self.topic}.arrow"
+        answer = self._ask("sample", ANSWER_S, out=str(path))
+        with pa.memory_map(str(path)) as file:
+            table = pa.ipc.open_file(file).read_all()
+        path.unlink()
+        check_columns(table.schema, self.outcome.level, self.settings.decoder or "reference")
+        until = {int(p): offset for p, offset in answer["until"].items()}
+        wanted = {at: unit for at, unit in self.producer.samples.items() if at[1] < until.get(at[0], 0)}
+        found = {(p, o): rows for (_, p, o), rows in read(table, self.outcome.level).items()}
+        self.outcome.sample = judged(self.fmt, self.profile, self.outcome, capabilities, wanted, found)
+
+
+def judged(
+    fmt: Format[Any],
+    profile: Profile,
+    outcome: Outcome,
+    capabilities: Capabilities,
+    wanted: Mapping[tuple[int, int], tuple[int, int]],
+    found: Mapping[tuple[int, int], Sequence[Any]],
+) -> Sampled:
+    """The verdicts on sampled messages: `wanted` has the (unit, ordinal within it) by (partition, offset), `found` the rows."""
+    settings, judge, sample = outcome.settings, Judge(rules(fmt.name), capabilities), Sampled()
+    by_id = {rule.id: rule for rule in judge.rules}
+    table, layout = orders.load_table(profile.source).name, Layout(partitions=settings.partitions)
+    smallest: dict[str, tuple[int, Finding, CaseResult]] = {}
+    for at, (unit, place) in sorted(wanted.items()):
+        whole = as_case(fmt, profile, orders.load_scenario(fmt, profile, settings.seed, unit), layout)
+        case = replace(whole, level=outcome.level, written=(whole.written[place],))
+        result = judge.judge(case, [found.get(at, ())], table)
+        sample.messages += 1
+        sample.verdicts[result.verdict] += 1
+        size = case.written[0].message.size
+        for finding in result.findings:
+            sample.findings[finding.rule] += 1
+            if finding.rule not in smallest or size < smallest[finding.rule][0]:
+                smallest[finding.rule] = size, finding, result
+    sample.failures = [
+        Failure(by_id[rule], finding, result, sample.findings[rule]) for rule, (_, finding, result) in smallest.items()
+    ]
+    return sample
+
+
+def run(
+    settings: Settings,
+    engine: ChildEngine,
+    bootstrap: str,
+    note: Note = lambda _text: None,
+    broker: str = "",
+    say: Note = lambda _text: None,
+) -> Outcome:
+    """Loads a decoder, holds the rate or searches for the highest, judges the sample.
+
+    `note` is told how far it is, `say` what each step of a search came to.
+
+    What the decoder does wrong, and Ctrl-C, are in the outcome. Raises UsageError for settings that make no sense and for a
+    decoder that cannot be loaded, HarnessError when the broker fails.
+    """
+    check(settings)
+    profile = _profile(settings)
+    spec = settings.decoder or f"{DECODERS}.{module_name(settings.format)}"
+    loaded = engine.load(spec, "auto").result()
+    level = settings.level or max(loaded.levels)
+    if level not in loaded.levels:
+        raise UsageError(f"decoder {spec} has no level {level}; it has {', '.join(map(str, loaded.levels))}")
+    outcome = Outcome(settings, profile.name, level, broker)
+    try:
+        with Lane(engine, bootstrap, outcome, note) as lane:
+            lane.warm_up()
+            if settings.search:
+                search(lane, say)
+            else:
+                lane.hold(settings.rate, settings.duration_s)
+            lane.settle()
+            lane.judge(loaded.capabilities)
+    except DecoderFailed as error:
+        # A query ends as well when the broker does, which is no fault of the decoder.
+        kafka.check_reachable(bootstrap)
+        outcome.failed = str(error)
+        if outcome.steps and not outcome.steps[-1].problem:
+            outcome.steps[-1].problem = "the decoder failed"
+    except KeyboardInterrupt:
+        # The lane has been left: nothing of it runs any more.
+        outcome.interrupted = True
+        if outcome.steps:
+            outcome.steps[-1].problem = outcome.steps[-1].problem or "interrupted"
+    return outcome
+
+
+def check(settings: Settings) -> None:
+    """Raises UsageError for settings that make no sense, UnknownName for a format or profile that there is not."""
+    for name, value in (("rate", settings.rate), ("duration", settings.duration_s)):
+        if not 0 < value < math.inf:
+            raise UsageError(f"--{name} {value:g}: more than 0")
+    if settings.partitions < 1 or settings.trigger_ms < 0:
+        raise UsageError(f"--partitions {settings.partitions} --trigger {settings.trigger_ms}: at least 1 partition, 0 ms")
+    _profile(settings)
+
+
+def _profile(settings: Settings) -> Profile:
+    fmt = get(settings.format)
+    found: Profile = fmt.profile(settings.profile) if settings.profile else plain_profile(fmt)
+    return found
+
+
+def search(lane: Lane, say: Note) -> None:
+    """Holds one rate after the other until the highest that keeps up is known. Each step says what it came to."""
+    tried: dict[float, bool] = {}
+    while (rate := next_rate(tried, lane.settings.rate)) is not None:
+        step = lane.hold(rate, lane.settings.duration_s)
+        tried[rate], why = step.judgement()
+        say(f"{rate:,.0f}/s: {'keeps up' if tried[rate] else f'falls behind, {why}'}")
+        if step.short:
+            say(f"the producer offers no more than {step.offered:,.0f}/s; the search ends")
+            return
+        if step.drained_s is None and lane.drain(3 * DRAIN_S) is None:
+            say("what was sent is not decoded even now; the search ends")
+            return
+
+
+def next_rate(tried: Mapping[float, bool], first: float) -> float | None:
+    """Which rate to hold next, given which of those tried keep up; None when the search is over."""
+    if not tried:
+        return first
+    fine = max((rate for rate, ok in tried.items() if ok), default=0.0)
+    bad = min((rate for rate, ok in tried.items() if not ok and rate > fine), default=math.inf)
+    if math.isinf(bad):
+        return fine * 2 if fine * 2 <= SEARCH_TO else None
+    if not fine:
+        return bad / 2 if bad / 2 >= SEARCH_LEAST else None
+    return None if bad <= fine * (1 + SEARCH_WITHIN) else float(round((fine + bad) / 2))

@@ -1,0 +1,155 @@
+"""An INSERT, an UPDATE and a DELETE of a small table as a format's writer writes them, laid out for people to read."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from conformance.reports.wire import dump
+from generators.drawing.cases import LAYOUT
+from generators.model import Bootstrap, Column, History, Instant, Message, Op, RowChange, RowImages, Table, Value, Written
+from generators.sources import mysql, postgresql
+from generators.wire_format import Format
+
+WIDTH: Final = 110
+SEED: Final = 1
+_START_MS: Final = 1_700_000_000_000
+_TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,"\s]+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A message with what it tells: `told` is `INSERT`, `TOMBSTONE` ...; `text` is its value laid out, `language` the fence's."""
+
+    told: str
+    message: Message
+    text: str
+    language: str
+    read: str = ""
+
+
+def plain(fmt: Format[Any]) -> Any:
+    """The profile of the samples: the last one without options, TiCDC's of the classic architecture."""
+    return [p for p in fmt.profiles if not p.options and not p.release.startswith("new-")][-1]
+
+
+def samples(fmt: Format[Any]) -> Iterator[Sample]:
+    """The messages in the order of publication; of a message that goes to several partitions, the first."""
+    profile = plain(fmt)
+    seen = set()
+    for one in fmt.write(_history(profile.source), profile, LAYOUT):
+        place = one.message.event, one.message.value
+        if place not in seen:
+            seen.add(place)
+            yield _sample(fmt, profile, one)
+
+
+def _history(source: str) -> History:
+    integer, text, price, moment, schema = (
+        (postgresql.integer("bigint"), postgresql.text("varchar", 20), postgresql.numeric(8, 2), "timestamptz", postgresql.SCHEMA)
+        if source == "postgresql"
+        else (mysql.integer("bigint"), mysql.text("varchar", 20), mysql.decimal(8, 2), "timestamp", None)
+    )
+    when = (postgresql if source == "postgresql" else mysql).temporal(moment, 3)
+    columns = (Column("id", integer, False), Column("name", text), Column("price", price), Column("sold", when))
+    table = Table("shop", "orders", columns, ("id",), schema=schema)
+    sold = int(dt.datetime(2023, 11, 14, 22, 13, 20, tzinfo=dt.UTC).timestamp()) * 1_000_000 + 125_000
+    old: dict[str, Value] = {"id": 1, "name": "Ünal", "price": Decimal("19.90"), "sold": sold}
+    new: dict[str, Value] = old | {"price": Decimal("7.00"), "sold": None}
+    at = [Instant(_START_MS + 1000 * n, 1) for n in range(4)]
+    return History(
+        (
+            Bootstrap(at[0], table),
+            RowChange(at[1], table, Op.INSERT, (RowImages(None, old),)),
+            RowChange(at[2], table, Op.UPDATE, (RowImages(old, new),)),
+            RowChange(at[3], table, Op.DELETE, (RowImages(new, None),)),
+        ),
+        SEED,
+    )
+
+
+def _sample(fmt: Format[Any], profile: Any, one: Written) -> Sample:
+    change = one.changes[0]
+    told = str(change.op or change.kind)
+    value = one.message.value
+    if value is None:
+        return Sample(told, one.message, "null", "text")
+    if fmt.container == "avro":
+        read = _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH)
+        return Sample(told, one.message, dump(value, (), len(value))[0].rstrip(), "text", read)
+    return Sample(told, one.message, pretty(value.decode()), "json")
+
+
+def pretty(text: str, width: int = WIDTH) -> str:
+    """A JSON text with line breaks; every name, number and string as it is spelt. Raises ValueError when it is no JSON."""
+    json.loads(text)
+    return _layout(_tree(iter(_TOKEN.findall(text))), width)
+
+
+def _tree(tokens: Iterator[str], first: str = "") -> Any:
+    token = first or next(tokens)
+    if token not in ("{", "["):
+        return token
+    items: list[tuple[str, Any]] = []
+    while (one := next(tokens)) not in ("}", "]"):
+        if one == ",":
+            continue
+        name = ""
+        if token == "{":
+            name, _, one = one, next(tokens), next(tokens)
+        items.append((name, _tree(tokens, one)))
+    return token, items
+
+
+def _layout(node: Any, width: int, indent: int = 0, before: int = 0) -> str:
+    """The node in one line where it fits behind the `before` characters that stand on it, else an item a line."""
+    if isinstance(node, str):
+        return node
+    bracket, items = node
+    close = {"{": "}", "[": "]"}[bracket]
+    line = _line(node)
+    if indent + before + len(line) <= width:
+        return line
+    inner = " " * (indent + 2)
+    parts = []
+    for name, item in items:
+        head = f"{name}: " if name else ""
+        parts.append(inner + head + _layout(item, width, indent + 2, len(head)))
+    return str(bracket) + "\n" + ",\n".join(parts) + "\n" + " " * indent + close
+
+
+def _line(node: Any) -> str:
+    if isinstance(node, str):
+        return node
+    bracket, items = node
+    inside: str = ", ".join((f"{name}: " if name else "") + _line(item) for name, item in items)
+    return f"{{{inside}}}" if bracket == "{" else f"[{inside}]"
+
+
+def _decoded(value: bytes, schema: Any) -> Any:
+    import fastavro
+
+    return fastavro.schemaless_reader(io.BytesIO(value), fastavro.parse_schema(schema), None, return_named_type=True)
+
+
+def _tree_of(value: Any) -> Any:
+    """What an Avro library gives: records and maps as objects, a named branch of a union as `Name {...}`."""
+    match value:
+        case dict():
+            return "{", [(json.dumps(name), _tree_of(item)) for name, item in value.items()]
+        case list():
+            return "[", [("", _tree_of(item)) for item in value]
+        case (str() as name, dict() as record):
+            return "{", [(json.dumps(name.rpartition(".")[2]), _tree_of(record))]
+        case tuple():
+            return _tree_of(value[1])
+        case bytes():
+            return json.dumps(f"0x{value.hex()}")
+        case _:
+            return json.dumps(value, ensure_ascii=False, default=str)

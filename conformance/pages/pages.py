@@ -1,0 +1,335 @@
+"""The generated pages of docs/: the formats, each on a page of its own, and what documents leave open.
+
+`python -m spark_checks.pages docs` writes them: that side knows the decoders that fall into a format's traps.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.pages._options import OPTIONS
+from conformance.pages._samples import Sample, plain, samples
+from conformance.reports.facts import unusual
+from conformance.rules import streams
+from conformance.rules.base import Obligation, Provenance, Rule, rules
+from generators.wire_format import Format, formats, module_name
+
+COMMAND: Final = "python -m spark_checks.pages docs"
+_NOTE: Final = f"<!-- Written by `{COMMAND}`; a test compares. -->"
+_FOLDED: Final = 45
+"""Lines of a message that is shown folded."""
+
+SOURCES: Final = (
+    ("document 000", "TiCDC Canal-JSON, TiDB documentation v6.0 (Chinese)"),
+    ("document 001", "CloudCanal, message formats of message queues"),
+    ("document 002", "TiCDC Simple protocol, TiDB documentation"),
+    ("document 003", "Tencent Cloud DTS, data subscription in JSON"),
+    ("document 004", "Huawei MRS CDL, message formats"),
+    (
+        "`reference/...`",
+        "notes from the products' own sources and output, by product; not part of this repository",
+    ),
+    ("`owner/repository`", "a product's source or issues, with path and version"),
+    ("DESIGN", "a decision of this harness, see [How it is built](design.md)"),
+)
+
+
+SECTIONS: Final = ("How it works", "Example", "Traps", "Profiles", "Losses", "Rules", "Open questions")
+
+_SELF_TEST: Final = "[self test](../design.md#what-the-harness-owes-about-itself)"
+
+
+@dataclass(frozen=True, slots=True)
+class Trap:
+    """What a decoder can do wrong: a decoder of the self test falls into it, and `convicts` is the rule that answers.
+
+    `level` is 1 or 2, 0 for what keeps tables from a stream.
+    """
+
+    name: str
+    level: int
+    convicts: str
+    why: str
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(map(_cell, row)) + " |"
+
+
+def formats_page() -> str:
+    """docs/formats.md: every format in one table, and where its page is; what citations mean."""
+    lines = ["# Formats", "", _NOTE, ""]
+    head = ("format", "what", "source", "container", "profiles", "rules", "MUST", "SHOULD", "MAY, UNSPECIFIED")
+    lines += _table(head, map(_overview, formats()))
+    lines += [
+        "",
+        "A profile is one exact release of a writer with the options that matter. A rule is one thing that a decoder owes, with",
+        "its source. `cdc-conformance formats`, `cdc-conformance rules` and `cdc-conformance cases` print the same, and more.",
+        "",
+        "## Sources",
+        "",
+        "What a rule cites:",
+        "",
+        *_table(("citation", "is"), SOURCES),
+        "",
+        "What rests on no outside source is marked ASSUMED, and listed in [What the documents do not decide](undecided.md).",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _overview(fmt: Format[Any]) -> tuple[str, ...]:
+    found = rules(fmt.name)
+    by = Counter(rule.obligation for rule in found)
+    weak = by[Obligation.MAY] + by[Obligation.UNSPECIFIED]
+    counts = (len(fmt.profiles), len(found), by[Obligation.MUST], by[Obligation.SHOULD], weak)
+    return (f"[{fmt.name}](formats/{fmt.name}.md)", fmt.title, fmt.source, fmt.container, *map(str, counts))
+
+
+def format_page(fmt: Format[Any], traps: Iterable[Trap]) -> str:
+    """docs/formats/NAME.md: how the format works, its traps, its profiles, what it loses, its rules, what is open."""
+    found = tuple(traps)
+    module = importlib.import_module(f"generators.formats.{module_name(fmt.name)}")
+    lines = [
+        f"# {fmt.title}",
+        "",
+        _NOTE,
+        "",
+        f"`{fmt.name}`. Source: {fmt.source}. Container: {fmt.container}. [All formats](../formats.md)",
+        "",
+        " · ".join(f"[{name}](#{name.lower().replace(' ', '-')})" for name in SECTIONS),
+        "",
+        "## How it works",
+        "",
+        inspect.cleandoc(ast.get_docstring(ast.parse(inspect.getsource(module))) or ""),
+        "",
+        f"**Position** (what orders changes): {fmt.position}.",
+        "",
+        *_table(("message", "kind", "op", "note"), ((k.wire, k.kind, k.op, k.note) for k in fmt.kinds)),
+        "",
+        *_example(fmt),
+        *_traps(fmt, found),
+        *_profiles(fmt),
+        *_losses_section(fmt),
+        *_rules(fmt),
+        *_open_questions(fmt),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _example(fmt: Format[Any]) -> Iterator[str]:
+    yield "## Example"
+    yield ""
+    yield f"A table of four columns, a row inserted, changed and deleted, as the writer of profile `{plain(fmt).name}` writes it."
+    yield "Line breaks are added."
+    schema = ""
+    for sample in samples(fmt):
+        text = sample.text
+        head = text[: text.find('\n  "payload"')] if text.startswith('{\n  "schema": {') else ""
+        if head and head == schema:
+            text = '{\n  "schema": (the same again),' + text[len(head) :]
+        schema = head or schema
+        yield ""
+        yield f"**{sample.told}**: {_record(sample)}"
+        yield ""
+        yield from _fenced(text, sample.language)
+        if sample.read:
+            yield ""
+            yield "The same, read with its schema (of a union's branches the name where it is a record; bytes as 0x...):"
+            yield ""
+            yield from _fenced(sample.read, "json")
+    yield ""
+
+
+def _fenced(text: str, language: str) -> Iterator[str]:
+    folded = text.count("\n") >= _FOLDED
+    if folded:
+        yield f"<details><summary>{text.count(chr(10)) + 1} lines</summary>"
+        yield ""
+    yield f"```{language}"
+    yield text
+    yield "```"
+    if folded:
+        yield ""
+        yield "</details>"
+
+
+def _record(sample: Sample) -> str:
+    message = sample.message
+    if message.key is None:
+        key = "key null"
+    elif not message.key:
+        key = "key of zero bytes"
+    else:
+        text = message.key.decode()
+        read = json.loads(text) if text.startswith('{"schema":') else {}
+        key = f'key `{{"schema": ..., "payload": {json.dumps(read["payload"])}}}`' if read else f"key `{text}`"
+    headers = ", ".join(f"`{name}`" for name, _ in message.headers)
+    size = "null" if message.value is None else f"{len(message.value):,} bytes"
+    return f"partition {message.partition}, {key}, {f'headers {headers}' if headers else 'no headers'}, value {size}"
+
+
+def _traps(fmt: Format[Any], traps: tuple[Trap, ...]) -> Iterator[str]:
+    yield "## Traps"
+    yield ""
+    yield f"Each of these mistakes is a decoder of the {_SELF_TEST}: wrong in that one way, and convicted by the"
+    yield "rule beside it. Level one is `decode`, level two `decode_rows`; `stream` keeps tables from a decoder's changes."
+    yield ""
+    head = f"{fmt.name}/"
+    rows = (
+        (one.name, one.why, one.convicts.removeprefix(head), str(one.level) if one.level else "stream")
+        for one in sorted(traps, key=lambda one: one.level or 3)
+    )
+    yield from _table(("mistake", "what it does", "convicted by", "level"), rows)
+    yield ""
+
+
+def _profiles(fmt: Format[Any]) -> Iterator[str]:
+    yield "## Profiles"
+    yield ""
+    told = OPTIONS[fmt.name]
+    rows = [(f"`{p.name}`", p.source, unusual(p.deployment) or "UTC, utf8mb4, not compressed") for p in fmt.profiles]
+    yield from _table(("profile", "database", "what a decoder is told (`deployment`)"), rows)
+    used = [option for option in told if any(option in p.options for p in fmt.profiles)]
+    if used:
+        yield ""
+        yield "A profile's name is its release with its options."
+        yield ""
+        yield from _table(("option", "means"), ((f"`{option}`", told[option]) for option in used))
+    yield ""
+
+
+def _losses_section(fmt: Format[Any]) -> Iterator[str]:
+    yield "## Losses"
+    yield ""
+    lost = list(_losses(fmt))
+    if lost:
+        yield "What these messages no longer hold of the source's values, whoever decodes them."
+        yield ""
+        yield from _table(("loses", "in", "source"), lost)
+    else:
+        yield "None is declared: for the differential check the messages hold all that the table held."
+    yield ""
+
+
+def _losses(fmt: Format[Any]) -> Iterator[tuple[str, str, str]]:
+    """What a format's messages no longer hold, with the profiles that lose it."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for profile in fmt.profiles:
+        for loss in fmt.losses(profile):
+            found.setdefault((loss.statement, loss.citation), []).append(f"`{profile.name}`")
+    for (statement, citation), names in found.items():
+        yield statement, _where(fmt, names), citation
+
+
+def _where(fmt: Format[Any], names: list[str]) -> str:
+    if len(names) == len(fmt.profiles) > 1:
+        return "every profile"
+    for source in sorted({p.source for p in fmt.profiles}):
+        if names == [f"`{p.name}`" for p in fmt.profiles if p.source == source] and len(names) > 1:
+            return f"every profile of {source}"
+    return ", ".join(names)
+
+
+def _rules(fmt: Format[Any]) -> Iterator[str]:
+    yield "## Rules"
+    yield ""
+    yield "From special to general: a mismatch is the business of the first rule that owns it. A broken MUST fails a decoder; a"
+    yield "broken SHOULD fails it with `--strict`; MAY and UNSPECIFIED never fail. ASSUMED rests on no outside source."
+    yield ""
+    head = ("rule", "owed", "source", "broken, it is", "statement", "citations")
+    yield from _table(head, (_rule(fmt, rule) for rule in rules(fmt.name)))
+    yield ""
+    yield "Of tables kept from a stream (`cdc-conformance stream`):"
+    yield ""
+    yield from _table(head, (_rule(fmt, rule) for rule in streams.rules(fmt.name)))
+    yield ""
+
+
+def _rule(fmt: Format[Any], rule: Rule) -> tuple[str, ...]:
+    return (
+        rule.id.removeprefix(f"{fmt.name}/"),
+        rule.obligation.value,
+        rule.provenance.value,
+        rule.effect.value,
+        rule.statement,
+        _cited(rule),
+    )
+
+
+def _cited(rule: Rule) -> str:
+    return "; ".join(map(str, rule.citations))
+
+
+def _assumed(fmt: Format[Any]) -> Iterator[tuple[str, list[str]]]:
+    found: dict[str, list[str]] = {}
+    for profile in fmt.profiles:
+        if profile.assumed:
+            found.setdefault(profile.assumed, []).append(f"`{profile.name}`")
+    yield from found.items()
+
+
+def _open_questions(fmt: Format[Any]) -> Iterator[str]:
+    yield "## Open questions"
+    assumed = list(_assumed(fmt))
+    for text, names in assumed:
+        where = "" if len(names) == len(fmt.profiles) else f" in {', '.join(names)}"
+        yield ""
+        yield f"Assumed{where}: {text}."
+    open_rules = [rule.id.removeprefix(f"{fmt.name}/") for rule in rules(fmt.name) if _open(rule) and not rule.law]
+    yield ""
+    yield f"[{len(open_rules)} rules](../undecided.md#{fmt.name}) rest on an assumption or are left open by the documents."
+
+
+def _open(rule: Rule) -> bool:
+    return rule.provenance is Provenance.ASSUMED or rule.obligation in (Obligation.UNSPECIFIED, Obligation.MAY)
+
+
+def undecided_page() -> str:
+    """docs/undecided.md: value forms without an outside literal, and rules that no document or product settles."""
+    lines = [
+        "# What the documents do not decide",
+        "",
+        _NOTE,
+        "",
+        "Where a vendor's document is silent or contradicts itself, the harness does the most plausible thing and says so here.",
+        "An UNSPECIFIED rule is reported and never fails a decoder; an ASSUMED one rests on no outside literal.",
+        "[What citations mean](formats.md#sources).",
+    ]
+    for fmt in formats():
+        lines += ["", f"## {fmt.name}"]
+        for text, names in _assumed(fmt):
+            where = "" if len(names) == len(fmt.profiles) else f" in {', '.join(names)}"
+            lines += ["", f"Assumed{where}: {text}."]
+        left = (
+            (
+                rule.id.removeprefix(f"{fmt.name}/"),
+                rule.obligation.value,
+                rule.provenance.value,
+                rule.statement,
+                _cited(rule),
+            )
+            for rule in rules(fmt.name)
+            if _open(rule) and not rule.law
+        )
+        lines += ["", *_table(("rule", "obligation", "provenance", "statement", "citations"), left)]
+    return "\n".join(lines) + "\n"
+
+
+def pages(traps: Mapping[str, Iterable[Trap]]) -> dict[str, str]:
+    """Every generated page by its name below docs/; `traps` are those of each format."""
+    made = {"formats.md": formats_page(), "undecided.md": undecided_page()}
+    return made | {f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name]) for fmt in formats()}

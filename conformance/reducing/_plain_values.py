@@ -1,0 +1,279 @@
+"""Simpler values of a type, for reduction: shorter texts, fewer digits, rounder moments, the type's plain value before all.
+
+`weight` says how far a value is from plain; every value that `simpler` gives weighs less than the one it was made of, so that
+taking them one after the other ends.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from functools import cache
+from typing import Any, Final
+
+from generators.model import Json, Logical, SourceType, Value, ZeroDate
+from generators.sources import registry as sources
+from generators.sources.mysql import DAY, EPOCH, MICROS, to_float32
+
+_DIGIT: Final = 200
+_ODD: Final = 100_000
+"""What a value weighs that is no number, no date of a calendar: more than any ordinary one of few digits."""
+_PARTS: Final = 12
+"""Into how many parts a long text is cut, each of which is left out once."""
+_LONG: Final = 4_096
+"""From which length on characters are not looked at."""
+_PRECISIONS: Final = (1, 2, 3, 6, 9)
+_LETTER: Final = "a"
+_PLAIN: Final = "a0"
+
+
+def weight(kind: SourceType, value: Value) -> int:
+    """How far a value is from its type's plain one: 0 for NULL, 1 at least for everything else."""
+    match value:
+        case None:
+            return 0
+        case Json():
+            return _json_weight(value.value)
+        case ZeroDate():
+            return _ODD + sum(map(_digits, (value.year, value.month, value.day, value.micros)))
+        case dt.date():
+            return 1 + _date_weight(value)
+        case str() | bytes():
+            return 1 + _text_weight(value)
+        case float():
+            return _float_weight(value)
+        case Decimal():
+            return _number_weight(format(value, "f"))
+    if kind.logical in (Logical.BIT, Logical.SET):
+        return 1 + 64 * value.bit_count() + value.bit_length()
+    if kind.logical in (Logical.DATETIME, Logical.TIMESTAMP):
+        days, micros = divmod(value, DAY)
+        return 1 + _days_weight(days) + _clock_weight(micros)
+    if kind.logical is Logical.TIME:
+        return 1 + (value < 0) + _clock_weight(abs(value))
+    return _number_weight(str(value))
+
+
+def simpler(kind: SourceType, value: Value) -> list[Value]:
+    """Values that the type's source can store and that weigh less; NULL is not among them.
+
+    The plainest comes first, then the heaviest, then what lies between, so that the first few are spread over all: a limit that
+    a value must reach to fail is found as by bisection.
+    """
+    if value is None:
+        return []
+    most, fits = weight(kind, value), sources.of(kind).fits
+    found: dict[str, tuple[int, Value]] = {}
+    for other in (*_variants(kind, value), *_boundaries(kind).values()):
+        # 1, 1.0 and Decimal(1) are equal, and True is 1: what is printed tells them apart.
+        text = repr(other)
+        if text not in found and other is not None and fits(kind, other) and (heavy := weight(kind, other)) < most:
+            found[text] = (heavy, other)
+    ordered = [other for _, other in sorted(found.values(), key=lambda one: one[0])]
+    return [ordered[i] for i in _spread(len(ordered))]
+
+
+def _spread(size: int) -> list[int]:
+    """The numbers below `size`: the ends, the middle, the quarters, and so on."""
+    found = dict.fromkeys((0, size - 1)) if size else {}
+    parts = 2
+    while len(found) < size:
+        found |= dict.fromkeys(i * size // parts for i in range(1, parts, 2))
+        parts *= 2
+    return list(found)
+
+
+@cache
+def _boundaries(kind: SourceType) -> Mapping[str, Value]:
+    """The named boundary values of every type that is called and compared as this one."""
+    source = sources.of(kind)
+    alike = [slug for slug, other in source.types.items() if (other.name, other.logical) == (kind.name, kind.logical)]
+    return {f"{slug}/{name}": value for slug in alike for name, value in source.boundary_values(slug).items()}
+
+
+def _variants(kind: SourceType, value: Value) -> Iterator[Value]:
+    match value:
+        case Json():
+            yield from (Json(inner) for inner in _json_variants(value.value))
+        case ZeroDate():
+            yield from (dt.date(1970, 1, 1), ZeroDate(), 0, MICROS)
+        case dt.date():
+            yield from _date_variants(value)
+        case str():
+            yield from (kind.members if kind.logical is Logical.TEXT else ())
+            yield from _text_variants(value)
+        case bytes():
+            yield from (text.encode("latin-1") for text in _text_variants(value.decode("latin-1")))
+        case float():
+            yield from _float_variants(value)
+        case Decimal():
+            yield from _decimal_variants(value)
+        case int() if kind.logical in (Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME):
+            yield from _moment_variants(value)
+        case int() if kind.logical in (Logical.BIT, Logical.SET):
+            yield from (0, 1, *(1 << i for i in range(value.bit_length()) if value >> i & 1))
+            yield from (value & ~(1 << i) for i in range(value.bit_length()))
+        case int():
+            yield from _integer_variants(value)
+
+
+def _integer_variants(value: int) -> Iterator[int]:
+    yield from (0, 1, -1, abs(value), (1 << 53) + 1, -(1 << 53) - 1)
+    text, sign = str(abs(value)), -1 if value < 0 else 1
+    for n in range(1, len(text)):
+        yield sign * 10**n
+        yield sign * int(text[:n])
+        yield sign * int(text[n:])
+        yield sign * int(text[:n] + "0" * (len(text) - n))
+    for shorter in _without_digits(text):
+        yield sign * int(shorter)
+
+
+def _without_digits(text: str) -> Iterator[str]:
+    """The number's text with one digit after the other as zero, and as one."""
+    for i, digit in enumerate(text):
+        if digit not in "0.":
+            yield f"{text[:i]}0{text[i + 1 :]}"
+            if digit != "1":
+                yield f"{text[:i]}1{text[i + 1 :]}"
+
+
+def _decimal_variants(value: Decimal) -> Iterator[Decimal]:
+    text, sign = format(value.copy_abs(), "f"), "-" if value.is_signed() else ""
+    whole, _, fraction = text.partition(".")
+    yield from (Decimal(0), Decimal(1), Decimal(-1), value.copy_abs())
+    found = [whole, f"0.{fraction or 0}", *(f"{whole}.{fraction[:n]}" for n in range(1, len(fraction)))]
+    found += [f"{whole[n:]}.{fraction or 0}" for n in range(1, len(whole))]
+    found += ["1" + "0" * n for n in range(1, len(whole))] + ["0." + "0" * n + "1" for n in range(len(fraction))]
+    for one in (*found, *_without_digits(text)):
+        yield Decimal(sign + one)
+
+
+def _float_variants(value: float) -> Iterator[float]:
+    yield from (0.0, 1.0, -1.0, 0.5)
+    if not math.isfinite(value):
+        return
+    found = [
+        abs(value),
+        float(math.trunc(value)),
+        value - math.trunc(value),
+        math.copysign(1e10, value),
+        math.copysign(1e-10, value),
+    ]
+    found += [float(f"{value:.{n}g}") for n in _PRECISIONS]
+    for one in found:
+        yield one
+        yield to_float32(one)
+
+
+def _date_variants(value: dt.date) -> Iterator[dt.date]:
+    yield from (dt.date(1970, 1, 1), dt.date(2000, 1, 1), value.replace(month=1, day=1), value.replace(day=1))
+    yield value.replace(year=1970, day=min(value.day, 28))
+
+
+def _moment_variants(value: int) -> Iterator[int]:
+    """Of microseconds of a clock: rounded down, or what was cut off by that, on the first day."""
+    yield from (0, MICROS, DAY, -MICROS, 946_684_800 * MICROS, abs(value))
+    for unit in (DAY, 3600 * MICROS, 60 * MICROS, MICROS, 1000, 100, 10):
+        yield value // unit * unit
+        yield value % unit
+        yield value % DAY // unit * unit
+    yield from (1, 10, 100, 1000)
+
+
+def _text_variants(value: str) -> Iterator[str]:
+    yield from ("", _LETTER, _LETTER * len(value), value[: len(value) // 2], value[len(value) // 2 :])
+    if len(value) <= _LONG:
+        for char in dict.fromkeys(value[:64]):
+            yield char
+            yield value.replace(char, "")
+    part = max(1, -(-len(value) // _PARTS))
+    for i in range(0, len(value), part):
+        yield value[:i] + value[i + part :]
+        yield value[i : i + part]
+        yield value[:i] + _LETTER * len(value[i : i + part]) + value[i + part :]
+    if len(value) <= _LONG and all(c.isalnum() or c in "-.:+/ " for c in value):
+        yield "".join("0" if c.isalnum() else c for c in value)
+
+
+def _json_variants(value: Any) -> Iterator[Any]:
+    yield from ({}, [], 0, "")
+    match value:
+        case dict():
+            yield from value.values()
+            for name in value:
+                yield {k: v for k, v in value.items() if k != name}
+            for name, inner in value.items():
+                yield from ({**value, name: one} for one in _json_variants(inner))
+        case list():
+            yield from value
+            for i, inner in enumerate(value):
+                yield value[:i] + value[i + 1 :]
+                yield from ([*value[:i], one, *value[i + 1 :]] for one in _json_variants(inner))
+        case str():
+            yield from _text_variants(value)
+        case bool() | None:
+            return
+        case int():
+            yield from _integer_variants(value)
+        case Decimal():
+            yield from _decimal_variants(value)
+        case float():
+            yield from _float_variants(value)
+
+
+def _json_weight(value: Any) -> int:
+    match value:
+        case dict():
+            return 1 + sum(2 + _text_weight(name) + _json_weight(inner) for name, inner in value.items())
+        case list():
+            return 1 + sum(1 + _json_weight(inner) for inner in value)
+        case str():
+            return 1 + _text_weight(value)
+        case bool() | None:
+            return 1
+        case float():
+            return _float_weight(value)
+        case _:
+            return _number_weight(format(value, "f") if isinstance(value, Decimal) else str(value))
+
+
+def _digits(number: int) -> int:
+    """0 for zero, else what its digits weigh."""
+    return _number_weight(str(number)) if number else 0
+
+
+def _number_weight(text: str) -> int:
+    """1 for 0; else a digit weighs more than what most numbers' digits come to, since a shorter number is simpler than a rounder
+    one."""
+    return 1 if text == "0" else sum(_DIGIT + int(c) if c.isdigit() else 1 for c in text)
+
+
+def _float_weight(value: float) -> int:
+    return _number_weight(repr(value)) if math.isfinite(value) else _ODD
+
+
+def _date_weight(value: dt.date) -> int:
+    return _digits(value.year - 1970) + _digits(value.month - 1) + _digits(value.day - 1)
+
+
+def _days_weight(days: int) -> int:
+    return _date_weight(EPOCH.date() + dt.timedelta(days=days)) if days else 0
+
+
+def _clock_weight(micros: int) -> int:
+    seconds, fraction = divmod(micros, MICROS)
+    return sum(map(_digits, (seconds // 3600, seconds // 60 % 60, seconds % 60))) + sum(
+        int(c) + 1 for c in f"{fraction:06d}".rstrip("0")
+    )
+
+
+def _text_weight(value: str | bytes) -> int:
+    """One for each character, more for each that is not plain, and the more the stranger it is."""
+    if len(value) > _LONG:
+        return 4 * len(value)
+    if isinstance(value, bytes):
+        value = value.decode("latin-1")
+    return sum(1 if c in _PLAIN else 2 if c.isascii() and c.isalnum() else 3 if " " <= c <= "~" else 4 for c in value)

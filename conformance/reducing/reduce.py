@@ -1,0 +1,445 @@
+"""Makes failing cases small: the same rule convicted by fewer events, rows and columns, plainer values and shorter names.
+
+All failures of a format are reduced together, in rounds. In a round each proposes dozens of smaller scenarios (`_reductions`);
+those of one deployment go through the decoder in one call, at level two in one call per table; the smallest that still convicts
+the failure's own rule is what the next round starts from. It ends when nothing smaller convicts, or a limit is reached.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import struct
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as NotInTime
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol
+
+import pyarrow as pa
+
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out, to_ranges
+from conformance.judging.judge import Capabilities, CaseResult, Finding, HarnessFault, Judge, Verdict
+from conformance.judging.output import Outputs, Place, read
+from conformance.judging.results import Failure
+from conformance.reducing.candidates import Measure, Recipe, apart, candidates, fault_of, hint, measure
+from conformance.rules.base import rules
+from generators.drawing.cases import tables_of
+from generators.errors import HarnessError, UsageError
+from generators.model import Case, Deployment, Message, Scenario, Table
+from generators.wire_format import Format
+
+RETURNS: Final = "returns"
+"""The law that decoding raises for no message; a case that breaks it is reduced by decoding alone."""
+REFUSED: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, struct.error, UsageError)
+"""What a writer raises on a history that its source cannot have."""
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is spent on the failures of one format: rounds, decode calls, and seconds from the first answer on.
+
+    In a round each failure has at most `candidates`, at level two of at most `tables` tables (of twice as many when no column is
+    known to have failed), and all have `round_calls` calls.
+    """
+
+    rounds: int = 12
+    calls: int = 100
+    seconds: float = 30
+    candidates: int = 48
+    tables: int = 2
+    round_calls: int = 24
+
+
+LIMITS: Final = Limits()
+
+
+@dataclass(slots=True, eq=False)
+class Track:
+    """A failure under reduction: the smallest case that convicts so far, what was tried, and whether more is left to try."""
+
+    failure: Failure
+    recipe: Recipe
+    scenario: Scenario
+    case: Case
+    finding: Finding
+    result: CaseResult
+    size: Measure
+    origin: Measure
+    tried: set[int] = field(default_factory=set)
+    deferred: bool = False
+    rounds: int = 0
+    calls: int = 0
+    ended: float = 0.0
+
+    @property
+    def raising(self) -> bool:
+        """Whether the failure is a decoder that raises."""
+        return self.failure.rule.law == RETURNS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A smaller scenario of a failure, written."""
+
+    track: Track
+    scenario: Scenario
+    case: Case
+    size: Measure
+
+
+@dataclass(slots=True, eq=False)
+class Batch:
+    """The candidates of one decode call."""
+
+    deployment: Deployment
+    level: int
+    table: Table | None
+    candidates: list[Candidate] = field(default_factory=list)
+
+
+class Ask(Protocol):
+    """Decodes and judges the candidates of each batch, in one call a batch."""
+
+    def __call__(self, batches: Sequence[Batch]) -> Iterable[tuple[Candidate, CaseResult]]:
+        """The candidates that were decoded, as the answers come, with what they came to; the others are missing."""
+        ...
+
+
+class OutOfTime(Exception):
+    """A limit is reached."""
+
+
+def shrink_all(
+    mapping: Mapping[str, str],
+    engine: Engine,
+    fmt: Format[Any],
+    failures: Sequence[Failure],
+    decoder: str,
+    claims: Capabilities,
+    scenario_of: Callable[[Case], Scenario | None],
+    note: Callable[[str], None],
+    limits: Limits = LIMITS,
+) -> list[Failure]:
+    """The failures in their order, each on the smallest case found; `reduced` says from what, with how much.
+
+    `claims` are the decoder's. `scenario_of` gives the scenario that a case was written from, None when there is none: such a
+    failure stays as it is, unless its case is one of a fault, which is found in the catalogue. So do failures of a law (but
+    `returns`), of foreign messages, and of a decoder that does not end.
+    """
+    tracks = {id(failure): track for failure in failures if (track := _track(fmt, failure, scenario_of)) is not None}
+    if not tracks:
+        return list(failures)
+    note(f"{fmt.name}: reducing {len(tracks)} of {len(failures)} failures")
+    raising = [track for track in tracks.values() if track.raising]
+    convicting = [track for track in tracks.values() if not track.raising]
+    decoding = Decoding(engine, decoder, mapping, Judge(rules(fmt.name), claims), limits)
+    try:
+        decoding.limits = replace(limits, calls=limits.calls // 2, seconds=limits.seconds / 2) if convicting else limits
+        with _enough(f"{fmt.name}: decoders that raise", note):
+            for track in raising:
+                _reduce_raising(track, decoding)
+        decoding.limits = limits
+        with _enough(fmt.name, note):
+            reduce(convicting, decoding, limits, note)
+    except (HarnessError, CancelledError) as error:
+        note(f"{fmt.name}: reduction stopped: {error}")
+    return [_reduced(tracks[id(failure)], decoding.began) if id(failure) in tracks else failure for failure in failures]
+
+
+@contextlib.contextmanager
+def _enough(what: str, note: Callable[[str], None]) -> Iterator[None]:
+    try:
+        yield
+    except OutOfTime as end:
+        note(f"{what}: reduction stopped: {end}")
+
+
+def _track(fmt: Format[Any], failure: Failure, scenario_of: Callable[[Case], Scenario | None]) -> Track | None:
+    """The failure, ready to be reduced; None when there is nothing to write smaller."""
+    case, law = failure.result.case, failure.rule.law
+    if "#" in failure.finding.case or law not in ("", RETURNS) or failure.result.verdict is Verdict.TIMEOUT:
+        return None
+    profile = fmt.profile(case.profile)
+    scenario = scenario_of(case)
+    found = (scenario, Recipe(fmt, profile)) if scenario is not None else fault_of(fmt, profile, case)
+    if found is None:
+        return None
+    size = measure(found[0], _bytes(case))
+    return Track(failure, found[1], found[0], case, failure.finding, failure.result, size, size)
+
+
+def reduce(tracks: Sequence[Track], ask: Ask, limits: Limits = LIMITS, note: Callable[[str], None] = lambda _text: None) -> None:
+    """Reduces failures together until none has a candidate left. Raises OutOfTime when `ask` does."""
+    active = list(tracks)
+    for number in range(1, limits.rounds + 1):
+        batches = propose(active, limits)
+        tried = Counter(candidate.track.failure.rule.id for batch in batches for candidate in batch.candidates)
+        if not batches:
+            return
+        note(f"reduction round {number}: {tried.total()} candidates of {len(tried)} failures in {len(batches)} calls")
+        for batch in batches:
+            for track in {id(c.track): c.track for c in batch.candidates}.values():
+                track.calls += 1
+                track.rounds = number
+        for candidate, result in ask(batches):
+            track = candidate.track
+            finding = next((f for f in result.findings if f.rule == track.failure.rule.id), None)
+            if finding is not None and candidate.size < track.size:
+                _take(candidate, result, finding)
+        asked = {id(c.track) for batch in batches for c in batch.candidates}
+        active = [track for track in active if track.deferred or id(track) in asked]
+
+
+def _take(candidate: Candidate, result: CaseResult, finding: Finding) -> None:
+    track = candidate.track
+    track.scenario, track.case, track.size = candidate.scenario, candidate.case, candidate.size
+    track.result, track.finding, track.ended = result, finding, time.monotonic()
+
+
+def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
+    """The next candidates, grouped into decode calls; the failures take turns, so that a limit cuts all of them alike.
+
+    Level-one candidates live in a database of their own each: those of one call never share (database, table), which a decoder
+    may keep state by (DESIGN 3.6). Those of level two share the table that is asked for, as the cases of a run do.
+    """
+    found: dict[tuple[Any, ...], Batch] = {}
+    suffixes = _suffixes()
+    waiting: deque[_Turn] = deque()
+    for track in tracks:
+        track.deferred = False
+        where = hint(track.finding, track.case)
+        tables = limits.tables if where.column is not None else 2 * limits.tables
+        waiting.append(_Turn(track, candidates(track.scenario, where), limits.candidates, tables))
+    while waiting:
+        turn = waiting.popleft()
+        track = turn.track
+        for scenario in turn.source:
+            asked = _asked(scenario)
+            if (scenario.level == 2 and asked is None) or (seen := hash(repr(scenario.history))) in track.tried:
+                continue
+            key = (track.case.deployment, scenario.level, track.recipe.profile.source, asked)
+            if key not in found and (len(found) >= limits.round_calls or (asked and len(turn.asked) >= turn.tables)):
+                track.deferred = True
+                turn.passed += 1
+                if turn.passed > limits.candidates:
+                    break
+                continue
+            track.tried.add(seen)
+            candidate = _written(track, scenario, suffixes)
+            if candidate is None:
+                continue
+            if key not in found:
+                found[key] = Batch(track.case.deployment, scenario.level, asked)
+            found[key].candidates.append(candidate)
+            turn.asked.add(asked)
+            turn.left -= 1
+            if turn.left:
+                waiting.append(turn)
+            break
+    return list(found.values())
+
+
+@dataclass(slots=True, eq=False)
+class _Turn:
+    """What a failure may still propose in a round: candidates, and tables beside those `asked`; `passed` were put off."""
+
+    track: Track
+    source: Iterator[Scenario]
+    left: int
+    tables: int
+    asked: set[Table | None] = field(default_factory=set)
+    passed: int = 0
+
+
+def _asked(scenario: Scenario) -> Table | None:
+    """The one table of a level-two scenario."""
+    found = tables_of(scenario.history) if scenario.level == 2 else ()
+    return found[0] if len(found) == 1 else None
+
+
+def _suffixes() -> Iterator[str]:
+    """Letters that make a database's name another one, all of one length so that sizes compare."""
+    return map("".join, itertools.product(_LETTERS, repeat=3))
+
+
+def _written(track: Track, scenario: Scenario, suffixes: Iterator[str]) -> Candidate | None:
+    """The scenario as a case, if the writer takes it and it is smaller than what there is."""
+    try:
+        case = track.recipe.case(apart(scenario, next(suffixes, "")) if scenario.level == 1 else scenario)
+    except REFUSED:
+        return None
+    original = track.failure.result.case
+    size = measure(scenario, _bytes(case))
+    if not case.written or size >= track.size:
+        return None
+    return Candidate(track, scenario, replace(case, id=original.id, tags=original.tags), size)
+
+
+def _bytes(case: Case) -> int:
+    return sum(w.message.size for w in case.written)
+
+
+@dataclass(slots=True, eq=False)
+class Decoding:
+    """Asks an engine: one file of records a round, one decode call a batch, all submitted before the first is read.
+
+    Raises OutOfTime when calls or seconds are used up.
+    """
+
+    engine: Engine
+    decoder: str
+    mapping: Mapping[str, str]
+    judge: Judge
+    limits: Limits
+    calls: int = 0
+    began: float = math.inf
+    places: dict[int, Place] = field(default_factory=dict)
+    _handles: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def __call__(self, batches: Sequence[Batch]) -> Iterator[tuple[Candidate, CaseResult]]:
+        """See Ask. The candidates of a call that raises are tried in halves, once."""
+        handle = self.open(batches)
+        try:
+            again: list[Batch] = []
+            yield from self._answers(handle, batches, again)
+            if again:
+                yield from self._answers(handle, again, [])
+        finally:
+            self.engine.release(handle)
+
+    def _answers(self, handle: str, batches: Sequence[Batch], again: list[Batch]) -> Iterator[tuple[Candidate, CaseResult]]:
+        """What the batches came to; halves of those that raise are put into `again`."""
+        submitted = [(batch, self.submit(handle, batch)) for batch in batches[: self.left()]]
+        for batch, future in submitted:
+            try:
+                outputs = read(self.wait(future), batch.level)
+            except DecodeRaised:
+                again += _halves(batch)
+            except (ChildDied, DecodeTimeout, HarnessError, CancelledError):
+                continue
+            else:
+                yield from self._judged(batch, outputs)
+
+    def left(self) -> int:
+        """Decode calls that may still be made. Raises OutOfTime when there is none, or no time."""
+        left = self.limits.calls - self.calls
+        if left <= 0:
+            raise OutOfTime(f"{self.calls} decode calls made")
+        if self.seconds_left() < 0:
+            raise OutOfTime(f"{self.limits.seconds:g} s are over")
+        return left
+
+    def seconds_left(self) -> float:
+        """Seconds until the limit; all of them before the first answer."""
+        return self.limits.seconds - max(0.0, time.monotonic() - self.began)
+
+    def open(self, batches: Sequence[Batch]) -> str:
+        """Writes the messages of all batches, each at an offset of its own, and hands them to the engine."""
+        self.left()
+        handle = f"shrink-{next(self._handles)}"
+        messages = [w.message for batch in batches for c in batch.candidates for w in c.case.written]
+        laid, source = lay_out(self.engine.directory, handle, messages)
+        self.places.clear()
+        self.places.update(zip(map(id, messages), laid, strict=True))
+        self.engine.open(handle, source).result()
+        # Before its first answer the engine may have been busy with calls of other formats.
+        self.began = min(self.began, time.monotonic())
+        return handle
+
+    def submit(self, handle: str, batch: Batch) -> Future[pa.Table]:
+        """One decode call."""
+        self.calls += 1
+        ranges = to_ranges(self._place(w.message) for c in batch.candidates for w in c.case.written)
+        asked = Request(handle, ranges, self.decoder, batch.level, batch.deployment, batch.table, mapping=self.mapping)
+        return self.engine.decode(asked)
+
+    def wait(self, future: Future[pa.Table]) -> pa.Table:
+        """The answer. Raises OutOfTime when it does not come while there is time."""
+        try:
+            return future.result(max(1.0, self.seconds_left()))
+        except NotInTime as error:
+            raise OutOfTime(f"{self.limits.seconds:g} s are over") from error
+
+    def _judged(self, batch: Batch, outputs: Outputs) -> Iterator[tuple[Candidate, CaseResult]]:
+        name = batch.table.name if batch.table else None
+        for one in batch.candidates:
+            rows = [outputs.get(self._place(w.message), ()) for w in one.case.written]
+            # A comparison without an owner is a fault of the rules, which must not cost the failure that is known.
+            with contextlib.suppress(HarnessFault):
+                yield one, self.judge.judge(one.case, rows, name)
+
+    def _place(self, message: Message) -> Place:
+        return self.places[id(message)]
+
+
+def _halves(batch: Batch) -> list[Batch]:
+    half = len(batch.candidates) // 2
+    return [replace(batch, candidates=part) for part in (batch.candidates[:half], batch.candidates[half:]) if part and half]
+
+
+def _reduce_raising(track: Track, decoding: Decoding) -> None:
+    """Reduces a case whose decoding raises: what counts is that a candidate's own does, alone.
+
+    A batch is halved, the smaller candidates first, until one that raises stands alone. A decoder that ends its process, or does
+    not end, is left as it is: each try would cost a session.
+    """
+    for number in range(1, decoding.limits.rounds + 1):
+        batches = propose([track], decoding.limits)
+        if not batches:
+            return
+        handle, before = decoding.open(batches), decoding.calls
+        try:
+            track.rounds = number
+            found = [one for batch in batches if (one := _first_raising(decoding, handle, batch)) is not None]
+        except (ChildDied, DecodeTimeout, HarnessError, CancelledError):
+            return
+        finally:
+            track.calls += decoding.calls - before
+            decoding.engine.release(handle)
+        if found:
+            candidate, why = min(found, key=lambda one: one[0].size)
+            finding = replace(track.finding, message=0, row=0, actual=why)
+            findings = tuple(finding for f in track.result.findings if f.rule == finding.rule)
+            _take(candidate, replace(track.result, case=candidate.case, findings=findings, note=why), finding)
+
+
+def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> tuple[Candidate, str] | None:
+    """The smallest candidate of a batch whose decoding raises, and what."""
+    ordered = sorted(batch.candidates, key=lambda c: c.size)
+    waiting = [replace(batch, candidates=ordered)]
+    while waiting:
+        part = waiting.pop()
+        decoding.left()
+        try:
+            decoding.wait(decoding.submit(handle, part))
+        except DecodeRaised as error:
+            if len(part.candidates) == 1:
+                return part.candidates[0], str(error)
+            waiting += reversed(_halves(part))
+    return None
+
+
+def _reduced(track: Track, began: float) -> Failure:
+    """The failure on its smallest case."""
+    values = [[w.message.value for w in case.written] for case in (track.failure.result.case, track.case)]
+    if values[0] == values[1]:
+        return track.failure
+    spent = f"{_count(track.rounds, 'round')}, {_count(track.calls, 'call')}, {track.ended - began:.1f} s"
+    words = f"reduced from {_told(track.origin)} to {_told(track.size)} in {spent}"
+    return replace(track.failure, finding=track.finding, result=track.result, reduced=words)
+
+
+def _told(size: Measure) -> str:
+    events, rows, columns, found, _ = size
+    shown = [_count(events, "event")] if events > 1 or not rows else []
+    shown += [_count(rows, "row")] if rows else []
+    return ", ".join([*shown, _count(columns, "column"), _count(found, "byte")])
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,40 @@
+"""The run as a badge: the JSON that shields.io's endpoint badge reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+import orjson
+
+from conformance.judging.results import RunResult
+from conformance.reports import facts
+from conformance.reports.facts import Standing
+
+LABEL: Final = "cdc conformance"
+
+
+def badge(result: RunResult) -> dict[str, Any]:
+    """`schemaVersion`, `label`, `message` (rules kept of all that the formats have) and `color`."""
+    if result.exit_code == 4:
+        return _badge("nothing judged", "lightgrey")
+    found: Counter[Standing] = Counter()
+    for fmt in result.formats:
+        found.update(facts.counts(facts.standings(fmt, result.strict)))
+    total, kept, known = found.total(), found[Standing.KEPT], found[Standing.KNOWN]
+    name = result.formats[0].format if len(result.formats) == 1 else f"{len(result.formats)} formats"
+    message = f"{name}: {kept}/{total} rules" + (f", {known} known" if known else "")
+    if result.exit_code == 1:
+        return _badge(message, "red")
+    if result.exit_code:
+        return _badge(f"{message}, record out of date", "orange")
+    return _badge(message, "brightgreen" if kept == total else "yellow" if known else "green")
+
+
+def text(result: RunResult) -> bytes:
+    """badge.json."""
+    return orjson.dumps(badge(result), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _badge(message: str, colour: str) -> dict[str, Any]:
+    return {"schemaVersion": 1, "label": LABEL, "message": message, "color": colour}

@@ -1,0 +1,130 @@
+"""The run as JUnit XML, which CI servers read: a suite for each format, a test case for each rule.
+
+One more suite holds the entries of the record of known failures. Known failures, and rules that the run could not reach, are
+skipped and say why; a rule that was not exercised and an entry that is wrong are failures.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from xml.etree import ElementTree as ET
+
+from rich.text import Text
+
+from conformance.judging.known import EntryResult, State
+from conformance.judging.results import Failure, FormatResult, RunResult
+from conformance.reports import facts
+from conformance.reports.console import failure as panel
+from conformance.reports.facts import RuleStanding, Standing
+from conformance.text import printable
+
+RECORD: Final = "record of known failures"
+_FORBIDDEN: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def legal(text: str) -> str:
+    """The text with every character escaped that XML 1.0 has not."""
+    return _FORBIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def render(result: RunResult) -> str:
+    """The whole document."""
+    root = ET.Element("testsuites", name=legal(facts.subject(result.header)), time=f"{result.seconds:.3f}")
+    failures = {one.rule.id: one for one in result.failures}
+    for fmt in result.formats:
+        suite = ET.SubElement(root, "testsuite", name=fmt.format, time=f"{sum(call.seconds for call in fmt.calls):.3f}")
+        _properties(suite, result, fmt)
+        for one in facts.standings(fmt, result.strict):
+            _rule(suite, fmt, one, failures.get(one.result.rule.id))
+    if result.entries:
+        suite = ET.SubElement(root, "testsuite", name=RECORD, time="0.000")
+        for number, entry in enumerate(result.entries, 1):
+            _entry(suite, number, entry)
+    for suite in root:
+        _count(suite, [suite])
+    _count(root, list(root))
+    ET.indent(root, " ")
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _count(element: ET.Element, suites: list[ET.Element]) -> None:
+    cases = [case for suite in suites for case in suite.iter("testcase")]
+    element.set("tests", str(len(cases)))
+    element.set("failures", str(sum(case.find("failure") is not None for case in cases)))
+    element.set("errors", "0")
+    element.set("skipped", str(sum(case.find("skipped") is not None for case in cases)))
+
+
+def _properties(suite: ET.Element, result: RunResult, fmt: FormatResult) -> None:
+    head = result.header
+    found = {
+        "seed": str(head.seed),
+        "budget": head.budget,
+        "decoder": fmt.decoder,
+        "broker": head.broker,
+        "cases": str(len(fmt.cases)),
+        "strict": str(result.strict).lower(),
+        **{f"version:{name}": version for name, version in head.versions.items()},
+    }
+    element = ET.SubElement(suite, "properties")
+    for name, value in found.items():
+        ET.SubElement(element, "property", name=legal(name), value=legal(value))
+
+
+def _rule(suite: ET.Element, fmt: FormatResult, one: RuleStanding, failure: Failure | None) -> None:
+    rule = one.result.rule
+    case = ET.SubElement(suite, "testcase", classname=fmt.format, name=rule.id)
+    cases = f"{one.cases:,} case{'s' if one.cases != 1 else ''}"
+    match one.standing:
+        case Standing.BROKEN:
+            found = ET.SubElement(case, "failure", type=rule.effect.value, message=legal(_short(rule.statement, failure, cases)))
+            found.text = legal(
+                _explained(failure) if failure else f"{rule.statement}\n{cases}; the run stopped before it was shown"
+            )
+        case Standing.LAX:
+            out = ET.SubElement(case, "system-out")
+            out.text = legal(f"{rule.obligation}: broken by {cases}; does not count\n" + (_explained(failure) if failure else ""))
+        case Standing.KNOWN:
+            reason = (failure.reason if failure else "") or "no reason given"
+            link = f" ({failure.link})" if failure and failure.link else ""
+            ET.SubElement(case, "skipped", message=legal(f"known failure, {cases}: {reason}{link}"))
+        case Standing.IDLE:
+            found = ET.SubElement(
+                case, "failure", type="NOT_EXERCISED", message="not exercised: no case compared anything for it"
+            )
+            found.text = f"No case compared anything for it: {rule.statement}"
+        case Standing.OUT:
+            ET.SubElement(case, "skipped", message=_unreached(fmt))
+        case Standing.KEPT:
+            pass
+
+
+def _short(statement: str, failure: Failure | None, cases: str) -> str:
+    if failure is None:
+        return f"{cases}: {statement}"
+    finding = failure.finding
+    return printable(f"{cases}: at {finding.path}: expected {finding.expected}, actual {finding.actual}")[:500]
+
+
+def _explained(failure: Failure) -> str:
+    """A broken rule as the console shows it, without box and colours."""
+    shown = panel(failure).renderable
+    assert isinstance(shown, Text)
+    note = failure.result.note
+    return shown.plain + (f"\n{note}" if note else "")
+
+
+def _unreached(fmt: FormatResult) -> str:
+    only = f"the decoder decodes only level {fmt.levels[0]}, or " if len(fmt.levels) == 1 else ""
+    return f"not reached: {only}the selection or the decoder's capabilities leave the rule out"
+
+
+def _entry(suite: ET.Element, number: int, one: EntryResult) -> None:
+    case = ET.SubElement(suite, "testcase", classname=RECORD, name=legal(f"{number}: {one.entry}"))
+    if one.wrong:
+        kind = one.state.upper().replace(" ", "_")
+        found = ET.SubElement(case, "failure", type=kind, message=legal(f"{one.state}: {one.hint}"))
+        found.text = legal(facts.remedy(one))
+    elif one.state is State.NOT_REACHED:
+        ET.SubElement(case, "skipped", message=legal(f"not reached: {one.hint}"))

@@ -1,0 +1,428 @@
+"""A load as JSON, a terminal's table, Markdown, and one self-contained HTML page with plots."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from conformance.judging.results import versions
+from conformance.load.figures import Step, quantile
+from conformance.load.sustained import Outcome
+from conformance.reports.console import failure
+from conformance.text import printable
+
+LEVELS: Final = {1: "changes", 2: "rows"}
+SHARES: Final = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0))
+POINTS: Final = 300
+"""Points of a plot at most; batches beyond it are thinned, the longest of each group stays."""
+TEMPLATE: Final = "load.html.j2"
+
+
+def headline(outcome: Outcome) -> tuple[str, str]:
+    """A word for what it came to, and the sentence. The words: keeps up, falls behind, failed, wrong, not offered,
+    interrupted."""
+    step, settings = outcome.step, outcome.settings
+    at = f"{step.rate if step else settings.rate:,.0f}/s"
+    if outcome.interrupted:
+        return "interrupted", f"interrupted at {at}" if step else "interrupted before the load began"
+    if outcome.failed:
+        return "failed", f"the decoder fails at {at}: {outcome.failed.partition(chr(10))[0]}"
+    if step is None:
+        return "failed", "nothing was sent"
+    fine, why = step.judgement()
+    if settings.search:
+        said = f"keeps up at up to {at}" if fine else f"falls behind at every rate tried, down to {_lowest(outcome):,.0f}/s"
+    else:
+        said = f"keeps up at {at}" if fine else f"falls behind at {at}: {why}"
+    word = "keeps up" if fine else "falls behind"
+    if fine and step.short:
+        word, said = "not offered", f"keeps up at {step.offered:,.0f}/s, all that the producer offered of {at}"
+    if wrong := _wrong(outcome):
+        return ("wrong" if fine else word), f"{said}, but {wrong}"
+    return word, said
+
+
+def _lowest(outcome: Outcome) -> float:
+    return min(step.rate for step in outcome.steps)
+
+
+def _wrong(outcome: Outcome) -> str:
+    """What is wrong with the rows, whatever the speed."""
+    found = []
+    if outcome.missing > 0:
+        found.append(f"{outcome.missing:,} of {outcome.owed:,} messages have no row")
+    elif outcome.missing < 0:
+        found.append(f"{-outcome.missing:,} messages have two rows numbered 0")
+    elif not outcome.complete:
+        found.append("some messages have no row and others have two")
+    if outcome.corrupt:
+        found.append(f"{outcome.corrupt:,} are read as CORRUPT")
+    if outcome.sample.bad:
+        bad = sum(outcome.sample.findings.values())
+        found.append(f"{bad:,} findings in {outcome.sample.messages:,} sampled messages")
+    return " and ".join(found)
+
+
+def record(outcome: Outcome) -> dict[str, Any]:
+    """The whole result as one JSON-able object.
+
+    Lags and durations are seconds, rates messages a second. `timeline` has a point a second of the step that the figures are of
+    (`t` from its first acknowledged message), `batches` its micro-batches (thinned), `search` every step. `accounted` is false
+    where not everything was decoded, so that nobody knows what is missing.
+    """
+    settings, step = outcome.settings, outcome.step
+    word, said = headline(outcome)
+    return {
+        "type": "load",
+        "format": settings.format,
+        "profile": outcome.profile,
+        "decoder": settings.decoder or "reference",
+        "level": outcome.level,
+        "verdict": word,
+        "headline": said,
+        "exit_code": outcome.exit_code,
+        "failed": outcome.failed,
+        "rate": step.rate if step else settings.rate,
+        "duration_s": settings.duration_s,
+        "trigger_ms": settings.trigger_ms,
+        "partitions": settings.partitions,
+        "seed": settings.seed,
+        "broker": outcome.broker,
+        "query": {"stream": "one streaming query", "batches": "the decoder called for each batch"}.get(outcome.mode, ""),
+        "figures": figures(outcome, step) if step else {},
+        "kinds": {kind: count for kind, count in outcome.kinds.items() if count},
+        "owed": outcome.owed,
+        "missing": outcome.missing,
+        "complete": outcome.complete,
+        "accounted": outcome.accounted,
+        "sample": {
+            "messages": outcome.sample.messages,
+            "verdicts": {str(k): v for k, v in outcome.sample.verdicts.items()},
+            "findings": dict(outcome.sample.findings),
+            "shown": [
+                {
+                    "rule": one.rule.id,
+                    "statement": one.rule.statement,
+                    "case": one.finding.case,
+                    "path": one.finding.path,
+                    "expected": one.finding.expected,
+                    "actual": one.finding.actual,
+                }
+                for one in outcome.sample.failures[:5]
+            ],
+        },
+        "search": [
+            {"rate": one.rate, "keeps_up": fine, "why": why, "offered": round(one.offered, 1), "growth": round(one.growth, 1)}
+            for one in (outcome.steps if settings.search else ())
+            for fine, why in (one.judgement(),)
+        ],
+        "timeline": timeline(step) if step else [],
+        "batches": _batches(step) if step else [],
+        "versions": versions(),
+        "machine": {"system": platform.platform(), "processors": os.cpu_count()},
+    }
+
+
+def figures(outcome: Outcome, step: Step) -> dict[str, Any]:
+    """The figures of one step; None where nothing was measured."""
+    lags, backlog, seconds = step.lags(), step.backlog(), [(batch.seconds, 1.0) for batch in step.batches]
+    decoded, published = sum(batch.taken for batch in step.batches), step.published
+    busy = sum(batch.seconds for batch in step.batches)
+    return {
+        "sent": published.get("sent", step.ticks[-1][1] if step.ticks else 0),
+        "acknowledged": published.get("acknowledged", step.ticks[-1][1] if step.ticks else 0),
+        "not_delivered": published.get("failed", 0),
+        "offered_per_second": round(step.offered, 1),
+        "publish_ms": {"p50": published.get("p50_ms"), "p99": published.get("p99_ms"), "max": published.get("max_ms")},
+        "decoded": decoded,
+        "decoded_per_busy_second": round(decoded / busy, 1) if busy else None,
+        "lag_s": {name: _rounded(quantile(lags, share)) for name, share in SHARES},
+        "batch_s": {name: _rounded(quantile(seconds, share)) for name, share in SHARES},
+        "batches": len(step.batches),
+        "planning_s": round(sum(batch.planning_ms for batch in step.batches) / 1000, 3),
+        "backlog_max": max((size for _, size in backlog), default=0),
+        "backlog_growth_per_second": round(step.growth, 1),
+        "drained_s": _rounded(step.drained_s),
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def timeline(step: Step) -> list[dict[str, float | None]]:
+    """A point a second: messages acknowledged and decoded in it, the backlog at its end, and the lag of what was decoded then.
+
+    A batch's messages are spread over the time that it took.
+    """
+    if not step.ticks:
+        return []
+    end = max([step.sent, *(batch.ended for batch in step.batches)])
+    count = min(max(1, math.ceil(end - step.began)), 24 * 3600)
+    width = max(1, math.ceil(count / POINTS))
+    points: list[dict[str, float | None]] = []
+    backlog, ticks = step.backlog(), step.ticks
+    place = tick = before = waiting = 0
+    for second in range(0, count, width):
+        low, high = step.began + second, step.began + second + width
+        while tick < len(ticks) and ticks[tick][0] <= high:
+            tick += 1
+        while place < len(backlog) and backlog[place][0] <= high:
+            waiting, place = backlog[place][1], place + 1
+        acked = ticks[tick - 1][1] if tick else 0
+        decoded = sum(
+            batch.taken * max(0.0, min(high, batch.ended) - max(low, batch.began)) / max(batch.seconds, 1e-3)
+            for batch in step.batches
+        )
+        points.append({"t": second + width, "in": (acked - before) / width, "out": round(decoded / width, 1), "backlog": waiting})
+        before = acked
+    return points
+
+
+def _batches(step: Step) -> list[dict[str, float | None]]:
+    """The batches with their lags; of many, the longest of each group."""
+    size = max(1, math.ceil(len(step.batches) / POINTS))
+    groups = [step.batches[i : i + size] for i in range(0, len(step.batches), size)]
+    found: list[dict[str, float | None]] = []
+    for batch in (max(group, key=lambda one: one.seconds) for group in groups):
+        lags = [(batch.ended - at, weight) for at, weight in step.table.spread(batch.offsets)]
+        one = {"t": round(batch.ended - step.began, 3), "seconds": round(batch.seconds, 3), "messages": batch.taken}
+        found.append({**one, **{f"lag_{name}": _rounded(quantile(lags, share)) for name, share in SHARES}})
+    return found
+
+
+def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The figures as people read them: what, and how much."""
+    found: Mapping[str, Any] = result["figures"]
+    if not found:
+        return []
+    lag, batch, publish = found["lag_s"], found["batch_s"], found["publish_ms"]
+    growth, drained = found["backlog_growth_per_second"], found["drained_s"]
+    rest = "not all of it" if drained is None else f"the rest in {drained:.1f} s"
+    account = (
+        "not known: not everything was decoded"
+        if not result["accounted"]
+        else "every one, once"
+        if result["complete"]
+        else _missing(result["missing"])
+    )
+    sample = result["sample"]
+    broken = sum(sample["findings"].values())
+    return [
+        ("rate", f"{result['rate']:,.0f}/s asked for, {found['offered_per_second']:,.0f}/s offered"),
+        (
+            "messages",
+            f"{found['acknowledged']:,} acknowledged, {found['not_delivered']:,} not delivered, {found['decoded']:,} decoded",
+        ),
+        ("decoding speed", f"{_number(found['decoded_per_busy_second'])}/s while a batch runs"),
+        ("lag, end to end", _seconds(lag)),
+        ("batches", f"{found['batches']:,}; {_seconds(batch)}"),
+        ("backlog", f"at most {found['backlog_max']:,} messages; {growth:+,.0f}/s in the second half; {rest}"),
+        ("publishing", f"p50 {_number(publish['p50'])} ms, p99 {_number(publish['p99'])} ms, max {_number(publish['max'])} ms"),
+        ("offsets accounted for", account),
+        ("sample", f"{sample['messages']:,} messages judged, {broken:,} findings"),
+    ]
+
+
+def _missing(count: int) -> str:
+    return f"{count:,} missing" if count > 0 else f"{-count:,} too many" if count else "some missing, others twice"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:,.1f}"
+
+
+def _seconds(found: Mapping[str, float | None]) -> str:
+    return ", ".join(f"{name} {'-' if value is None else f'{value:.2f} s'}" for name, value in found.items())
+
+
+def subject(result: Mapping[str, Any]) -> str:
+    """What was under load, in a line."""
+    return (
+        f"{result['format']} {result['profile']}, level {LEVELS[result['level']]}, decoder {result['decoder']}, trigger "
+        f"{result['trigger_ms']} ms, {result['partitions']} partitions, seed {result['seed']}, broker {result['broker']}"
+    )
+
+
+def render(outcome: Outcome) -> RenderableType:
+    """For a terminal: broken rules, every step of a search, the figures, the verdict."""
+    result = record(outcome)
+    parts: list[RenderableType] = [failure(one) for one in outcome.sample.failures[:5]]
+    if outcome.failed:
+        parts.append(Text(printable_lines(outcome.failed), style="red"))
+    if result["search"]:
+        table = Table("rate", "offered", "verdict", header_style="bold", pad_edge=False)
+        for one in result["search"]:
+            said = Text("keeps up", "green") if one["keeps_up"] else Text(f"falls behind: {one['why']}", "red")
+            table.add_row(f"{one['rate']:,.0f}/s", f"{one['offered']:,.0f}/s", said)
+        parts.append(table)
+    table = Table(show_header=False, pad_edge=False, box=None)
+    for what, much in rows(result):
+        table.add_row(Text(what, "dim"), Text(much))
+    parts += [table, Text(printable(subject(result)), style="dim")]
+    parts.append(
+        Text(printable(f"{result['format']}: {result['headline']}"), style="bold" if outcome.exit_code == 0 else "bold red")
+    )
+    return Group(*parts)
+
+
+def printable_lines(text: str) -> str:
+    """The text with nothing left that a terminal would act on, but its line ends."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def markdown(outcome: Outcome) -> str:
+    """For a pull request."""
+    result = record(outcome)
+    lines = [f"**{_cell(result['format'])}: {_cell(result['headline'])}**", "", "| what | how much |", "|---|---|"]
+    lines += [f"| {_cell(what)} | {_cell(much)} |" for what, much in rows(result)]
+    if result["search"]:
+        lines += ["", "| rate | offered | verdict |", "|---|---|---|"]
+        for one in result["search"]:
+            said = "keeps up" if one["keeps_up"] else f"falls behind: {one['why']}"
+            lines.append(f"| {one['rate']:,.0f}/s | {one['offered']:,.0f}/s | {_cell(said)} |")
+    if result["sample"]["shown"]:
+        lines += ["", "| rule | at | expected | actual |", "|---|---|---|---|"]
+        for one in result["sample"]["shown"]:
+            lines.append("| " + " | ".join(_cell(one[k]) for k in ("rule", "path", "expected", "actual")) + " |")
+    return "\n".join([*lines, "", _cell(subject(result)) + "."])
+
+
+def _cell(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")[:300]
+
+
+WIDTH, HEIGHT = 400, 220
+LEFT, RIGHT, TOP, BOTTOM = 46, 8, 10, 24
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a plot: its name, which colour it has, and its SVG path."""
+
+    name: str
+    colour: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot ready to be drawn: `ys` and `xs` are (place, text) of the axes' ticks, `bars` (x, y, width, height)."""
+
+    title: str
+    unit: str
+    lines: tuple[Line, ...]
+    ys: tuple[tuple[float, str], ...]
+    xs: tuple[tuple[float, str], ...]
+    bars: tuple[tuple[float, float, float, float], ...] = ()
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    bottom: int = HEIGHT - BOTTOM
+
+
+def ticks(largest: float, count: int = 4) -> list[float]:
+    """Round numbers from 0 to at least `largest`, about `count` of them."""
+    if not largest > 0:
+        return [0.0, 1.0]
+    rough = largest / count
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough * (1 - 1e-9))
+    return [step * i for i in range(math.ceil(largest / step - 1e-9) + 1)]
+
+
+def _tick(value: float) -> str:
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:g}{letter}"
+    return f"{value:g}"
+
+
+def plot(
+    title: str, unit: str, lines: Sequence[tuple[str, Sequence[tuple[float, float | None]]]], end: float, bars: bool = False
+) -> Plot:
+    """Lines of (seconds, value) as a plot; a None breaks a line. With `bars` the first line's points are bars."""
+    values = [y for _, points in lines for _, y in points if y is not None]
+    marks = ticks(max(values, default=0.0))
+    across = ticks(end, 5)
+    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+
+    def x(value: float) -> float:
+        return round(LEFT + wide * value / max(end, 1e-9), 1)
+
+    def y(value: float) -> float:
+        return round(TOP + high * (1 - value / marks[-1]), 1)
+
+    drawn, blocks = [], []
+    for place, (name, points) in enumerate(lines):
+        path, pen = [], "M"
+        for at, value in points:
+            if value is None:
+                pen = "M"
+                continue
+            path.append(f"{pen}{x(at)} {y(value)}")
+            pen = "L"
+            if bars and place == 0:
+                left = x(max(0.0, at - value))
+                blocks.append((left, y(value), round(max(1.0, x(at) - left - 1), 1), round(y(0) - y(value), 1)))
+        drawn.append(Line(name, "abc"[place % 3], "" if bars and place == 0 else " ".join(path)))
+    ys = tuple((y(value), _tick(value)) for value in marks)
+    xs = tuple((x(value), f"{value:g} s") for value in across if value <= end * 1.001)
+    return Plot(title, unit, tuple(drawn), ys, xs, tuple(blocks))
+
+
+def plots(result: Mapping[str, Any]) -> list[Plot]:
+    """Rates, backlog, lag and batch durations over time; none where nothing was measured."""
+    line, batches = result["timeline"], result["batches"]
+    if not line:
+        return []
+    end = max([line[-1]["t"], *(one["t"] for one in batches)])
+
+    def over(name: str) -> list[tuple[float, float | None]]:
+        return [(point["t"], point[name]) for point in line]
+
+    def by_batch(name: str) -> list[tuple[float, float | None]]:
+        return [(one["t"], one[name]) for one in batches]
+
+    return [
+        plot("Rate", "messages/s", [("acknowledged", over("in")), ("decoded", over("out"))], end),
+        plot("Backlog", "messages", [("waiting", [(0.0, 0.0), *over("backlog")])], end),
+        plot("Lag, end to end", "seconds", [(name, by_batch(f"lag_{name}")) for name in ("p50", "p95", "p99")], end),
+        plot("Batch duration", "seconds", [("a batch", by_batch("seconds"))], end, bars=True),
+    ]
+
+
+def html(result: Mapping[str, Any]) -> str:
+    """The page: one file, no scripts, nothing fetched."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template(TEMPLATE)
+    return page.render(
+        result=result, rows=rows(result), plots=plots(result), subject=subject(result), good=result["exit_code"] == 0
+    )
+
+
+def write(outcome: Outcome, directory: Path) -> None:
+    """Writes load.json and load.html into the directory, which is made if it is missing."""
+    directory.mkdir(parents=True, exist_ok=True)
+    result = record(outcome)
+    (directory / "load.json").write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    (directory / "load.html").write_text(html(result), encoding="utf-8", errors="backslashreplace")

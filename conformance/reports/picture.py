@@ -1,0 +1,186 @@
+"""A run's matrix as a picture: `python -m conformance.reports.picture report.jsonl matrix.svg`.
+
+A row for each format, a square for each profile. Drawn on a ground of its own, so that it is legible on light and dark pages; the
+signs are shapes, not letters, and nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from xml.sax.saxutils import escape
+
+import orjson
+
+from conformance.judging.judge import BAD, Verdict
+from conformance.reports.facts import WORDS
+from conformance.text import printable
+from generators.errors import HarnessError, UsageError
+
+WIDTH: Final = 900
+SIDE: Final = 16
+STEP: Final = 20
+ROW: Final = 28
+TOP: Final = 92
+NAMES, SQUARES, RULES, CASES = 20, 214, 790, WIDTH - 20
+A_ROW: Final = 24
+"""Squares in a line; a format with more profiles takes several."""
+_SHAPES: Final = {
+    "good": "M4 8.5 7 11.5 12.5 5",
+    "bad": "M4.5 4.5 11.5 11.5M11.5 4.5 4.5 11.5",
+    "warn": "M8 3.5V9M8 11.5V12.5",
+    "none": "M4.5 8H11.5",
+}
+_LEGEND: Final = (("good", "conforms"), ("bad", "fails"), ("warn", "fails as recorded"), ("none", "not judged"))
+_STYLE: Final = """
+.ground { fill: #fff; stroke: #d5dae0; } text { fill: #1b1f24; font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; }
+.name { font: 13px ui-monospace, Menlo, Consolas, monospace; } .soft { fill: #59636e; }
+.head { font-size: 20px; font-weight: 600; } .line { stroke: #d5dae0; }
+.shape { fill: none; stroke: #fff; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; }
+.good { fill: #1a7f43; } .bad { fill: #b3261e; } .warn { fill: #9a6700; } .none { fill: #6e7781; }
+@media (prefers-color-scheme: dark) {
+  .ground { fill: #0e1217; stroke: #2d353f; } text { fill: #e6eaf0; } .soft { fill: #9aa5b1; } .line { stroke: #2d353f; }
+  text.good { fill: #4cc38a; } text.bad { fill: #ff8a80; } text.warn { fill: #f0b54a; }
+}
+"""
+
+
+@dataclass(slots=True)
+class Drawn:
+    """A format as the picture shows it: cases by profile and verdict, and the broken rules of the cases that went wrong."""
+
+    name: str
+    profiles: dict[str, Counter[str]] = field(default_factory=dict)
+    wrong: dict[str, list[tuple[set[str], set[str]]]] = field(default_factory=dict)
+    binding: set[str] = field(default_factory=set)
+    broken: set[str] = field(default_factory=set)
+    rules: int = 0
+    compared: set[str] = field(default_factory=set)
+
+    @property
+    def kept(self) -> int:
+        """Rules that were compared and that no case breaks."""
+        return len(self.compared - self.broken)
+
+    def state(self, profile: str) -> str:
+        """good, bad, warn (everything wrong is on record) or none (nothing was judged)."""
+        if set(self.profiles[profile]) <= {Verdict.UNSUPPORTED.value}:
+            return "none"
+        cases = self.wrong.get(profile, [])
+        if any((broken & self.binding or broken) - known or not broken for broken, known in cases):
+            return "bad"
+        return "warn" if cases else "good"
+
+
+def read(lines: Iterable[bytes]) -> tuple[str, int, list[Drawn]]:
+    """The decoder, the exit code and the formats of a report. Raises UsageError when it is no whole report."""
+    formats: dict[str, Drawn] = {}
+    decoder, code = "", -1
+    for number, line in enumerate(lines, 1):
+        try:
+            one: Mapping[str, Any] = orjson.loads(line)
+            kind = one["type"]
+            if kind == "header":
+                decoder = one["decoder"]
+            elif kind == "footer":
+                code = one["exit_code"]
+            elif kind in ("case", "rule"):
+                _take(formats.setdefault(one["format"], Drawn(one["format"])), one)
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"line {number} is no line of report.jsonl: {error}") from None
+    if code < 0:
+        raise UsageError("the report has no footer: it is empty or truncated")
+    return decoder, code, list(formats.values())
+
+
+def _take(fmt: Drawn, one: Mapping[str, Any]) -> None:
+    if one["type"] == "rule":
+        fmt.rules += 1
+        if one["obligation"] == "MUST":
+            fmt.binding.add(one["id"])
+        if one["compared"]:
+            fmt.compared.add(one["id"])
+        if one["broken"]:
+            fmt.broken.add(one["id"])
+        return
+    fmt.profiles.setdefault(one["profile"], Counter())[one["verdict"]] += 1
+    if one["verdict"] in BAD:
+        fmt.wrong.setdefault(one["profile"], []).append((set(one["rules_broken"]), set(one["rules_known"])))
+
+
+def svg(decoder: str, code: int, formats: list[Drawn]) -> str:
+    """The picture."""
+    rows = [max(1, -(-len(fmt.profiles) // A_ROW)) for fmt in formats]
+    height = TOP + sum(8 + STEP * lines for lines in rows) + 44
+    kept, rules = sum(fmt.kept for fmt in formats), sum(fmt.rules for fmt in formats)
+    cases = sum(count.total() for fmt in formats for count in fmt.profiles.values())
+    profiles = sum(len(fmt.profiles) for fmt in formats)
+    subject = "reference decoders" if decoder == "reference" else f"decoder {printable(decoder)}"
+    said = f"{subject}: {WORDS.get(code, 'failed')}"
+    several = f"{len(formats)} format{'s' if len(formats) != 1 else ''}, {profiles} profile{'s' if profiles != 1 else ''}"
+    about = f"{several}, {cases:,} cases, {kept} of {rules} rules kept"
+    tone = "good" if code == 0 else "bad" if code == 1 else "warn"
+    size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title about">',
+        f'<title id="title">{escape(said)}</title>',
+        f'<desc id="about">{escape(about)}</desc>',
+        f"<style>{_STYLE}</style>",
+        f'<rect class="ground" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="8"/>',
+        f'<text class="head {tone}" x="{NAMES}" y="36">{escape(said[:70])}</text>',
+        f'<text class="soft" x="{NAMES}" y="58">{escape(about)}</text>',
+        f'<text class="soft" x="{SQUARES}" y="{TOP - 10}">profiles</text>',
+        f'<text class="soft" x="{RULES}" y="{TOP - 10}" text-anchor="end">rules kept</text>',
+        f'<text class="soft" x="{CASES}" y="{TOP - 10}" text-anchor="end">cases</text>',
+    ]
+    y = TOP
+    for fmt, lines in zip(formats, rows, strict=True):
+        out += _row(fmt, y)
+        y += 8 + STEP * lines
+    out.append(f'<line class="line" x1="{NAMES}" x2="{CASES}" y1="{y}" y2="{y}"/>')
+    x = NAMES
+    for state, word in _LEGEND:
+        out += [_square(state, x, y + 14), f'<text class="soft" x="{x + SIDE + 6}" y="{y + 27}">{word}</text>']
+        x += SIDE + 6 + 7 * len(word) + 16
+    return "\n".join([*out, "</svg>", ""])
+
+
+def _row(fmt: Drawn, y: int) -> Iterator[str]:
+    total = sum(count.total() for count in fmt.profiles.values())
+    yield f'<line class="line" x1="{NAMES}" x2="{CASES}" y1="{y}" y2="{y}"/>'
+    yield f'<text class="name" x="{NAMES}" y="{y + 18}">{escape(printable(fmt.name))}</text>'
+    for number, (profile, counts) in enumerate(fmt.profiles.items()):
+        words = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(counts.items()))
+        x, down = SQUARES + STEP * (number % A_ROW), y + 6 + STEP * (number // A_ROW)
+        yield _square(fmt.state(profile), x, down, f"{profile}: {words}")
+    yield f'<text x="{RULES}" y="{y + 18}" text-anchor="end">{fmt.kept}/{fmt.rules}</text>'
+    yield f'<text x="{CASES}" y="{y + 18}" text-anchor="end">{total:,}</text>'
+
+
+def _square(state: str, x: int, y: int, title: str = "") -> str:
+    told = f"<title>{escape(printable(title))}</title>" if title else ""
+    box = f'<rect class="{state}" width="{SIDE}" height="{SIDE}" rx="3"/>'
+    return f'<g transform="translate({x} {y})">{told}{box}<path class="shape" d="{_SHAPES[state]}"/></g>'
+
+
+def main(report: str, target: str) -> None:
+    """Draws a report.jsonl. Raises UsageError, HarnessError."""
+    try:
+        with Path(report).open("rb") as file:
+            found = read(file)
+        Path(target).write_text(svg(*found), "utf-8", "backslashreplace")
+    except OSError as error:
+        raise HarnessError(f"cannot draw {report} to {target}: {error.strerror or error}") from error
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m conformance.reports.picture report.jsonl matrix.svg")
+    try:
+        main(*sys.argv[1:])
+    except HarnessError as error:
+        sys.exit(f"picture: {error}")

@@ -1,0 +1,188 @@
+"""The run as data, one JSON object a line (report.schema.json): a header; each case, rule, call, failure and entry of the record
+of known failures; a footer. A report without its footer is truncated.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.resources
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from conformance.files import put
+from conformance.judging.known import EntryResult
+from conformance.judging.results import Failure, FormatResult, RunResult
+from generators.errors import HarnessError
+
+VERSION = 2
+
+
+def records(result: RunResult) -> Iterator[dict[str, Any]]:
+    """The report's lines."""
+    head = result.header
+    yield {
+        "type": "header",
+        "version": VERSION,
+        "seed": head.seed,
+        "budget": head.budget,
+        "decoder": head.decoder,
+        "broker": head.broker,
+        "topic": head.topic or None,
+        "versions": dict(head.versions),
+        "arguments": list(head.arguments),
+    }
+    for fmt in result.formats:
+        yield from _cases(fmt)
+        yield from _rules(fmt)
+        for call in fmt.calls:
+            yield {
+                "type": "call",
+                "format": fmt.format,
+                "name": call.name,
+                "level": call.level,
+                "cases": call.cases,
+                "messages": call.messages,
+                "note": call.note,
+            }
+    for failure in result.failures:
+        yield _failure(failure)
+    for entry in result.entries:
+        yield _expectation(entry)
+    yield {
+        "type": "footer",
+        "exit_code": result.exit_code,
+        "seconds": round(result.seconds, 3),
+        "stopped_early": result.stopped_early,
+        "formats": {
+            fmt.format: {
+                "cases": len(fmt.cases),
+                "drawn": fmt.drawn,
+                "rules": len(fmt.rules),
+                "rules_exercised": sum(1 for r in fmt.rules if r.compared),
+                "verdicts": {v.value: n for v, n in sorted(fmt.verdicts.items())},
+                "certain_cells": round(fmt.certain, 6),
+                "cells": {state.value: n for state, n in sorted(fmt.cells.items())},
+            }
+            for fmt in result.formats
+        },
+    }
+
+
+def _cases(fmt: FormatResult) -> Iterator[dict[str, Any]]:
+    for result in fmt.cases:
+        places = fmt.places.get(result.case.id, ())
+        yield {
+            "type": "case",
+            "id": result.case.id,
+            "format": fmt.format,
+            "profile": result.case.profile,
+            "level": result.case.level,
+            "verdict": result.verdict.value,
+            "rules_broken": sorted({f.rule for f in result.findings}),
+            "rules_known": sorted(result.known),
+            "messages": [{"topic": t, "partition": p, "offset": o} for t, p, o in places],
+            "note": result.note,
+        }
+
+
+def _rules(fmt: FormatResult) -> Iterator[dict[str, Any]]:
+    for found in fmt.rules:
+        rule = found.rule
+        yield {
+            "type": "rule",
+            "format": fmt.format,
+            "id": rule.id,
+            "statement": rule.statement,
+            "obligation": rule.obligation.value,
+            "provenance": rule.provenance.value,
+            "effect": rule.effect.value,
+            "citations": [str(c) for c in rule.citations],
+            "compared": found.compared,
+            "broken": found.broken,
+            "reachable": found.reachable,
+        }
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    finding = failure.finding
+    message = failure.result.case.written[finding.message].message
+    return {
+        "type": "failure",
+        "rule": failure.rule.id,
+        "case": finding.case,
+        "cases": failure.cases,
+        "new": failure.new,
+        "known": failure.known,
+        "reason": failure.reason,
+        "link": failure.link,
+        "reduced": failure.reduced,
+        "verdict": failure.result.verdict.value,
+        "aspect": finding.aspect.value,
+        "path": finding.path,
+        "expected": finding.expected,
+        "actual": finding.actual,
+        "message": {"key": as_bytes(message.key), "value": as_bytes(message.value)},
+        "file": failure.file or None,
+    }
+
+
+def _expectation(one: EntryResult) -> dict[str, Any]:
+    entry = one.entry
+    return {
+        "type": "expectation",
+        "rule": entry.rule,
+        "verdict": entry.verdict.value,
+        "profiles": list(entry.profiles),
+        "cases": list(entry.cases),
+        "drawn": entry.drawn,
+        "state": one.state.value,
+        "count": one.cases,
+        "hint": one.hint,
+    }
+
+
+def as_bytes(value: bytes | None) -> Mapping[str, str] | None:
+    """`{"text": ...}` when valid UTF-8, else `{"base64": ...}`; null is null (DESIGN 3.7)."""
+    if value is None:
+        return None
+    try:
+        return {"text": value.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(value).decode()}
+
+
+def prepare(directory: Path) -> None:
+    """Makes the report's directory and tries it, before anything long starts. Raises HarnessError when it cannot be written."""
+    probe = directory / "report.jsonl.partial"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"\n")
+        probe.unlink()
+    except OSError as error:
+        raise HarnessError(
+            f"cannot write a report to {directory}: {error.strerror or error}. Choose another --report."
+        ) from error
+
+
+def write(result: RunResult, directory: Path) -> Path:
+    """Writes report.jsonl. Raises HarnessError when the disk refuses; nothing half-written stays under its name."""
+    return put(directory / "report.jsonl", lambda: map(_line, records(result)))
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(record) + b"\n"
+    except orjson.JSONEncodeError:
+        # A lone surrogate, which an exception's text may hold.
+        return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def schema() -> dict[str, Any]:
+    """The report's JSON Schema (of one line)."""
+    text = importlib.resources.files("conformance.reports").joinpath("report.schema.json").read_bytes()
+    found: dict[str, Any] = orjson.loads(text)
+    return found

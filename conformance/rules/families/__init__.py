@@ -1,0 +1,1 @@
+"""Rules that several formats share, as functions of a format's book."""

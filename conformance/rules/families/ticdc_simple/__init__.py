@@ -1,0 +1,1 @@
+"""Rules that both encodings of TiCDC's Simple protocol share."""

@@ -1,0 +1,1 @@
+"""One table of rules a format, named as its writer and its decoder."""

@@ -1,0 +1,148 @@
+"""The differential check: one history, every format, one and the same table (DESIGN 6.3).
+
+Each format's writer tells the history, its decoder reads it back at level two, and the row changes are applied to an empty table
+in the order of the messages. What remains is compared cell by cell with the source's own table, not with any writer's
+expectation. What a profile is documented to lose is listed by `Format.losses` and counted; everything else is a difference.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+from conformance.cases.catalogue import profiles
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Request, lay_out
+from conformance.engines.child import DECODERS, ChildEngine
+from conformance.judging.compare import Typed, same_value
+from conformance.judging.output import OutputRow, read
+from generators.drawing import shared_history as differential
+from generators.drawing.shared_history import KEY, Told
+from generators.model import Cell, Layout, State, Value
+from generators.sources import mysql
+from generators.wire_format import Format, Loss, Profile, get, module_name
+
+SHOWN: Final = 5
+"""How many differences are kept for a format."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one format's table came to.
+
+    `rows` are those of the source at the end, `cells` how many were compared, `lost` how many differ as a documented loss says,
+    by its statement, `columns` those that the format cannot carry; `wrong` are the first differences, `differences` counts all,
+    `broken` and `worn` the cells of each column that differ and that differ as documented.
+    """
+
+    format: str
+    profile: str
+    changes: int
+    rows: int
+    cells: int = 0
+    lost: Counter[str] = field(default_factory=Counter)
+    columns: tuple[str, ...] = ()
+    wrong: list[str] = field(default_factory=list)
+    differences: int = 0
+    broken: Counter[str] = field(default_factory=Counter)
+    worn: Counter[str] = field(default_factory=Counter)
+
+    def differ(self, what: str, column: str = "") -> None:
+        """Notes a difference, of a column if it is one's."""
+        self.differences += 1
+        if column:
+            self.broken[column] += 1
+        if len(self.wrong) < SHOWN:
+            self.wrong.append(what)
+
+
+def compare(
+    engine: ChildEngine, names: Sequence[str], glob: str, seed: int, decoder: str | None, note: Callable[[str], None]
+) -> list[Outcome]:
+    """The outcomes of every profile of these formats that matches `glob`. Raises NothingSelected, UsageError."""
+    found = []
+    for name in names:
+        fmt = get(name)
+        for profile in profiles(fmt, glob):
+            note(f"{name}/{profile.name}: one history of seed {seed}")
+            found.append(check(engine, fmt, profile, seed, decoder))
+    return found
+
+
+def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, decoder: str | None = None) -> Outcome:
+    """One format's outcome; `decoder` None is the reference. Raises UsageError when the decoder cannot be loaded."""
+    one = differential.told(fmt, profile, seed)
+    written = fmt.write(one.history, profile, Layout(partitions=1))
+    messages = [w.message for w in written]
+    carried = {column.name for column in one.table.columns}
+    missing = tuple(name for name in differential.COLUMNS if name not in carried)
+    outcome = Outcome(fmt.name, profile.name, len(one.history.events), len(one.rows), columns=missing)
+    losses = fmt.losses(profile)
+    for loss in losses:
+        if loss.left is None:
+            outcome.lost[loss.statement] = len(one.rows)
+            return outcome
+    handle = f"differential-{fmt.name}"
+    places, source = lay_out(engine.directory, handle, messages)
+    engine.open(handle, source).result()
+    spec = decoder or f"{DECODERS}.{module_name(fmt.name)}"
+    try:
+        asked = Request(handle, source.ranges, spec, 2, profile.deployment, one.table)
+        found = read(engine.decode(asked).result(), 2)
+    except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+        outcome.differ(f"{spec}: {error}")
+        return outcome
+    finally:
+        engine.release(handle)
+    ordered = [row for place in places for row in found.get(place, ())]
+    _compare(one, _applied(ordered, outcome), losses, outcome)
+    return outcome
+
+
+def _applied(rows: Iterable[OutputRow], outcome: Outcome) -> dict[Value, Mapping[str, Any]]:
+    """The keyed table that the row changes leave behind."""
+    table: dict[Value, Mapping[str, Any]] = {}
+    for row in rows:
+        if row.kind == "CORRUPT":
+            outcome.differ(f"a message was read as CORRUPT: {row.error}")
+            continue
+        before, after = row.before, row.after
+        if row.op in ("UPDATE", "DELETE") and before is not None:
+            table.pop(_key(before), None)
+        if after is not None and row.op in ("INSERT", "UPDATE", "READ"):
+            table[_key(after)] = after
+    return table
+
+
+def _key(image: Mapping[str, Any]) -> Value:
+    held = image[KEY]
+    value = held.value if isinstance(held, Typed) else held
+    return int(value) if isinstance(value, Decimal) else value
+
+
+def _compare(one: Told, table: Mapping[Value, Mapping[str, Any]], losses: Sequence[Loss], outcome: Outcome) -> None:
+    for key in one.rows.keys() - table.keys():
+        outcome.differ(f"row {key!r} is missing")
+    for key in table.keys() - one.rows.keys():
+        outcome.differ(f"row {key!r} should not be there")
+    for key in one.rows.keys() & table.keys():
+        for column in one.table.columns:
+            outcome.cells += 1
+            want, got = one.rows[key][column.name], table[key][column.name]
+            if _same(column.type, want, got):
+                continue
+            loss = next((loss for loss in losses if loss.covers(column.type)), None)
+            if loss is not None and loss.left is not None and _same(column.type, loss.left(column.type, want), got):
+                outcome.lost[loss.statement] += 1
+                outcome.worn[column.name] += 1
+            else:
+                outcome.differ(f"row {key!r}, {column.name}: {want!r} became {got!r}", column.name)
+
+
+def _same(kind: Any, want: Value, got: Any) -> bool:
+    if want is None or got is None:
+        return want is got
+    cell = Cell(State.VALUE, kind, want, cls=mysql.value_class(kind, want))
+    return same_value(cell, got)

@@ -1,0 +1,422 @@
+"""Garbage through a decoder: mutated messages, and what they owe by readers without Spark.
+
+Chunks of mutants are written as Parquet, decoded at level one in the child process, and tallied there. A chunk that raises, hangs
+or ends the child is halved until the messages that do it stand alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.cases.catalogue import profiles as matching
+from conformance.engines.base import ChildDied, DecodeRaised, write_records
+from conformance.engines.child import DECODERS, ChildEngine
+from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Subject, rules
+from conformance.rules.base import owner as first
+from generators.bulk.mutations import Mutant, Mutants, State, by_deployment
+from generators.errors import HarnessError
+from generators.model import Message
+from generators.storage import codec
+from generators.wire_format import Format, Profile, get, module_name
+
+CHUNK: Final = 20_000
+FILE: Final = 5_000
+"""Messages of one Parquet file, which is what one task reads."""
+CHUNK_BYTES: Final = 64 << 20
+TOPIC: Final = "fuzz"
+PARTITIONS: Final = 3
+OFFENDERS: Final = 8
+"""How many messages that raise are isolated per chunk; each takes some fifteen calls."""
+PROBE_S: Final = 30.0
+"""The least time that a part of a chunk is given; otherwise it has its share of the whole chunk's."""
+HUGE_START: Final = 1 << 40
+"""The offset of the first huge mutant: the numbers of the others stay far below."""
+
+BAD: Final = ("lost", "foreign", "misnumbered", "accepted", "raised", "hung", "died", "unjudged")
+"""Outcomes that break the contract of level one; `accepted` as far as its rule is a MUST."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Messages that came to the same. `offset` and `size` are of the smallest, `error` what it raised."""
+
+    way: str
+    state: str
+    reason: str
+    outcome: str
+    kinds: str
+    count: int
+    size: int
+    offset: int
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What breaks the contract, by way of mutation and rule, with its smallest message."""
+
+    format: str
+    profiles: tuple[str, ...]
+    rule: Rule
+    tally: Tally
+    message: Message | None
+
+    @property
+    def fails(self) -> bool:
+        """Whether it makes the verdict bad: everything but what a MUST does not forbid to accept."""
+        return self.tally.outcome != "accepted" or self.rule.obligation is Obligation.MUST
+
+    def as_json(self) -> dict[str, Any]:
+        """The finding as data; bytes in base64."""
+        one, message = self.tally, self.message
+        return {
+            "format": self.format,
+            "profiles": list(self.profiles),
+            "rule": self.rule.id,
+            "obligation": self.rule.obligation.value,
+            "outcome": one.outcome,
+            "kinds": one.kinds,
+            "way": one.way,
+            "state": one.state,
+            "reason": one.reason,
+            "count": one.count,
+            "number": one.offset,
+            "error": one.error,
+            "size": one.size,
+            "key": None if message is None or message.key is None else base64.b64encode(message.key).decode(),
+            "value": None if message is None or message.value is None else base64.b64encode(message.value).decode(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Fuzzed:
+    """A format's garbage and what came of it. `peak_bytes` is None where the system does not tell."""
+
+    format: str
+    seed: int
+    decoder: str
+    tallies: tuple[Tally, ...]
+    findings: tuple[Finding, ...]
+    seconds: float
+    peak_bytes: int | None
+    limit_bytes: int
+    interrupted: bool = False
+
+    def count(self, state: str = "", outcome: str = "") -> int:
+        """Messages of that state and outcome."""
+        return sum(t.count for t in self.tallies if state in ("", t.state) and outcome in ("", t.outcome))
+
+    @property
+    def mutants(self) -> int:
+        """Messages that were sent."""
+        return sum(t.count for t in self.tallies if t.outcome != "foreign")
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the child took more memory than it may."""
+        return self.peak_bytes is not None and self.peak_bytes > self.limit_bytes
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing breaks the contract."""
+        return not self.too_large and not any(f.fails for f in self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """The verdict as data."""
+        accepted: dict[str, int] = {}
+        for one in self.findings:
+            if one.tally.outcome == "accepted":
+                accepted[one.rule.id] = accepted.get(one.rule.id, 0) + one.tally.count
+        doubtful: dict[str, int] = {}
+        for tally in self.tallies:
+            if tally.state == State.DOUBTFUL:
+                doubtful[tally.reason] = doubtful.get(tally.reason, 0) + tally.count
+        return {
+            "format": self.format,
+            "seed": self.seed,
+            "decoder": self.decoder,
+            "verdict": "interrupted" if self.interrupted else "ok" if self.ok else "failed",
+            "mutants": self.mutants,
+            "readable": self.count(State.READABLE),
+            "unreadable": self.count(State.UNREADABLE),
+            "rejected": self.count(outcome="rejected"),
+            "accepted": accepted,
+            "doubtful": doubtful,
+            **{outcome: self.count(outcome=outcome) for outcome in BAD if outcome != "accepted"},
+            "seconds": round(self.seconds, 1),
+            "per_second": round(self.mutants / self.seconds) if self.seconds else 0,
+            "peak_mb": None if self.peak_bytes is None else self.peak_bytes >> 20,
+            "limit_mb": self.limit_bytes >> 20,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What to do: `count` mutants of each format beside the huge ones; `timeout_s` bounds a call, `memory_mb` the child."""
+
+    count: int
+    seed: int = 1
+    decoder: str = ""
+    writer_profile: str = "*"
+    timeout_s: float = 300
+    memory_mb: int = 4096
+    huge: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Mutants on disk."""
+
+    group: tuple[Profile, ...]
+    records: tuple[Path, ...]
+    expected: tuple[Path, ...]
+    low: int
+    high: int
+    mutants: Mapping[int, Mutant]
+
+
+class Fuzzer:
+    """One format's garbage through one decoder. `run` can be interrupted, and tells what it has seen until then."""
+
+    def __init__(self, engine: ChildEngine, name: str, settings: Settings, note: Callable[[str], None]) -> None:
+        self._engine, self._settings, self._note = engine, settings, note
+        self._fmt: Format[Any] = get(name)
+        self._decoder = settings.decoder or f"{DECODERS}.{module_name(name)}"
+        self._groups = by_deployment(matching(self._fmt, settings.writer_profile))
+        self._tallies: dict[tuple[Any, ...], Tally] = {}
+        self._examples: dict[tuple[Any, ...], tuple[tuple[Profile, ...], Message | None]] = {}
+        self._peak: int | None = None
+        self._files = 0
+
+    def run(self) -> Fuzzed:
+        """The whole job. Raises UsageError for a decoder that cannot be loaded, HarnessError."""
+        self._engine.started.result()
+        began, interrupted = time.monotonic(), False
+        under_way: list[tuple[_Chunk, Future[Mapping[str, Any]]]] = []
+        try:
+            for chunk in self._chunks():
+                under_way.append((chunk, self._ask(chunk, chunk.low, chunk.high)))
+                if len(under_way) == 2:
+                    self._settle(*under_way[0])
+                    del under_way[0]
+            while under_way:
+                self._settle(*under_way[0])
+                del under_way[0]
+        except KeyboardInterrupt:
+            interrupted = True
+        self._look()
+        settings = self._settings
+        return Fuzzed(
+            self._fmt.name,
+            settings.seed,
+            self._decoder,
+            tuple(self._tallies.values()),
+            tuple(self._findings()),
+            time.monotonic() - began,
+            self._peak,
+            settings.memory_mb << 20,
+            interrupted,
+        )
+
+    def _chunks(self) -> Iterator[_Chunk]:
+        total, done = sum(map(len, self._groups)), 0
+        for group in self._groups:
+            start, done = done, done + len(group)
+            count = self._settings.count * done // total - self._settings.count * start // total
+            self._note(f"{self._fmt.name}: reading the messages of {group[0].name}")
+            mutants = Mutants(self._fmt, group, self._settings.seed)
+            number = 0
+            while number < count:
+                some: list[Mutant] = []
+                size = 0
+                while number < count and len(some) < CHUNK and size < CHUNK_BYTES:
+                    some.append(mutants(number))
+                    size += some[-1].message.size
+                    number += 1
+                yield self._write(group, some, FILE)
+            if self._settings.huge and group is self._groups[0]:
+                huge = [replace(one, number=HUGE_START - one.number) for one in mutants.huge()]
+                yield self._write(group, huge, 1)
+
+    def _write(self, group: tuple[Profile, ...], some: Sequence[Mutant], per_file: int) -> _Chunk:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        records, expected = [], []
+        for start in range(0, len(some), per_file):
+            part = some[start : start + per_file]
+            self._files += 1
+            paths = [self._engine.directory / f"fuzz-{what}-{self._files}.parquet" for what in ("records", "expected")]
+            placed = [replace(m.message, topic=TOPIC, partition=m.number % PARTITIONS) for m in part]
+            write_records(paths[0], placed, [m.number for m in part])
+            columns = {
+                "topic": pa.array([TOPIC] * len(part), pa.string()),
+                "partition": pa.array([m.partition for m in placed], pa.int32()),
+                "offset": pa.array([m.number for m in part], pa.int64()),
+                "way": pa.array([m.way for m in part], pa.string()),
+                "state": pa.array([m.left.state.value for m in part], pa.string()),
+                "reason": pa.array([m.left.reason for m in part], pa.string()),
+                "size": pa.array([m.message.size for m in part], pa.int64()),
+            }
+            pq.write_table(pa.table(columns), paths[1])
+            records.append(paths[0])
+            expected.append(paths[1])
+        numbers = [m.number for m in some]
+        return _Chunk(group, tuple(records), tuple(expected), min(numbers), max(numbers), {m.number: m for m in some})
+
+    def _ask(self, chunk: _Chunk, low: int, high: int) -> Future[Mapping[str, Any]]:
+        request = {
+            "records": [str(path) for path in chunk.records],
+            "expected": [str(path) for path in chunk.expected],
+            "low": low,
+            "high": high,
+            "decoder": self._decoder,
+            "deployment": codec.dump_deployment(chunk.group[0].deployment),
+        }
+        share = sum(low <= n <= high for n in chunk.mutants) / len(chunk.mutants)
+        limit_s = max(min(PROBE_S, self._settings.timeout_s), share * self._settings.timeout_s)
+        return self._engine.ask("fuzz", request, limit_s)
+
+    def _wait(self, future: Future[Mapping[str, Any]]) -> Mapping[str, Any]:
+        """The answer; looks at the child's memory while it waits."""
+        while True:
+            self._look()
+            with contextlib.suppress(TimeoutError):
+                return future.result(timeout=0.5)
+
+    def _look(self) -> None:
+        pid = self._engine.pid
+        seen = None if pid is None else peak_memory(pid)
+        if seen is not None:
+            self._peak = max(self._peak or 0, seen)
+
+    def _settle(self, chunk: _Chunk, future: Future[Mapping[str, Any]]) -> None:
+        self._note(f"{self._fmt.name}: {sum(t.count for t in self._tallies.values())} of {self._settings.count} mutants")
+        offenders = 0
+        open_ = [(chunk.low, chunk.high, future)]
+        while open_:
+            low, high, asked = open_.pop()
+            try:
+                for one in self._wait(asked)["tallies"]:
+                    self._add(chunk, Tally(**one))
+            except (DecodeRaised, ChildDied) as error:
+                numbers = [n for n in chunk.mutants if low <= n <= high]
+                if len(numbers) == 1:
+                    offenders += 1
+                    mutant = chunk.mutants[numbers[0]]
+                    self._add(chunk, _failed(mutant, _outcome(error), 1, str(error)))
+                elif offenders >= OFFENDERS:
+                    smallest = min((chunk.mutants[n] for n in numbers), key=lambda m: m.message.size)
+                    self._add(chunk, _failed(smallest, "unjudged", len(numbers), str(error)))
+                else:
+                    self._note(f"{self._fmt.name}: looking for what fails in {len(numbers)} mutants: {str(error)[:80]}")
+                    middle = numbers[len(numbers) // 2]
+                    for part in ((middle, high), (low, middle - 1)):
+                        open_.append((*part, self._ask(chunk, *part)))
+        for path in (*chunk.records, *chunk.expected):
+            path.unlink(missing_ok=True)
+
+    def _add(self, chunk: _Chunk, tally: Tally) -> None:
+        key = (tally.way, tally.state, tally.reason, tally.outcome, tally.kinds, tally.error.partition("\n")[0])
+        seen = self._tallies.get(key)
+        if seen is None or tally.size < seen.size:
+            mutant = chunk.mutants.get(tally.offset)
+            self._examples[key] = chunk.group, None if mutant is None else mutant.message
+            self._tallies[key] = tally if seen is None else replace(tally, count=tally.count + seen.count)
+        else:
+            self._tallies[key] = replace(seen, count=tally.count + seen.count)
+
+    def _findings(self) -> Iterator[Finding]:
+        """Bad tallies by way, rule and outcome, the smallest first."""
+        merged: dict[tuple[str, str, str], Finding] = {}
+        for key, tally in self._tallies.items():
+            if tally.outcome not in BAD:
+                continue
+            group, message = self._examples[key]
+            rule = owner(self._fmt.name, group[0].name, tally)
+            place = (tally.way, rule.id, tally.outcome)
+            one = Finding(self._fmt.name, tuple(p.name for p in group), rule, tally, message)
+            other = merged.get(place)
+            if other is None:
+                merged[place] = one
+            else:
+                small, count = min((one, other), key=lambda f: f.tally.size), tally.count + other.tally.count
+                merged[place] = replace(small, tally=replace(small.tally, count=count))
+        yield from sorted(merged.values(), key=lambda f: (f.tally.size, f.tally.way))
+
+
+def _failed(mutant: Mutant, outcome: str, count: int, error: str) -> Tally:
+    left = mutant.left
+    return Tally(mutant.way, left.state.value, left.reason, outcome, "", count, mutant.message.size, mutant.number, error)
+
+
+def _outcome(error: Exception) -> str:
+    if isinstance(error, DecodeRaised):
+        return "raised"
+    # The engine's words for an expired limit; every other end of the child is its own.
+    return "hung" if str(error).startswith("did not end within") else "died"
+
+
+_ALIKE: Final = {"syntax": "truncated", "packing": "truncated"}
+"""Which fault a reason is judged as that is no named fault's: both leave no well-formed document."""
+
+
+def owner(fmt: str, profile: str, tally: Tally) -> Rule:
+    """The rule that a bad outcome breaks: of the fault that was accepted, else the contract's own. Raises UnknownName."""
+    if tally.outcome != "accepted":
+        return _ANSWERED(fmt) if tally.outcome in ("lost", "foreign", "misnumbered") else _SURVIVED(fmt)
+    tags = frozenset({f"fault:{_ALIKE.get(tally.reason, tally.reason)}"})
+    rule = first(rules(fmt), Subject(profile, 1, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=tags))
+    assert rule is not None, f"{fmt} has no rule on {tags}"
+    return rule
+
+
+def _contract(name: str, statement: str, effect: Effect) -> Callable[[str], Rule]:
+    cited = (Citation("DESIGN", "3.3 and 10"),)
+    return lambda fmt: Rule(f"{fmt}/garbage/{name}", statement, Obligation.MUST, Provenance.ASSUMED, cited, effect)
+
+
+_ANSWERED: Final = _contract(
+    "every-offset", "Every message has its rows, numbered from 0, and there are no rows of any other.", Effect.LOST_CHANGE
+)
+_SURVIVED: Final = _contract(
+    "no-exception", "No message raises, hangs or ends the process: it would stop the whole batch.", Effect.STOPPED_PIPELINE
+)
+
+
+def peak_memory(leader: int) -> int | None:
+    """The sum of the peaks of resident memory of a session's living processes, Java's too; None where there is no /proc."""
+    total = None
+    try:
+        entries = [path for path in Path("/proc").iterdir() if path.name.isdecimal()]
+    except OSError:
+        return None
+    for path in entries:
+        try:
+            if int((path / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[3]) != leader:
+                continue
+            line = next(t for t in (path / "status").read_text("utf-8", "replace").splitlines() if t.startswith("VmHWM:"))
+        except (OSError, StopIteration, IndexError, ValueError):
+            continue
+        total = (total or 0) + int(line.split()[1]) * 1024
+    return total
+
+
+def save(directory: Path, result: Fuzzed) -> Path:
+    """Writes a format's findings as JSON lines, the smallest first; gives the file. Raises HarnessError."""
+    path = directory / f"fuzz-{result.format}.jsonl"
+    lines = [json.dumps(one.as_json(), ensure_ascii=False) for one in result.findings]
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(line + "\n" for line in lines), "utf-8")
+    except OSError as error:
+        raise HarnessError(f"cannot save findings to {path}: {error.strerror or error}") from error
+    return path

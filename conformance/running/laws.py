@@ -1,0 +1,189 @@
+"""The decoding laws: a message decodes alike in any batch, any partitioning and any session (DESIGN 3.6).
+
+A seeded sample of messages is decoded again under other circumstances, and each message's rows are compared with those of a plain
+call over the same sample.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import replace
+from typing import Any, Final
+
+from conformance.cases.catalogue import Call
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, to_ranges
+from conformance.judging.judge import Finding, Judge
+from conformance.judging.output import OutputRow, Place, read
+from conformance.rules.base import Aspect
+from conformance.running.prepared import Owners, Prepared, Sample, Settings, Trial, request, sample
+
+ALONE: Final = 4
+"""How many messages are decoded each in a call of its own."""
+
+PARTITIONS: Final = 3
+"""Into how many partitions a sample is spread, fewer than its messages and more than cores."""
+
+_UNSTABLE = ("types", "schema_version")
+
+
+Rows = Mapping[Place, Sequence[OutputRow]]
+
+
+def submit(engine: Engine, one: Prepared, settings: Settings) -> list[Sample]:
+    """Submits the law calls of a format, for one deployment at level one and for the widest table at level two.
+
+    Each changes as much at once as it can: a message that decodes in another environment, batch and partitioning as it did in
+    the call that is judged obeys both laws. Only where something differs are the circumstances tried one by one (`again`).
+    """
+    samples: list[Sample] = []
+    by_level = {level: [c for c in one.calls if c.level == level] for level in (1, 2)}
+    chosen = _plainest(by_level[1]) + _widest(by_level[2])
+    for call in chosen:
+        mine = [(case, n, w.message) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
+        share = max(10, settings.budget.sampled // max(1, len(chosen)))
+        owners = {one.place(m): (case, n) for case, n, m in sample(settings.seed, f"law/{call.name}", mine, share)}
+        if owners:
+            mixed = random.Random(f"{settings.seed}/halves").sample(list(owners), len(owners))
+            plain = replace(request(settings, one, call, ()), ranges=to_ranges(owners))
+            samples.append(Sample(call.name, plain, owners, tuple(mixed), []))
+
+    def attempt(one: Sample, laws: tuple[str, ...], text: str, parts: Sequence[Sequence[Place]], **changed: Any) -> None:
+        futures = [engine.decode(replace(one.plain, ranges=to_ranges(part), **changed)) for part in parts if part]
+        one.trials.append(Trial(laws, text, tuple(place for part in parts for place in part), tuple(futures)))
+
+    # Calls under equal settings can be under way together, so those of both levels stand side by side.
+    (west, west_conf), (east, east_conf) = engine.environments.items()
+    for each in samples:
+        text = f"{west}, in {PARTITIONS} partitions"
+        attempt(each, ("environment", "batch"), text, [each.places], conf=west_conf, repartition=PARTITIONS)
+    for each in samples:
+        half = len(each.places) // 2 if each.plain.level == 1 else 0
+        text = f"{east}, in other batches"
+        attempt(each, ("environment", "batch"), text, [each.places[:half], each.places[half:]], conf=east_conf)
+    for each in samples:
+        if each.plain.level == 1:
+            attempt(each, ("batch",), "alone", [[place] for place in each.places[:ALONE]])
+    return samples
+
+
+def _plainest(found: Sequence[Call]) -> list[Call]:
+    """A level-one call whose messages need no decompression, away from UTC if there is one."""
+    return sorted(found, key=lambda c: (c.deployment.compression != "none", c.deployment.time_zone == "UTC"))[:1]
+
+
+def _widest(found: Sequence[Call]) -> list[Call]:
+    """The level-two call with the most columns, away from UTC if there is one: that is where types and time zones show."""
+
+    def rank(call: Call) -> tuple[int, bool, int]:
+        return len(call.table.columns) if call.table else 0, call.deployment.time_zone != "UTC", len(call.cases)
+
+    return [max(found, key=rank)] if found else []
+
+
+def collect(engine: Engine, samples: Sequence[Sample], outputs: Mapping[str, Rows], judge: Judge) -> list[Finding]:
+    """Waits for the trials and compares them with the outputs of the judged calls, by name; counts each message as a comparison
+    of the laws that are put to the test. A call without an output, since it failed, is tried circumstance by circumstance.
+    """
+    findings: list[Finding] = []
+    for one in samples:
+        judged, level = outputs.get(one.call), one.plain.level
+        tried = [] if judged is None else [_compare(judge, trial, judged, level, one.owners) for trial in one.trials]
+        told: list[Finding] = []
+        if judged is None or any(tried):
+            told = again(engine, one.plain, one.owners, judge, [[place] for place in one.places[:ALONE]])
+        if not told:
+            # What shows only in combination is a finding, too.
+            for trial, found in zip(one.trials, tried, strict=False):
+                _count(judge, trial, found)
+                told += found
+        findings += told
+    return findings
+
+
+def again(
+    engine: Engine,
+    plain: Request,
+    owners: Owners,
+    judge: Judge,
+    alone: Sequence[Sequence[Place]] | None = None,
+) -> list[Finding]:
+    """The laws, one circumstance at a time, over a few messages against one plain call over them: every other environment, each
+    message alone or only those given, halves, several partitions."""
+    places = tuple(sorted(owners))
+    half = len(places) // 2
+
+    def attempt(law: str, text: str, parts: Sequence[Sequence[Place]], **changed: Any) -> Trial:
+        futures = [engine.decode(replace(plain, ranges=to_ranges(part), **changed)) for part in parts if part]
+        return Trial((law,), text, tuple(place for part in parts for place in part), tuple(futures))
+
+    baseline = engine.decode(plain)
+    trials = [attempt("environment", text, [places], conf=conf) for text, conf in engine.environments.items()]
+    trials.append(attempt("batch", "alone", [[place] for place in places] if alone is None else alone))
+    trials.append(attempt("batch", "in other batches", [places[:half], places[half:]] if half else []))
+    trials.append(attempt("batch", f"in {PARTITIONS} partitions", [places], repartition=PARTITIONS))
+    try:
+        expected: Rows = read(baseline.result(), plain.level)
+    except (DecodeRaised, DecodeTimeout, ChildDied, CancelledError):
+        # A decoder that fails on the plain call is errored there; there is nothing to compare with.
+        return []
+    findings: list[Finding] = []
+    for trial in trials:
+        found = _compare(judge, trial, expected, plain.level, owners)
+        _count(judge, trial, found)
+        findings += found
+    return findings
+
+
+def _count(judge: Judge, trial: Trial, found: Sequence[Finding]) -> None:
+    """Each message is a comparison of each law that the trial puts to the test."""
+    for law in trial.laws:
+        judge.compared[rule_of(judge, law)] += len(trial.places)
+    for finding in found:
+        judge.broken[finding.rule] += 1
+
+
+def rule_of(judge: Judge, law: str) -> str:
+    """The id of the format's rule that is this law."""
+    return next(rule.id for rule in judge.rules if rule.law == law)
+
+
+def _compare(judge: Judge, trial: Trial, expected: Rows, level: int, owners: Owners) -> list[Finding]:
+    """A finding for each message of the trial that came out otherwise, or one for all of them if the decoder failed."""
+    rule = rule_of(judge, trial.laws[0])
+    other: dict[Place, list[OutputRow]] = {}
+    try:
+        for future in trial.futures:
+            other |= read(future.result(), level)
+    except (DecodeRaised, DecodeTimeout, ChildDied, CancelledError) as error:
+        case, number = owners[min(trial.places)]
+        text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        return [Finding(case.id, rule, number, 0, Aspect.VALUE, "message", "the same rows", f"{trial.circumstance}: {text}")]
+    findings = []
+    for place in sorted(trial.places):
+        before, after = _stable(expected.get(place, ())), _stable(other.get(place, ()))
+        if before != after:
+            case, number = owners[place]
+            want, got = _difference(before, after)
+            findings.append(Finding(case.id, rule, number, 0, Aspect.VALUE, "message", want, f"{trial.circumstance}: {got}"))
+    return findings
+
+
+def _stable(rows: Sequence[OutputRow]) -> list[OutputRow]:
+    return [replace(row, fields={k: v for k, v in row.fields.items() if k not in _UNSTABLE}, error=None) for row in rows]
+
+
+def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tuple[str, str]:
+    if len(before) != len(after):
+        return f"{len(before)} rows", f"{len(after)} rows"
+    for old, new in zip(before, after, strict=True):
+        for name in ("row", "kind", "op", "fields", "before", "after"):
+            one, two = getattr(old, name), getattr(new, name)
+            if one == two:
+                continue
+            if isinstance(one, Mapping) and isinstance(two, Mapping):
+                key = next((k for k in one if one[k] != two.get(k)), next(iter(two)))
+                return f"{name}[{key!r}] = {one.get(key)!r}"[:300], f"{name}[{key!r}] = {two.get(key)!r}"[:300]
+            return f"{name} = {one!r}"[:300], f"{name} = {two!r}"[:300]
+    return "the same rows", "other rows"

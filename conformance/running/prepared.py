@@ -1,0 +1,114 @@
+"""What a run is asked for, and a format whose messages are published and whose calls are under way."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.cases.catalogue import Budget, Call
+from conformance.engines.base import Loaded, Request, to_ranges
+from conformance.judging.judge import CaseResult
+from conformance.judging.known import Expectations
+from conformance.judging.output import Place
+from conformance.judging.selection import Selection
+from generators.model import Case, Message
+from generators.wire_format import Format
+
+Note = Callable[[str], None]
+Owners = Mapping[Place, tuple[Case, int]]
+"""Which case and which of its messages a place belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What to run. `decoder` None means each format's reference decoder; `bootstrap` None hands records over as a table."""
+
+    formats: tuple[str, ...]
+    budget: Budget
+    seed: int
+    decoder: str | None = None
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    level: str = "both"
+    writer_profile: str = "*"
+    select: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    strict: bool = False
+    max_fail: int = 0
+    timeout_s: float = 120
+    bootstrap: str | None = None
+    broker: str = "none"
+    topic: str = ""
+    arguments: tuple[str, ...] = ()
+    expect: Expectations = Expectations()
+
+    @property
+    def selection(self) -> Selection:
+        """What --select and --exclude say."""
+        return Selection(self.select, self.exclude)
+
+    @property
+    def filtered(self) -> bool:
+        """Whether a selection keeps some cases or rules out."""
+        return bool(self.selection) or self.writer_profile != "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Some messages decoded under other circumstances; `laws` are those that it puts to the test."""
+
+    laws: tuple[str, ...]
+    circumstance: str
+    places: tuple[Place, ...]
+    futures: tuple[Future[pa.Table], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Messages of one call, the plain request for them, and the trials under way; `places` are in a drawn order."""
+
+    call: str
+    plain: Request
+    owners: Owners
+    places: tuple[Place, ...]
+    trials: list[Trial]
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A format whose messages are published and whose calls are under way."""
+
+    fmt: Format[Any]
+    decoder: str
+    loaded: Loaded
+    calls: list[Call]
+    places: dict[int, Place]
+    handle: str
+    unsupported: list[CaseResult]
+    drawn: int
+    futures: list[Future[pa.Table]]
+    began: float
+    kept: frozenset[str]
+    laws: list[Sample] = field(default_factory=list)
+    owners: dict[int, Case] = field(default_factory=dict)
+
+    def place(self, message: Message) -> Place:
+        """Where a message went."""
+        return self.places[id(message)]
+
+
+def request(settings: Settings, one: Prepared, call: Call, cases: Sequence[Case]) -> Request:
+    """The decode request of some of a call's cases, with the call's foreign messages."""
+    messages = [w.message for case in cases for w in case.written]
+    places = [one.place(m) for m in (*messages, *call.foreign)]
+    return Request(one.handle, to_ranges(places), one.decoder, call.level, call.deployment, call.table, mapping=settings.mapping)
+
+
+def sample(seed: int, name: str, items: Sequence[Any], size: int) -> list[Any]:
+    """A seeded sample in the items' own order."""
+    chosen = random.Random(f"{seed}/{name}").sample(range(len(items)), min(size, len(items)))
+    return [items[i] for i in sorted(chosen)]

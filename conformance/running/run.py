@@ -1,0 +1,389 @@
+"""The main job: draw, publish, decode, judge (DESIGN 1).
+
+Drawing and decoding overlap: the child process decodes one format while this process draws and publishes the next.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles
+from conformance.engines.base import (
+    ChildDied,
+    DecodeRaised,
+    DecodeTimeout,
+    Engine,
+    Loaded,
+    Source,
+    lay_out,
+)
+from conformance.engines.child import DECODERS
+from conformance.engines.command import RecordsRaised
+from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
+from conformance.judging.known import Record
+from conformance.judging.output import OutputRow, Place, read
+from conformance.judging.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult, versions
+from conformance.judging.selection import claimed
+from conformance.reducing.reduce import shrink_all
+from conformance.rules.base import Aspect, Rule, rules
+from conformance.running import laws
+from conformance.running.prepared import Note, Prepared, Settings, request
+from generators.errors import HarnessError, NothingSelected, UnknownName
+from generators.model import Case, Message, Scenario
+from generators.wire_format import FORMATS, Format, get, module_name
+
+ISOLATION_CALLS = 120
+"""How many decode calls may be spent on finding the messages that make one call raise."""
+
+
+def run(settings: Settings, engine: Engine, note: Note = lambda _text: None) -> RunResult:
+    """Runs every format of the settings on an engine. Raises UsageError, NothingSelected and HarnessError."""
+    began = time.monotonic()
+    for name in settings.formats:
+        if name not in FORMATS:
+            raise UnknownName("format", name, FORMATS)
+    settings.selection.check(settings.formats)
+    # The child answers in order: every decoder is loaded before the first long call is queued. It starts to decode sooner when
+    # the format with the fewest cases comes first.
+    order = sorted(settings.formats, key=lambda name: len(get(name).profiles))
+    loading = {name: load(settings, engine, get(name)) for name in order}
+    prepared = [found for name in order if (found := prepare(settings, engine, get(name), note, loading[name])) is not None]
+    if not prepared:
+        raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
+    record = Record(settings.expect)
+    results: list[FormatResult] = []
+    smallest: list[tuple[Prepared, list[Failure]]] = []
+    new, early = 0, False
+    for one in prepared:
+        result = finish(settings, engine, one, note)
+        compared = {r.rule.id: r.compared for r in result.rules}
+        result = replace(result, cases=tuple(record.mark(result.cases, rules(one.fmt.name), compared)))
+        results.append(result)
+        broken = smallest_failures(result, record)
+        smallest.append((one, broken))
+        new += sum(not failure.known for failure in broken)
+        if settings.max_fail and new >= settings.max_fail:
+            early = one is not prepared[-1]
+            break
+    failures = _reduced(settings, engine, smallest, note)
+    for one in prepared:
+        engine.release(one.handle)
+    header = Header(
+        settings.seed,
+        settings.budget.name,
+        settings.decoder or "reference",
+        settings.broker,
+        settings.topic,
+        versions(),
+        settings.arguments,
+    )
+    results.sort(key=lambda fmt: settings.formats.index(fmt.format))
+    judged = [fmt.format for fmt in results]
+    ids = [rule.id for name in judged for rule in rules(name)]
+    entries = record.results(judged, ids, bool(settings.selection) or settings.level != "both")
+    return RunResult(header, tuple(results), tuple(failures), time.monotonic() - began, settings.strict, early, entries)
+
+
+def _reduced(
+    settings: Settings, engine: Engine, smallest: Sequence[tuple[Prepared, Sequence[Failure]]], note: Note
+) -> list[Failure]:
+    """Every format's failures, those that are not on record made small and only as many as asked for; then the known ones."""
+    failures: list[Failure] = []
+    for one, found in smallest:
+        unknown = [failure for failure in found if not failure.known]
+        if settings.max_fail:
+            unknown = unknown[: max(0, settings.max_fail - len(failures))]
+
+        def scenario_of(case: Case, fmt: Format[Any] = one.fmt) -> Scenario | None:
+            selected = profiles(fmt, settings.writer_profile)
+            return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
+
+        failures += shrink_all(
+            settings.mapping, engine, one.fmt, unknown, one.decoder, one.loaded.capabilities, scenario_of, note
+        )
+    return failures + [failure for _, found in smallest for failure in found if failure.known]
+
+
+def load(settings: Settings, engine: Engine, fmt: Format[Any]) -> Future[Loaded]:
+    """Asks for the decoder of a format."""
+    level = {"changes": "changes", "rows": "rows"}.get(settings.level, "auto")
+    return engine.load(settings.decoder or _reference(fmt), level)
+
+
+def _reference(fmt: Format[Any]) -> str:
+    return f"{DECODERS}.{module_name(fmt.name)}"
+
+
+def prepare(
+    settings: Settings, engine: Engine, fmt: Format[Any], note: Note, loading: Future[Loaded] | None = None
+) -> Prepared | None:
+    """Draws and publishes one format and submits its decode calls; None when the selection leaves nothing."""
+    decoder = settings.decoder or _reference(fmt)
+    loading = loading or load(settings, engine, fmt)
+    began = time.monotonic()
+    selected = profiles(fmt, settings.writer_profile)
+    cases = list(named_cases(fmt, selected))
+    note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {settings.budget.drawn}")
+    drawn = list(drawn_cases(fmt, selected, settings.budget.drawn, settings.seed))
+    cases += drawn
+    for_rules = settings.selection.rule_patterns(rules(fmt.name), cases)
+    cases = settings.selection.cases(for_rules, cases)
+    if not cases:
+        return None
+    kept = settings.selection.rules(for_rules, rules(fmt.name))
+    count = sum(1 for case in cases if "drawn" in case.tags)
+    loaded = loading.result()
+    mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
+    grouped = calls(fmt, mine, loaded.levels, settings.seed)
+    note(f"{fmt.name}: {len(mine)} cases drawn in {time.monotonic() - began:.1f} s; publishing")
+    messages = [w.message for call in grouped for case in call.cases for w in case.written]
+    handle = f"{fmt.name}"
+    places, source = publish(settings, engine, handle, messages)
+    engine.open(handle, source).add_done_callback(_quiet)
+    one = Prepared(fmt, decoder, loaded, grouped, places, handle, unsupported, count, [], time.monotonic(), kept)
+    one.owners = {id(w.message): case for call in grouped for case in call.cases for w in case.written}
+    note(f"{fmt.name}: {len(messages)} messages published; {len(grouped)} decode calls")
+    for call in grouped:
+        one.futures.append(engine.decode(request(settings, one, call, call.cases)))
+    if not settings.select or any(rule.law and matches(rule.id, s) for rule in rules(fmt.name) for s in settings.select):
+        one.laws = laws.submit(engine, one, settings)
+    return one
+
+
+def _quiet(_future: Future[Any]) -> None:
+    """An opening that failed fails again, with its reason, in the decode calls that need it."""
+
+
+def publish(settings: Settings, engine: Engine, handle: str, messages: Sequence[Message]) -> tuple[dict[int, Place], Source]:
+    """Publishes to Kafka, or writes a table where there is no broker; gives each message's place by its identity."""
+    if settings.bootstrap is None:
+        laid, source = lay_out(engine.directory, handle, messages)
+        return {id(message): place for message, place in zip(messages, laid, strict=True)}, source
+    from generators.publishing import kafka
+
+    result = kafka.publish(settings.bootstrap, settings.topic, messages)
+    if result.failed:
+        raise HarnessError(
+            f"{result.failed} of {len(messages)} messages were not delivered to {settings.topic}: {result.errors[0]}"
+        )
+    places = {}
+    for message, placed in zip(messages, result.placed, strict=True):
+        assert placed is not None
+        places[id(message)] = (placed.topic, placed.partition, placed.offset)
+    by_partition: dict[int, list[int]] = {}
+    for _, partition, offset in places.values():
+        by_partition.setdefault(partition, []).append(offset)
+    whole = tuple((settings.topic, p, min(found), max(found)) for p, found in sorted(by_partition.items()))
+    return places, Source(whole, bootstrap=settings.bootstrap, topic=settings.topic)
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What a format's verdicts were made of: the judge with its counts, and the output of each level-one or level-two call."""
+
+    judge: Judge
+    outputs: dict[str, dict[Place, list[OutputRow]]] = field(default_factory=dict)
+
+
+def finish(settings: Settings, engine: Engine, one: Prepared, note: Note, evidence: Evidence | None = None) -> FormatResult:
+    """Waits for a format's calls and judges them; keeps the outputs in `evidence` when it is given."""
+    found = rules(one.fmt.name)
+    judge = evidence.judge if evidence else Judge(found, one.loaded.capabilities)
+    kept = one.kept
+    results: list[CaseResult] = list(one.unsupported)
+    performed: list[CallResult] = []
+    notes: list[str] = []
+    told: dict[str, dict[Place, list[OutputRow]]] = {}
+    for call, future in zip(one.calls, one.futures, strict=True):
+        began = time.monotonic()
+        judged, outputs, problem = _judge_call(settings, engine, one, call, future, judge, note)
+        if evidence:
+            evidence.outputs[call.name] = outputs
+        results += judged
+        count = sum(len(case.written) for case in call.cases)
+        performed.append(CallResult(call.name, call.level, len(call.cases), count, time.monotonic() - began, problem))
+        if problem:
+            notes.append(f"{call.name}: {problem}")
+        elif any(sample.call == call.name for sample in one.laws):
+            told[call.name] = outputs
+    results = [_returned(judge, result) for result in results]
+    results = _with_findings(judge, results, laws.collect(engine, one.laws, told, judge))
+    if len(kept) < len(found):
+        results = [_only(judge, r, kept) for r in results]
+    order = {profile.name: number for number, profile in enumerate(one.fmt.profiles)}
+    results.sort(key=lambda result: order[result.case.profile])
+    places = {case.id: tuple(one.place(w.message) for w in case.written) for call in one.calls for case in call.cases}
+    outcome = tuple(_rule_result(settings, one, judge, rule, rule.id in kept) for rule in found)
+    return FormatResult(
+        one.fmt.name,
+        one.decoder,
+        one.loaded.levels,
+        tuple(results),
+        outcome,
+        tuple(performed),
+        places,
+        one.drawn,
+        dict(judge.cells),
+        tuple(notes),
+    )
+
+
+def _judge_call(
+    settings: Settings,
+    engine: Engine,
+    one: Prepared,
+    call: Call,
+    future: Future[pa.Table],
+    judge: Judge,
+    note: Note,
+) -> tuple[list[CaseResult], dict[Place, list[OutputRow]], str]:
+    try:
+        outputs: dict[Place, list[OutputRow]] = read(future.result(), call.level)
+    except DecodeTimeout as error:
+        return [CaseResult(c, Verdict.TIMEOUT, note=str(error)) for c in call.cases], {}, str(error)
+    except CancelledError:
+        return [CaseResult(c, Verdict.ERRORED, note="cancelled") for c in call.cases], {}, "cancelled"
+    except (DecodeRaised, ChildDied) as error:
+        if isinstance(error, ChildDied) and not engine.restarts_quickly:
+            return [CaseResult(c, Verdict.ERRORED, note=str(error)) for c in call.cases], {}, str(error)
+        note(f"{call.name}: the decoder raised; looking for the messages that make it")
+        outputs, guilty = isolate(settings, engine, one, call)
+        bad = [CaseResult(c, Verdict.ERRORED, note=why) for c, why in guilty]
+        named = {c.id for c, _ in guilty}
+        fine = [c for c in call.cases if c.id not in named]
+        first = str(error).splitlines()[0]
+        return bad + _judge_cases(one, call, fine, outputs, judge), outputs, f"the decoder raised on {len(bad)} cases: {first}"
+    return _judge_cases(one, call, call.cases, outputs, judge), outputs, ""
+
+
+def _judge_cases(
+    one: Prepared, call: Call, cases: Sequence[Case], outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
+) -> list[CaseResult]:
+    table = call.table.name if call.table else None
+    return [judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table) for case in cases] + [
+        result for message in call.foreign if (result := _judge_foreign(one, call, message, outputs, judge)) is not None
+    ]
+
+
+def _judge_foreign(
+    one: Prepared, call: Call, message: Message, outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
+) -> CaseResult | None:
+    """A message of another table owes nothing; only a breach is worth a result."""
+    from generators.model import Written
+
+    place = one.place(message)
+    owner = one.owners[id(message)]
+    assert call.table is not None
+    case = replace(owner, id=f"{owner.id}#in-{call.table.name}", tables=(call.table,), written=(Written(message, ()),))
+    result = judge.judge(case, [outputs.get(place, ())], None)
+    return result if result.findings else None
+
+
+def isolate(
+    settings: Settings, engine: Engine, one: Prepared, call: Call
+) -> tuple[dict[Place, list[OutputRow]], list[tuple[Case, str]]]:
+    """Bisects a call that raises until the raising cases stand alone; gives the others' output, and the guilty with why."""
+    outputs: dict[Place, list[OutputRow]] = {}
+    guilty: list[tuple[Case, str]] = []
+    bare = replace(call, foreign=())
+    waiting: list[Sequence[Case]] = [call.cases]
+    for _ in range(ISOLATION_CALLS):
+        if not waiting:
+            break
+        cases = waiting.pop()
+        try:
+            outputs |= read(engine.decode(request(settings, one, bare, cases)).result(), call.level)
+        except RecordsRaised as error:
+            told = {c.id: error.errors[p] for c in cases for w in c.written if (p := one.place(w.message)) in error.errors}
+            guilty += [(case, told[case.id]) for case in cases if case.id in told]
+            outputs |= read(error.table, call.level)
+        except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+            if len(cases) == 1:
+                guilty.append((cases[0], str(error)))
+            else:
+                half = len(cases) // 2
+                waiting += [cases[half:], cases[:half]]
+    for cases in waiting:
+        guilty += [
+            (c, f"not isolated within {ISOLATION_CALLS} calls: a batch with this case makes the decoder raise") for c in cases
+        ]
+    return outputs, guilty
+
+
+def _returned(judge: Judge, result: CaseResult) -> CaseResult:
+    """The case with the law that decoding ends: counted for each case that was decoded, broken where it errored or timed out."""
+    if result.verdict is Verdict.UNSUPPORTED:
+        return result
+    law = laws.rule_of(judge, "returns")
+    judge.compared[law] += 1
+    if result.verdict not in (Verdict.ERRORED, Verdict.TIMEOUT):
+        return result
+    judge.broken[law] += 1
+    why = result.note.partition("\n")[0][:500]
+    return replace(result, findings=(Finding(result.case.id, law, 0, 0, Aspect.MISSING, "decoding", "an end", why),))
+
+
+def _with_findings(judge: Judge, results: Sequence[CaseResult], findings: Sequence[Finding]) -> list[CaseResult]:
+    by_case: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_case.setdefault(finding.case, []).append(finding)
+    out = []
+    for result in results:
+        more = by_case.get(result.case.id, [])
+        if more and result.verdict not in (Verdict.ERRORED, Verdict.TIMEOUT):
+            merged = (*result.findings, *more)
+            result = CaseResult(result.case, judge.verdict(result.case, merged), merged, result.note)
+        out.append(result)
+    return out
+
+
+def _only(judge: Judge, result: CaseResult, kept: frozenset[str]) -> CaseResult:
+    left = tuple(f for f in result.findings if f.rule in kept)
+    if len(left) == len(result.findings) or result.verdict in (Verdict.ERRORED, Verdict.TIMEOUT):
+        return result
+    return CaseResult(result.case, judge.verdict(result.case, left), left, result.note)
+
+
+def _rule_result(settings: Settings, one: Prepared, judge: Judge, rule: Rule, kept: bool) -> RuleResult:
+    claims = one.loaded.capabilities
+    reachable = (
+        kept
+        and not settings.filtered
+        and len(one.loaded.levels) == 2
+        and not (claims.profiles or claims.kinds or claims.types or claims.columns)
+        and settings.decoder is None
+    )
+    return RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], reachable)
+
+
+def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
+    """For each broken rule its smallest case; of those that are not on record as known, if there are any."""
+    by_id = {r.rule.id: r.rule for r in result.rules}
+    found: dict[str, tuple[bool, bool, int, Finding, CaseResult]] = {}
+    counts: dict[str, set[str]] = {}
+    new: Counter[str] = Counter()
+    for case in result.cases:
+        # Compressed messages are the smallest, and nobody can read them.
+        packed = case.case.deployment.compression != "none"
+        size = sum(w.message.size for w in case.case.written)
+        for finding in case.findings:
+            known = finding.rule in case.known
+            cases = counts.setdefault(finding.rule, set())
+            new[finding.rule] += not known and case.case.id not in cases
+            cases.add(case.case.id)
+            if finding.rule not in found or (known, packed, size) < found[finding.rule][:3]:
+                found[finding.rule] = (known, packed, size, finding, case)
+    failures = []
+    for rule, (known, _, _, finding, case) in found.items():
+        reason, link = record.reason(rule) if known else ("", "")
+        number = len(counts[rule])
+        failures.append(Failure(by_id[rule], finding, case, number, on_record=number - new[rule], reason=reason, link=link))
+    order = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
+    return sorted(failures, key=lambda f: (order[f.rule.obligation.value], -f.cases))

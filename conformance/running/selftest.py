@@ -1,0 +1,349 @@
+"""What the harness owes about itself (DESIGN 7): liars convicted, altered outputs answered, lying writers seen, nobody accused.
+
+Everything is judged by the same judge, on the named cases of every profile and a few drawn ones; keepers of tables by the stream
+check, on one profile of three formats.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from conformance.cases.catalogue import BUDGETS, Call, calls
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Request, lay_out, to_ranges
+from conformance.engines.child import ChildEngine
+from conformance.engines.specs import LIAR
+from conformance.judging.alter import alter
+from conformance.judging.judge import BAD, CaseResult, Judge, Verdict
+from conformance.judging.output import Place, read
+from conformance.judging.results import FormatResult
+from conformance.rules.base import Obligation, rules
+from conformance.running import laws
+from conformance.running.prepared import Prepared, Settings, sample
+from conformance.running.run import Evidence, finish, isolate, prepare
+from conformance.streams import reading as streams
+from conformance.streams.kept import RESTART, judge
+from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
+from generators.garbage.nemesis import NEMESES
+from generators.model import Case, Change, Kind, Written
+from generators.wire_format import Format, Profile, Switch, get
+
+LAW_SAMPLE: Final = 10
+"""Messages on which a liar that breaks a law is tried."""
+_NOWHERE: Final[Place] = ("", -1, -1)
+LIAR_CALLS: Final = 2
+"""Decode calls on which a liar is tried, those in which its rule owns most."""
+SWITCH_CASES: Final = 60
+"""Scenarios judged under each flipped switch, of those whose bytes it changes."""
+
+STREAMED: Final = {
+    "ticdc-canal-json": "v7.1.6+extension",
+    "ticdc-simple-json": "v7.5.7+auto-bootstrap+one-partition",
+    "debezium-json": "3.5.0.Final",
+}
+"""Formats whose stream liars are tried, with the profile: all rules of streams have something to own in them."""
+STREAM_NEMESES: Final = ("none", "duplicate", "replay", "schema-lags", "late-watermarks", "corrupt")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing shown, or not. `kind` is liar, stream, altered, writer or reference."""
+
+    kind: str
+    format: str
+    name: str
+    ok: bool
+    detail: str
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--format json`."""
+        return {"kind": self.kind, "format": self.format, "name": self.name, "ok": self.ok, "detail": self.detail}
+
+
+def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Callable[[str], None]) -> list[Check]:
+    """Runs all of it, format by format."""
+    found: list[Check] = []
+    for name in formats:
+        fmt = get(name)
+        settings = Settings((name,), BUDGETS["smoke"], seed)
+        one = prepare(settings, engine, fmt, note)
+        assert one is not None
+        evidence = Evidence(Judge(rules(name), remembers=True))
+        result = finish(settings, engine, one, note, evidence)
+        found += reference(result)
+        note(f"{name}: altering outputs")
+        found += altered(one, evidence, result)
+        found += liars(engine, one, evidence, settings, note)
+        note(f"{name}: lying writers")
+        found += writers(engine, fmt, one.decoder)
+        engine.release(one.handle)
+        if name in STREAMED:
+            note(f"{name}: stream liars")
+            found += stream_liars(engine, fmt, seed)
+    return found
+
+
+def reference(result: FormatResult) -> Iterator[Check]:
+    """No reference decoder is accused, and every rule was exercised."""
+    for rule in result.rules:
+        if not rule.compared:
+            yield Check("reference", result.format, rule.rule.id, False, "the rule owned no comparison")
+        elif rule.broken and rule.rule.obligation in (Obligation.MUST, Obligation.SHOULD):
+            yield Check("reference", result.format, rule.rule.id, False, f"broken {rule.broken} times by the reference decoder")
+    bad = [c for c in result.cases if c.verdict in BAD]
+    compared = sum(r.compared for r in result.rules)
+    text = f"{len(result.cases)} cases, {len(result.rules)} rules, {compared} comparisons, {len(bad)} accusations"
+    yield Check("reference", result.format, "no false alarm", not bad, text)
+
+
+def altered(one: Prepared, evidence: Evidence, result: FormatResult) -> Iterator[Check]:
+    """Each rule that owns a field convicts, alone, when one of its fields is altered in a correct output."""
+    cases = {c.case.id: c.case for c in result.cases}
+    tables: dict[str, str | None] = {}
+    where: dict[str, str] = {}
+    for call in one.calls:
+        for case in call.cases:
+            tables[case.id] = call.table.name if call.table else None
+            where[case.id] = call.name
+    for rule in evidence.judge.rules:
+        if rule.law:
+            continue
+        sites = [s for s in evidence.judge.sites.get(rule.id, ()) if s.case in where]
+        if not sites:
+            yield Check("altered", one.fmt.name, rule.id, False, "nothing to alter: the rule owned no comparison")
+            continue
+        site = sites[0]
+        case = cases[site.case]
+        outputs = evidence.outputs[where[case.id]]
+        rows = [list(outputs.get(one.place(w.message), ())) for w in case.written]
+        rows[site.message] = alter(rows[site.message], site, case.level)
+        judge = Judge(evidence.judge.rules)
+        judged = judge.judge(case, rows, tables[case.id])
+        convicted = Counter(f.rule for f in judged.findings)
+        ok = set(convicted) == {rule.id} and judged.verdict is _answer(rule.obligation, judged)
+        detail = f"{site.aspect} of {site.name} in {case.id}: {judged.verdict} by {', '.join(convicted) or 'nobody'}"
+        yield Check("altered", one.fmt.name, rule.id, ok, detail)
+
+
+def _answer(obligation: Obligation, judged: CaseResult) -> Verdict:
+    if obligation is Obligation.MUST:
+        return judged.verdict if judged.verdict in (Verdict.FAIL, Verdict.ACCEPTED) else Verdict.FAIL
+    return Verdict.NON_STRICT if obligation is Obligation.SHOULD else Verdict.INFORMATIONAL
+
+
+def liars(
+    engine: ChildEngine, one: Prepared, evidence: Evidence, settings: Settings, note: Callable[[str], None]
+) -> Iterator[Check]:
+    """Each liar is convicted by the rule that it names, on cases in which that rule owns something."""
+    for liar in engine.liars(one.fmt.name).result():
+        note(f"{one.fmt.name}: liar {liar['name']}")
+        spec = f"{LIAR}{one.fmt.name}/{liar['name']}"
+        judge = Judge(evidence.judge.rules)
+        problem = ""
+        try:
+            if liar["convicts"].endswith("/law/returns"):
+                _raising_liar(settings, engine, one, spec, liar["convicts"], judge)
+            elif "/law/" in liar["convicts"]:
+                _law_liar(engine, one, spec, liar["level"], settings, judge)
+            else:
+                _value_liar(engine, one, spec, liar, evidence, settings, judge)
+        except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+            problem = str(error).splitlines()[0]
+        broken = {rule: n for rule, n in judge.broken.items() if n}
+        known = any(rule.id == liar["convicts"] for rule in judge.rules)
+        ok = liar["convicts"] in broken and not problem
+        others = [rule for rule in broken if rule != liar["convicts"]]
+        detail = f"convicted by {liar['convicts']} ({broken.get(liar['convicts'], 0)} times)"
+        detail += f", and {len(others)} other rules" if others else ""
+        if not ok:
+            detail = (
+                problem or f"NOT convicted by {liar['convicts']}{'' if known else ' (no such rule)'}; by {others or 'nobody'}"
+            )
+        yield Check("liar", one.fmt.name, liar["name"], ok, detail)
+
+
+def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[Check]:
+    """Each wrong keeper of tables is convicted by the stream rule that it names, and the reference by none.
+
+    All of them keep the tables of the same streams in one query, which is stopped after a batch and goes on from its checkpoint.
+    """
+    told = engine.ask("stream", {"list": True, "format": fmt.name}, 60).result()["liars"]
+    nemeses = [one for one in NEMESES if one.name in STREAM_NEMESES]
+    (group,) = streams.groups(fmt, (fmt.profile(STREAMED[fmt.name]),), nemeses, seed)
+    home = engine.directory / f"stream-liars-{fmt.name}"
+    streams.write_stages(group, home / "records")
+    makers = (streams.REFERENCE, *(liar["name"] for liar in told))
+    source = {"files": str(home / "records")}
+    reader = streams.Reader(engine, group, streams.decoder_of(fmt, None), source, home / "tables", makers)
+    stopped = reader.read(hold={"batch": 1, "at": "after", "how": "fail"}).exception()
+    try:
+        if not isinstance(stopped, DecodeRaised):
+            raise stopped or ChildDied("the query was not stopped")
+        reader.read().result()
+    except (DecodeRaised, ChildDied) as error:
+        yield Check("stream", fmt.name, "the query", False, str(error).splitlines()[0])
+        return
+    for outcome in judge(group, reader.kept(), RESTART):
+        words = f"{outcome.rows} rows, {outcome.messages} messages"
+        words = "; ".join(f"{rule}: {what}" for rule, what in outcome.wrong) or words
+        yield Check("stream", fmt.name, f"reference under {outcome.nemesis}", outcome.converged, words)
+    for liar in told:
+        rule = f"{fmt.name}/stream/{liar['convicts']}"
+        outcomes = judge(group, reader.kept(liar["name"]), RESTART if liar["convicts"] == RESTART else "")
+        broken = sum((outcome.broken for outcome in outcomes), Counter[str]())
+        others = sorted(set(broken) - {rule})
+        words = f"convicted by {rule} ({broken[rule]} times)" + (f", and {len(others)} other rules" if others else "")
+        if not broken[rule]:
+            words = f"NOT convicted by {rule}; by {others or 'nobody'}"
+        yield Check("stream", fmt.name, liar["name"], broken[rule] > 0, words)
+
+
+def _value_liar(
+    engine: ChildEngine, one: Prepared, spec: str, liar: dict[str, Any], evidence: Evidence, settings: Settings, judge: Judge
+) -> None:
+    wanted = set(evidence.judge.seen.get((liar["convicts"], liar["level"]), ()))
+    owning = [(call, [c for c in call.cases if c.id in wanted]) for call in one.calls if call.level == liar["level"]]
+    # A server in UTC hides every confusion of zones, so such a deployment comes last.
+    owning.sort(key=lambda found: (found[0].deployment.time_zone == "UTC", -len(found[1])))
+    for call, cases in owning[:LIAR_CALLS]:
+        if not cases:
+            continue
+        places = [one.place(w.message) for case in cases for w in case.written]
+        table = call.table
+        asked = Request(one.handle, to_ranges(places), spec, call.level, call.deployment, table)
+        outputs = read(engine.decode(asked).result(), call.level)
+        for case in cases:
+            judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table.name if table else None)
+
+
+def _raising_liar(settings: Settings, engine: ChildEngine, one: Prepared, spec: str, rule: str, judge: Judge) -> None:
+    """The cases that make it raise are found, and no others: an unreadable message among three that can be read."""
+    call = max((call for call in one.calls if call.level == 1), key=lambda found: len(found.cases))
+    unreadable = [case for case in call.cases if _rejected(case)][:1]
+    readable = [case for case in call.cases if all(c.kind is Kind.ROW for w in case.written for c in w.changes)][:3]
+    cases = (*readable, *unreadable)
+    outputs, guilty = isolate(settings, engine, replace(one, decoder=spec), replace(call, cases=cases, foreign=()))
+    places = {one.place(w.message) for case in readable for w in case.written}
+    if [case.id for case, _ in guilty] == [case.id for case in unreadable] and places <= set(outputs):
+        judge.compared[rule] += len(cases)
+        judge.broken[rule] += len(guilty)
+
+
+def _rejected(case: Case) -> bool:
+    changes = [change for written in case.written for change in written.changes]
+    return len(changes) == 1 and changes[0].kind is Kind.CORRUPT and not changes[0].anything
+
+
+def _law_liar(engine: ChildEngine, one: Prepared, spec: str, level: int, settings: Settings, judge: Judge) -> None:
+    mine = [call for call in one.calls if call.level == level]
+    call = max(mine, key=lambda c: (len(c.table.columns) if c.table else 0, len(c.cases)))
+    found = [(case, n, w) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
+    picked = sample(settings.seed, f"liar/{spec}", found, LAW_SAMPLE)
+    owners = {one.place(w.message): (case, n) for case, n, w in picked}
+    asked = Request(one.handle, to_ranges(owners), spec, level, call.deployment, call.table)
+    laws.again(engine, asked, owners, judge)
+
+
+def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Check]:
+    """Each switch of a writer, flipped behind the judge's back, is seen by its rule, or changes bytes and nothing else."""
+    unsent: set[int] = set()
+    lies = [(switch, *_lie(fmt, switch, unsent)) for switch in fmt.switches]
+    cases = [case for _, some, _ in lies for case in some]
+    grouped = calls(fmt, cases, (1, 2), 0)
+    messages = [w.message for call in grouped for case in call.cases for w in case.written if id(w.message) not in unsent]
+    laid, source = lay_out(engine.directory, "writers", messages)
+    places = dict(zip(map(id, messages), laid, strict=True))
+    engine.open("writers", source)
+    judge = Judge(rules(fmt.name))
+    results: dict[str, CaseResult] = {}
+    for call in grouped:
+        results |= _judge(engine, call, decoder, places, judge)
+    engine.release("writers")
+    for switch, some, changed in lies:
+        broken = Counter(f.rule for case in some for f in results[case.id].findings)
+        if switch.convicts is None:
+            ok = changed > 0 and not broken
+            detail = f"{len(some)} cases with other bytes; findings: {', '.join(broken) or 'none'}"
+        else:
+            ok = broken[switch.convicts] > 0
+            detail = f"{switch.convicts}: {broken[switch.convicts]} findings in {len(some)} cases"
+        yield Check("writer", fmt.name, f"{switch.name} ({switch.profile})", ok, detail)
+
+
+def _judge(engine: ChildEngine, call: Call, decoder: str, places: dict[int, Place], judge: Judge) -> dict[str, CaseResult]:
+    sent = (places.get(id(w.message)) for case in call.cases for w in case.written)
+    ranges = to_ranges(place for place in sent if place)
+    outputs = read(
+        engine.decode(Request("writers", ranges, decoder, call.level, call.deployment, call.table)).result(), call.level
+    )
+    table = call.table.name if call.table else None
+    return {
+        case.id: judge.judge(case, [outputs.get(places.get(id(w.message), _NOWHERE), ()) for w in case.written], table)
+        for case in call.cases
+    }
+
+
+def _lie(fmt: Format[Any], switch: Switch, unsent: set[int]) -> tuple[list[Case], int]:
+    """Cases with the messages of the flipped profile and the expectations of the honest one; and how many have other bytes.
+
+    Messages that only the honest profile writes are owed all the same: they go to `unsent`, by identity.
+    """
+    honest: Profile = fmt.profile(switch.profile)
+    flipped = replace(honest, **{switch.field: switch.value})
+    found: list[Case] = []
+    changed = 0
+    for scenario in boundary_scenarios(fmt, honest):
+        if not fnmatchcase(scenario.name, switch.scenario):
+            continue
+        truth = fmt.write(scenario.history, honest, LAYOUT)
+        lie = fmt.write(scenario.history, flipped, LAYOUT)
+        differs = [w.message for w in truth] != [w.message for w in lie]
+        if not truth or not lie or not differs:
+            continue
+        changed += 1
+        if changed > SWITCH_CASES:
+            break
+        missing = truth[len(lie) :]
+        unsent.update(id(w.message) for w in missing)
+        written = (*(Written(w.message, _owed(truth, i)) for i, w in enumerate(lie)), *missing)
+        case = replace(as_case(fmt, honest, scenario), written=written)
+        found.append(replace(case, id=f"{case.id}@{switch.name}"))
+    return found, changed
+
+
+def _owed(truth: Sequence[Written], number: int) -> tuple[Change, ...]:
+    return truth[number].changes if number < len(truth) else ()
+
+
+def render(checks: Sequence[Check]) -> RenderableType:
+    """A table of counts, and every check that failed in words."""
+    table = RichTable("format", "what", "shown", "of", header_style="bold")
+    words = {
+        "reference": "reference decoder not accused",
+        "altered": "altered outputs answered by exactly their rule",
+        "liar": "liars convicted by the rule they name",
+        "writer": "lying writers seen",
+        "stream": "streams converge, and their liars are convicted",
+    }
+    for name in dict.fromkeys(c.format for c in checks):
+        for kind, what in words.items():
+            mine = [c for c in checks if c.format == name and c.kind == kind]
+            if not mine:
+                continue
+            good = sum(c.ok for c in mine)
+            table.add_row(name, what, Text(str(good), style="green" if good == len(mine) else "red"), str(len(mine)))
+    parts: list[RenderableType] = [table]
+    for check in checks:
+        if check.kind in ("liar", "stream") and check.ok:
+            parts.append(Text(f"ok   {check.kind} {check.format} {check.name}: {check.detail}"))
+    for check in checks:
+        if not check.ok:
+            parts.append(Text(f"FAIL {check.kind} {check.format} {check.name}: {check.detail}", style="red"))
+    return Group(*parts)

@@ -1,0 +1,302 @@
+"""Tables that were kept from a stream, against the model's: which rows there are, and what each cell holds.
+
+Which rows are there and which are gone comes from the history, the cells' texts from what the writer owes for the row's last
+change. Each difference is owned by one stream rule (conformance.rules.streams).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.judging.compare import same_text
+from conformance.rules.streams import ORDERS
+from generators.drawing.shared_history import KEY, Streamed
+from generators.errors import HarnessError
+from generators.garbage.nemesis import Nemesis, Stages
+from generators.model import Cell, Deployment, Image, Kind, Message, State, Value, Written
+from generators.wire_format import Format, Profile
+
+PARTITIONS: Final = 3
+"""Partitions of each stream."""
+SHOWN: Final = 5
+"""How many differences of an outcome are kept."""
+RESTART: Final = "restart"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one stream came to. `nemesis` is its name, with `+restart` or `+broker-restart` behind it where processes died.
+
+    `rows` are those of the source at the end, `messages` how many the topic had, repeats and garbage included, `repeats` how many
+    of them were first seen before, `corrupt` the garbage. `lost` says why a profile is not judged. `wrong` are the first
+    differences as (rule id, words); `broken` counts all by rule.
+    """
+
+    format: str
+    profile: str
+    nemesis: str
+    rows: int = 0
+    messages: int = 0
+    repeats: int = 0
+    corrupt: int = 0
+    cells: int = 0
+    lost: str = ""
+    wrong: list[tuple[str, str]] = field(default_factory=list)
+    broken: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the kept tables are the source's."""
+        return not self.broken and not self.lost
+
+    def differ(self, rule: str, what: str) -> None:
+        """Notes a difference under the rule of that name."""
+        name = f"{self.format}/stream/{rule}"
+        self.broken[name] += 1
+        if len(self.wrong) < SHOWN:
+            self.wrong.append((name, what))
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--format json`."""
+        found: dict[str, Any] = {"format": self.format, "profile": self.profile, "nemesis": self.nemesis}
+        if self.lost:
+            return {**found, "result": "not judged", "because": self.lost}
+        found |= {"result": "converged" if self.converged else "differs", "rows": self.rows, "cells": self.cells}
+        found |= {"messages": self.messages, "repeats": self.repeats, "corrupt": self.corrupt}
+        if self.broken:
+            found["broken"] = dict(self.broken)
+            found["differences"] = [{"rule": rule, "what": what} for rule, what in self.wrong]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One stream: a history under a nemesis, in partitions of its own from `first` on."""
+
+    profile: Profile
+    nemesis: Nemesis
+    story: Streamed
+    stages: Stages
+    first: int
+
+    def placed(self, stage: int) -> Iterator[Message]:
+        """The messages of a stage in their physical partitions."""
+        for one in self.stages[stage]:
+            yield replace(one.message, partition=self.first + one.message.partition)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Streams of one format that are decoded under one deployment, and so share a topic and a query."""
+
+    fmt: Format[Any]
+    deployment: Deployment
+    streams: tuple[Told, ...]
+
+    @property
+    def partitions(self) -> int:
+        """The topic's partitions."""
+        return PARTITIONS * len(self.streams)
+
+    def messages(self, stage: int) -> list[Message]:
+        """What reaches the topic in a stage."""
+        return [message for stream in self.streams for message in stream.placed(stage)]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A state as the check reads it (spark_checks.keepers). A user's own level three tells `rows_alone`."""
+
+    rows: Mapping[str, Sequence[tuple[tuple[str, ...], Mapping[str, str | None]]]]
+    corrupt: frozenset[tuple[int, int]]
+    seen: Mapping[int, tuple[int, int]]
+    watermarks: Mapping[int, int]
+    rows_alone: bool = False
+
+
+def read_state(directory: Path) -> Kept:
+    """The last state in a directory; rows by table. Raises HarnessError when there is none."""
+    import pyarrow.parquet as pq
+
+    ids = sorted(int(p.name) for p in directory.glob("*") if p.name.isdigit())
+    if not ids:
+        raise HarnessError(f"the query left no state in {directory}")
+    table: pa.Table = pq.read_table(directory / str(ids[-1]))
+    rows: dict[str, list[tuple[tuple[str, ...], Mapping[str, str | None]]]] = {}
+    corrupt: list[tuple[int, int]] = []
+    seen: dict[int, tuple[int, int]] = {}
+    watermarks: dict[int, int] = {}
+    rows_alone = False
+    for one in table.to_pylist():
+        match one["part"]:
+            case "row" if not one["deleted"]:
+                rows.setdefault(one["table"], []).append((tuple(one["key"]), dict(one["image"] or ())))
+            case "corrupt":
+                corrupt.append((one["partition"], one["offset"]))
+            case "seen":
+                seen[one["partition"]] = (one["count"], one["offset"])
+            case "own":
+                rows_alone = True
+            case "watermark":
+                watermarks[one["partition"]] = int(one["version"][0])
+            case _:
+                pass
+    return Kept(rows, frozenset(corrupt), seen, watermarks, rows_alone)
+
+
+def expected(story: Streamed) -> dict[str, tuple[Value, Image]]:
+    """The rows that must be there by their key's text: the model's key, and the cells that the writer owes.
+
+    An event without a message left the row as its last message did; what stands for an unsent value is the older image's. Raises
+    HarnessError when a row of the model has no message at all, which would be the writer's fault.
+    """
+    images: dict[Value, dict[str, Cell]] = {}
+    owed: dict[int, dict[Value, Image]] = {}
+    for one in story.written:
+        for change in one.changes:
+            if change.kind is Kind.ROW and change.after is not None:
+                owed.setdefault(one.message.event, {})[change.after[KEY].value] = change.after
+    for number, event in enumerate(story.history.events):
+        for images_of in getattr(event, "rows", ()):
+            old = None if images_of.before is None else images.pop(images_of.before[KEY], None)
+            if images_of.after is None:
+                continue
+            key = images_of.after[KEY]
+            found = owed.get(number, {}).get(key)
+            images[key] = (old or {}) if found is None else {name: _cell(name, cell, old) for name, cell in found.items()}
+    result: dict[str, tuple[Value, Image]] = {}
+    for key in story.rows:
+        image = images.get(key)
+        if not image:
+            raise HarnessError(f"no message tells of row {key!r} of {story.table.name}")
+        result[str(image[KEY].text)] = (key, image)
+    return result
+
+
+def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None) -> Cell:
+    unsent = cell.text is not None and "__debezium_unavailable_value" in cell.text
+    return old[name] if unsent and old is not None and name in old else cell
+
+
+def judge(group: Group, kept: Kept, how: str = "") -> list[Outcome]:
+    """What each stream of a group came to. `how` is what died on the way."""
+    return [_judged(group, stream, kept, how) for stream in group.streams]
+
+
+def _judged(group: Group, stream: Told, kept: Kept, how: str) -> Outcome:
+    story, order = stream.story, ORDERS[group.fmt.name]
+    name = stream.nemesis.name + (f"+{how}" if how else "")
+    outcome = Outcome(group.fmt.name, stream.profile.name, name, rows=len(story.rows))
+    flat = [one for stage in stream.stages for one in stage]
+    outcome.messages = len(flat)
+    _coverage(stream, flat, kept, outcome, how)
+    if order.watermarks and not kept.rows_alone:
+        _watermarks(stream, flat, kept, outcome)
+    wanted = expected(story)
+    found: dict[str, list[Mapping[str, str | None]]] = {}
+    for names, image in kept.rows.get(story.table.name, ()):
+        found.setdefault(names[0], []).append(image)
+    moved, gone = ({str(key) for key in keys} for keys in (story.moved, story.gone))
+    general = RESTART if how else stream.nemesis.rule
+    schemas_late = order.keys == "schema" and _schemas_late(stream)
+    late = "watermark" if order.watermarks and stream.nemesis.name == "late-watermarks" else general
+    for text, images in found.items():
+        if len(images) > 1:
+            outcome.differ("at-least-once", f"there are {len(images)} rows of key {text}")
+        if text not in wanted:
+            if text in moved and stream.nemesis.rule != "order":
+                outcome.differ("key-change", f"row {text} is still there, although its key was changed")
+            else:
+                outcome.differ(late, f"row {text} is there, although it {'was deleted' if text in gone | moved else 'never was'}")
+    for text, (key, owed) in wanted.items():
+        if text not in found:
+            outcome.differ("schema-cache" if schemas_late and not how else general, f"row {text} is missing")
+            continue
+        _cells(story, key, owed, found[text][0], outcome, general)
+    return outcome
+
+
+def _schemas_late(stream: Told) -> bool:
+    """Whether a row comes in an earlier look than the first message that tells its schema."""
+    for stage in stream.stages:
+        if any(c.kind in (Kind.BOOTSTRAP, Kind.DDL) for one in stage for c in one.changes):
+            return False
+        if any(c.kind is Kind.ROW for one in stage for c in one.changes):
+            return True
+    return False
+
+
+def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Outcome, how: str) -> None:
+    """Every offset seen, every unreadable message kept; what a restart lost is the restart's."""
+    counts: Counter[int] = Counter()
+    spoiled: set[tuple[int, int]] = set()
+    first_seen: set[object] = set()
+    for one in flat:
+        partition = stream.first + one.message.partition
+        if any(c.kind is Kind.CORRUPT for c in one.changes):
+            spoiled.add((partition, counts[partition]))
+        counts[partition] += 1
+        content = (one.message.partition, one.message.key, one.message.value, one.message.event)
+        outcome.repeats += content in first_seen
+        first_seen.add(content)
+    outcome.corrupt = len(spoiled)
+    if kept.rows_alone:
+        return
+    for partition in range(stream.first, stream.first + PARTITIONS):
+        count, last = kept.seen.get(partition, (0, -1))
+        if (count, last) != (counts[partition], counts[partition] - 1):
+            words = f"partition {partition}: {count} messages were seen, the last at {last}; there are {counts[partition]}"
+            outcome.differ(RESTART if how else "every-offset", words)
+    own = range(stream.first, stream.first + PARTITIONS)
+    told = {place for place in kept.corrupt if place[0] in own}
+    for place in sorted(spoiled - told)[:SHOWN]:
+        outcome.differ(
+            RESTART if how else "corrupt-kept", f"partition {place[0]}, offset {place[1]} is unreadable, and nothing tells of it"
+        )
+    for place in sorted(told - spoiled)[:SHOWN]:
+        outcome.differ("corrupt-kept", f"partition {place[0]}, offset {place[1]} can be read, and is told to be unreadable")
+
+
+def _watermarks(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Outcome) -> None:
+    """The highest watermark of each partition is the one that is known."""
+    highest: dict[int, int] = {}
+    for one in flat:
+        for change in one.changes:
+            if change.kind is Kind.WATERMARK and change.position is not None:
+                partition = stream.first + one.message.partition
+                highest[partition] = max(highest.get(partition, 0), int(change.position))
+    for partition, mark in highest.items():
+        if kept.watermarks.get(partition) != mark:
+            outcome.differ("watermark", f"partition {partition} is known up to {kept.watermarks.get(partition)}, not {mark}")
+
+
+def _cells(story: Streamed, key: Value, image: Image, found: Mapping[str, str | None], outcome: Outcome, rule: str) -> None:
+    row, last = story.rows[key], story.last[key]
+    for column in story.table.columns:
+        outcome.cells += 1
+        name, held = column.name, found.get(column.name)
+        cell = image.get(name)
+        if story.added_after.get(name, -1) > last or cell is None:
+            # The statement that gave the table this column sends no row: what is not there is the column's default.
+            if held is not None:
+                outcome.differ(rule, f"row {key!r}, {name}: {held!r}, but the column came later and holds {row[name]!r}")
+        elif not _same(cell, held, name in found):
+            outcome.differ(rule, f"row {key!r}, {name}: {held!r} is not {cell.text if cell.text is not None else cell.value!r}")
+
+
+def _same(cell: Cell, held: str | None, there: bool) -> bool:
+    match cell.state:
+        case State.NULL:
+            return held is None and there
+        case State.ABSENT:
+            return not there
+        case State.ANY | State.ONE_OF if cell.text is None:
+            return True
+        case _:
+            return held is not None and same_text(cell, held)

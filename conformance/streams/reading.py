@@ -1,0 +1,298 @@
+"""What `stream` does: keyed tables that are kept from a decoder's changes must become the source's tables, whatever happens.
+
+One history a profile and nemesis, each about a table of its own, so that many streams share a topic and a query: every stream has
+partitions of its own. `conformance.streams.kept` compares what was kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.cases.catalogue import profiles
+from conformance.engines.base import ChildDied, DecodeRaised, write_records
+from conformance.engines.child import DECODERS, ChildEngine
+from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, Outcome, Told, judge, read_state
+from generators.drawing.shared_history import Streamed, streamed
+from generators.errors import HarnessError
+from generators.garbage.nemesis import STAGES, Nemesis, Stream, named
+from generators.model import Deployment, Kind, Written
+from generators.publishing import kafka
+from generators.storage import codec
+from generators.wire_format import Format, Profile, get, module_name
+
+CHANGES: Final = 90
+"""Row changes of each history, about."""
+LIMIT_S: Final = 240.0
+"""How long one reading of a topic may take."""
+CONF: Final[Mapping[str, str]] = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Session settings of micro-batches so small that compiling what they run costs more than running it."""
+REFERENCE: Final = "reference"
+BROKER: Final = "broker-restart"
+
+
+def not_kept(fmt: Format[Any], profile: Profile) -> str:
+    """Why rows cannot be kept from the profile's messages, or ""."""
+    return next((f"{loss.statement} ({loss.citation})" for loss in fmt.losses(profile) if loss.left is None), "")
+
+
+def groups(fmt: Format[Any], chosen: Sequence[Profile], nemeses: Sequence[Nemesis], seed: int) -> list[Group]:
+    """The streams of these profiles under these nemeses, by deployment. Profiles whose rows cannot be kept are left out."""
+    found: dict[Deployment, list[Told]] = {}
+    for number, (profile, nemesis) in enumerate(itertools.product(chosen, nemeses)):
+        if not_kept(fmt, profile):
+            continue
+        own = seed * 1000 + number
+        story = _story(fmt, profile, nemesis, own, f"t_{number}")
+        stream = Stream(story.written, fmt.faults, profile.deployment.compression)
+        mine = found.setdefault(profile.deployment, [])
+        mine.append(Told(profile, nemesis, story, nemesis(stream, own), PARTITIONS * len(mine)))
+    return [Group(fmt, deployment, tuple(streams)) for deployment, streams in found.items()]
+
+
+def decoder_of(fmt: Format[Any], decoder: str | None) -> str:
+    """The decoder's specification; None is the reference."""
+    return decoder or f"{DECODERS}.{module_name(fmt.name)}"
+
+
+def _story(fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int, name: str) -> Streamed:
+    """A history for a nemesis. Where schemas are to lag, the table's name puts its rows into another partition, if any does."""
+    if not nemesis.quiet:
+        return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS)
+    for suffix in ("", "_b", "_c"):
+        story = streamed(fmt, profile, seed, name + suffix, CHANGES, PARTITIONS, statements=())
+        if all(map(_elsewhere, story.written)):
+            return story
+    return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS, statements=())
+
+
+def _elsewhere(one: Written) -> bool:
+    """Whether a message is no row, or not in the first partition."""
+    return one.message.partition > 0 or all(c.kind is not Kind.ROW for c in one.changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads a group's source into tables in `directory`, by the child's service `stream`."""
+
+    engine: ChildEngine
+    group: Group
+    decoder: str
+    source: Mapping[str, Any]
+    directory: Path
+    makers: tuple[str, ...] = (REFERENCE,)
+
+    def read(self, stage: int = 0, hold: Mapping[str, Any] | None = None) -> Future[Mapping[str, Any]]:
+        """Starts reading what is there. The future raises what `ChildEngine.ask` does."""
+        request = {
+            "source": dict(self.source),
+            "format": self.group.fmt.name,
+            "decoder": self.decoder,
+            "deployment": codec.dump_deployment(self.group.deployment),
+            "tables": [codec.dump_table(stream.story.table) for stream in self.group.streams],
+            "directory": str(self.directory),
+            "makers": list(self.makers),
+            "stage": stage,
+            "hold": dict(hold or {}),
+            "conf": dict(CONF),
+        }
+        return self.engine.ask("stream", request, LIMIT_S)
+
+    def kept(self, maker: str = REFERENCE) -> Kept:
+        """What is kept now."""
+        return read_state(self.directory / maker)
+
+
+def write_stages(group: Group, directory: Path) -> None:
+    """The stages as Parquet files that are read one a micro-batch, in order."""
+    directory.mkdir(parents=True)
+    offsets: Counter[int] = Counter()
+    for stage in range(STAGES):
+        messages = group.messages(stage)
+        places = []
+        for message in messages:
+            places.append(offsets[message.partition])
+            offsets[message.partition] += 1
+        path = directory / f"{stage}.parquet"
+        write_records(path, messages, places)
+        os.utime(path, (1_700_000_000 + stage, 1_700_000_000 + stage))
+
+
+def publish(bootstrap: str, topic: str, group: Group, stage: int) -> None:
+    """Publishes a stage; raises HarnessError unless every message was acknowledged."""
+    messages = group.messages(stage)
+    if messages:
+        result = kafka.publish(bootstrap, topic, messages, keep_offsets=False)
+        if result.acknowledged != len(messages):
+            raise HarnessError(f"{len(messages) - result.acknowledged} of {len(messages)} messages were not acknowledged")
+
+
+def failed(group: Group, how: str, error: BaseException) -> list[Outcome]:
+    """Every stream's outcome when the query itself did not get to the end."""
+    outcomes = []
+    for stream in group.streams:
+        name = stream.nemesis.name + (f"+{how}" if how else "")
+        outcome = Outcome(group.fmt.name, stream.profile.name, name, rows=len(stream.story.rows))
+        outcome.differ("restart" if how else "convergence", f"the query ended: {' '.join(str(error).split())[:900]}")
+        outcomes.append(outcome)
+    return outcomes
+
+
+def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | None, home: Path) -> list[Outcome]:
+    """All stages, each read to its end before the next one comes; without a broker from files."""
+    with contextlib.ExitStack() as stack:
+        if bootstrap is None:
+            write_stages(group, home / "records")
+            source: dict[str, Any] = {"files": str(home / "records")}
+        else:
+            topic = stack.enter_context(kafka.run_topic(bootstrap, group.partitions))
+            source = {"bootstrap": bootstrap, "topic": topic}
+        reader = Reader(engine, group, decoder, source, home / "tables")
+        try:
+            for stage in range(STAGES):
+                if bootstrap is not None:
+                    publish(bootstrap, str(source["topic"]), group, stage)
+                    reader.read(stage).result()
+            if bootstrap is None:
+                reader.read().result()
+        except (DecodeRaised, ChildDied) as error:
+            return failed(group, "", error)
+        return judge(group, reader.kept())
+
+
+def killed(engine: ChildEngine, group: Group, decoder: str, bootstrap: str, home: Path) -> list[Outcome]:
+    """Everything is there at once and read in small micro-batches by a process that dies three times: before a batch's state is
+    written, after it is written and before the batch is committed, and at some moment."""
+    with kafka.run_topic(bootstrap, group.partitions) as topic:
+        for stage in range(STAGES):
+            publish(bootstrap, topic, group, stage)
+        total = sum(len(group.messages(stage)) for stage in range(STAGES))
+        source = {"bootstrap": bootstrap, "topic": topic, "per_trigger": max(1, total // 6)}
+        reader = Reader(engine, group, decoder, source, home / "tables")
+        try:
+            for batch, place in ((1, "before"), (2, "after")):
+                _kill_when(engine, reader.read(hold={"batch": batch, "at": place}), reader.directory / f"held-{batch}-{place}")
+            _kill_when(engine, reader.read(), reader.directory / REFERENCE / "4")
+            reader.read().result()
+        except (DecodeRaised, ChildDied) as error:
+            return failed(group, RESTART, error)
+        return judge(group, reader.kept(), RESTART)
+
+
+def _kill_when(engine: ChildEngine, reading: Future[Mapping[str, Any]], path: Path) -> None:
+    """Kills the child's processes as soon as a file is there. Raises what the reading raises before that."""
+    deadline = time.monotonic() + LIMIT_S
+    while not path.exists():
+        if reading.done() or time.monotonic() > deadline:
+            reading.result(timeout=0)
+            return
+        time.sleep(0.02)
+    pid = engine.pid
+    if pid is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+    with contextlib.suppress(ChildDied, DecodeRaised):
+        reading.result()
+
+
+def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, note: Callable[[str], None]) -> list[Outcome]:
+    """A broker of this pass's own is killed and started again while the query reads."""
+    from conformance.brokers.embedded import EmbeddedKafka
+
+    with EmbeddedKafka(note) as broker, kafka.run_topic(broker.bootstrap, group.partitions) as topic:
+        for stage in range(STAGES):
+            publish(broker.bootstrap, topic, group, stage)
+        total = sum(len(group.messages(stage)) for stage in range(STAGES))
+        source = {"bootstrap": broker.bootstrap, "topic": topic, "per_trigger": max(1, total // 6)}
+        reader = Reader(engine, group, decoder, source, home / "tables")
+        try:
+            reading = reader.read()
+            path, deadline = reader.directory / REFERENCE / "1", time.monotonic() + LIMIT_S
+            while not path.exists() and not reading.done() and time.monotonic() < deadline:
+                time.sleep(0.02)
+            broker.kill()
+            broker.start()
+            with contextlib.suppress(DecodeRaised):
+                # A query may end with its broker; what counts is that it goes on where it was.
+                reading.result()
+            reader.read().result()
+        except (DecodeRaised, ChildDied) as error:
+            return failed(group, BROKER, error)
+        return judge(group, reader.kept(), BROKER)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is asked for; `decoder` None is the reference."""
+
+    formats: tuple[str, ...]
+    glob: str = "*"
+    nemesis: str = "*"
+    seed: int = 1
+    decoder: str | None = None
+    restart: bool = False
+
+
+def run(settings: Settings, engine: ChildEngine, bootstrap: str | None, note: Callable[[str], None]) -> Iterator[Outcome]:
+    """The outcomes, as they come; `bootstrap` None reads files. Raises NothingSelected, UsageError."""
+    nemeses = named(settings.nemesis)
+    for name in settings.formats:
+        fmt = get(name)
+        chosen = profiles(fmt, settings.glob)
+        for profile in chosen:
+            if why := not_kept(fmt, profile):
+                yield Outcome(name, profile.name, "-", lost=why)
+        for group in groups(fmt, chosen, nemeses, settings.seed):
+            decoder = decoder_of(fmt, settings.decoder)
+            what = f"{name}: {len(group.streams)} streams"
+
+            def home() -> Path:
+                # A checkpoint of another topic would be gone on from.
+                return Path(tempfile.mkdtemp(prefix="stream-", dir=engine.directory))
+
+            note(f"{what} under {len(nemeses)} nemeses")
+            yield from plainly(engine, group, decoder, bootstrap, home())
+            if settings.restart and bootstrap is not None:
+                note(f"{what}, the query killed and resumed")
+                yield from killed(engine, group, decoder, bootstrap, home())
+                note(f"{what}, a broker killed and restarted")
+                yield from broker_killed(engine, group, decoder, home(), note)
+
+
+def render(outcomes: Sequence[Outcome], *, markdown: bool = False) -> Any:
+    """A line for each stream, then what differs in words; for a terminal, or as Markdown."""
+    from rich.console import Group as Together
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    lines = [(o.format, o.profile, o.nemesis, str(o.rows), str(o.messages), str(o.repeats), str(o.corrupt)) for o in outcomes]
+    results = ["not judged" if o.lost else "converged" if o.converged else "differs" for o in outcomes]
+    words = [f"{o.format}/{o.profile}, {o.nemesis}: {o.lost}" for o in outcomes if o.lost]
+    words += [f"{rule}: {o.profile}, {o.nemesis}: {what}" for o in outcomes for rule, what in o.wrong]
+    words.append(f"{results.count('converged')} of {len(results) - results.count('not judged')} streams converged")
+    if markdown:
+        rows = (" | ".join((*line, result)) for line, result in zip(lines, results, strict=True))
+        head = " | ".join((*_HEAD, "result"))
+        return "\n".join((f"| {head} |", "|---" * (len(_HEAD) + 1) + "|", *(f"| {row} |" for row in rows), "", *words))
+    table = RichTable(*_HEAD, "result", header_style="bold")
+    for line, result in zip(lines, results, strict=True):
+        table.add_row(*line, Text(result, style={"converged": "green", "differs": "red"}.get(result, "yellow")))
+    return Together(table, *map(Text, words))
+
+
+_HEAD: Final = ("format", "profile", "nemesis", "rows", "messages", "repeats", "corrupt")

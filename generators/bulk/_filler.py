@@ -1,0 +1,380 @@
+"""Load from templates: those of every op and variant and the texts of every value, learned from a writer and checked with it."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, replace
+from decimal import Decimal
+from operator import getitem, itemgetter
+from typing import Any, Final, TypeAlias
+
+from generators.bulk import orders as load
+from generators.bulk.orders import BLOCK, CHANGED, NAMES, PAYLOAD, UNIT, VARIANTS, LoadOptions
+from generators.bulk.templates import TIMES, NotLearned, Part, Shape, Stamp, compressor, cut_out, learn, varint
+from generators.model import Instant, Layout, Message, Op, Value, Written
+from generators.sources import mysql
+from generators.sources.boundaries import START
+from generators.wire_format import Profile
+
+_MOST_ROWS: Final = 4
+"""With more rows a message, learning takes longer than it saves."""
+
+_PROBES: Final[Mapping[str, tuple[Value, ...]]] = {
+    "id": (5_170_927_364_551_829, 6_381_038_475_662_910, 9_007_199_254_740_993, 9_007_199_254_741_000, 9_007_199_254_742_777),
+    "customer_id": (1_870_926_453, 2_081_135_762, 7),
+    "status": ("QZXJ0", "WKVY1", "Q"),
+    "customer": ("QZXJ1", "WKVY2", "Q", "é" * 70),
+    "email": ("QZXJ2", "WKVY3", "Q", "é" * 70),
+    "address": ("QZXJ3", "WKVY4", "Q", "é" * 70),
+    "quantity": (1_970_823_645, 2_081_135_762, 7),
+    "amount": (Decimal("71829364.05"), Decimal("82930475.16"), Decimal("3.10")),
+    "created_at": (mysql.wall("2013-06-05 04:03:02.109"), mysql.wall("2021-12-14 15:26:37.098"), mysql.wall("2023-02-03")),
+    "note": ("QZXJ4", "WKVY5", "Q", None, "é" * 70),
+    PAYLOAD: ("QZXJ6", "WKVY7", "Q"),
+    "status before": ("QZXJ5", "WKVY6", "QX"),
+    "quantity before": (1_690_823_647, 2_081_135_769, 9),
+    "amount before": (Decimal("81927364.06"), Decimal("92038475.17"), Decimal("4.20")),
+}
+"""What `learn` varies: the first two of each differ in nearly every character and are as long as each other, however spelled."""
+
+
+class _Texts:
+    """How one place spells a column's values; `of` tells it for those that were seen, and asks the writer for others."""
+
+    def __init__(self, known: Mapping[Value, bytes], ask: Callable[[Value], bytes]) -> None:
+        self.known, self._ask = dict(known), ask
+
+    def of(self, value: Value) -> bytes:
+        """The text of a value."""
+        found = self.known.get(value)
+        if found is None:
+            found = self.known[value] = self._ask(value)
+        return found
+
+
+class _Lazy(dict[int, Any]):
+    """What a function gives for a random number, kept."""
+
+    def __init__(self, make: Callable[[int], Any]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: int) -> Any:
+        found = self[key] = self._make(key)
+        return found
+
+
+_Kind: TypeAlias = tuple[tuple[Any, ...], Callable[[Sequence[Any]], tuple[Any, ...]], tuple[Any, ...], tuple[Any, ...]]
+"""All messages of an op and variant: the tables of its fragments, what picks their random numbers, stamps; for each message its
+topic, partition (None: by the key), key and value (what stands between fragments, what takes these), headers, time, event."""
+
+
+class Filler:
+    """Templates of one writer for one profile, layout and load. Raises NotLearned."""
+
+    def __init__(
+        self, write: Callable[..., list[Written]], profile: Profile, layout: Layout, options: LoadOptions = load.DEFAULT
+    ) -> None:
+        if options.rows > _MOST_ROWS:
+            raise NotLearned(f"{options.rows} rows a message")
+        self._write, self._profile, self._layout, self._options = write, profile, layout, options
+        self._table = load.load_table(profile.source, options.payload > 0)
+        self._names = tuple(column.name for column in self._table.columns)
+        packing = profile.deployment.compression
+        self._compress = None if packing == "none" else compressor(packing)
+        self._plain = (
+            profile if packing == "none" else replace(profile, deployment=replace(profile.deployment, compression="none"))
+        )
+        self._ops = options.by_byte()
+        self._columns = load.by_byte(options)
+        self._texts: dict[str, list[_Texts]] = {name: [] for name in self._names}
+        self._tables: dict[tuple[int, int], Any] = {}
+        self._partitions: dict[Value, int] = {}
+        self._base = self._learn_texts(Op.INSERT, self._names)
+        used = dict.fromkeys(self._ops)
+        self._kinds = {op: [self._kind(op, variant) for variant in range(VARIANTS)] for op in used}
+        self._by_byte = [(op, self._kinds[op]) for op in self._ops]
+        self._partition_of = _Lazy(lambda draw: self._partition(load.row_key(options, draw, 0)))
+        self._verify()
+
+    def _messages(self, profile: Profile, op: Op, variant: int, at: Instant, found: Mapping[str, Value]) -> list[Message]:
+        """What the writer makes of values by slot: column, ` before` for what an UPDATE changed, `/n` for rows but the first."""
+        rows = []
+        for number in range(self._options.rows):
+            end = f"/{number}" if number else ""
+            row = {name: found[f"{name}{end}"] if f"{name}{end}" in found else _PROBES[name][0] for name in self._names}
+            if number and f"id{end}" not in found:
+                row["id"] = load.row_key(self._options, 0, number)
+            old = {name: found.get(f"{name} before{end}", _PROBES[f"{name} before"][0]) for name in CHANGED}
+            rows.append(load.images(op, row, old))
+        written = self._write(load.history(self._table, op, variant, at, rows), profile, self._layout)
+        return [one.message for one in written]
+
+    def _learn(self, op: Op, variant: int, probes: Mapping[str, Sequence[Value]]) -> tuple[Shape, ...]:
+        return learn(lambda at, found: self._messages(self._plain, op, variant, at, found), probes)
+
+    def _domain(self, name: str) -> list[Value]:
+        """Every value that a column takes in load, but of the key."""
+        return [] if name == "id" else list(dict.fromkeys(self._columns[self._names.index(name)]))
+
+    def _learn_texts(self, op: Op, names: Iterable[str], variant: int = 0) -> tuple[Shape, ...]:
+        """Learns how messages of an op spell all values of these columns."""
+        probes = {
+            name: tuple(dict.fromkeys([*_PROBES[name], *_PROBES.get(f"{name} before", ()), *self._domain(name)]))
+            for name in names
+        }
+        shapes = self._learn(op, variant, probes)
+        for number, shape in enumerate(shapes):
+            for side in ("key", "value"):
+                part: Part = getattr(shape, side)
+                for name in names:
+                    own = [place for place in part.places if place.slot == name]
+                    for i, place in enumerate(own):
+                        ask = self._asker(op, variant, name, number, side, part, i)
+                        known = dict(zip(probes[name], place.texts, strict=True))
+                        if all(known != other.known for other in self._texts[name]):
+                            self._texts[name].append(_Texts(known, ask))
+        return shapes
+
+    def _asker(self, op: Op, variant: int, name: str, number: int, side: str, part: Part, i: int) -> Callable[[Value], bytes]:
+        cores = part.literals(name)
+
+        def ask(value: Value) -> bytes:
+            message = self._messages(self._plain, op, variant, TIMES[0], {name: value})[number]
+            return cut_out(cores, getattr(message, side) or b"")[i]
+
+        return ask
+
+    def _kind(self, op: Op, variant: int) -> _Kind:
+        """Learns the messages of an op and variant."""
+        probes: dict[str, tuple[Value, ...]] = {}
+        for number in range(self._options.rows):
+            end = f"/{number}" if number else ""
+            probes |= {f"{name}{end}": _PROBES[name][:2] for name in self._names}
+            if op is Op.UPDATE:
+                probes |= {f"{name} before{end}": _PROBES[f"{name} before"][:2] for name in CHANGED}
+        shapes = self._learn(op, variant, probes)
+        fragments: dict[tuple[int, int], None] = {}
+        stamps: dict[Stamp, None] = {}
+        drafts = [
+            [self._draft(getattr(shape, side), probes, op, variant, fragments, stamps) for side in ("key", "value")]
+            for shape in shapes
+        ]
+        order: dict[Any, int] = {one: i for i, one in enumerate([*fragments, *stamps])}
+        ready = [
+            (
+                shape.sample.topic,
+                None if self._by_key(shape, op, variant, i) else shape.sample.partition,
+                *_filling(shape.key, *key, order),
+                *_filling(shape.value, *value, order),
+                shape.sample.headers,
+                shape.sample.timestamp_ms if shape.timestamp is None else shape.timestamp,
+                shape.sample.event,
+            )
+            for i, (shape, (key, value)) in enumerate(zip(shapes, drafts, strict=True))
+        ]
+        tables = tuple(self._tables[pair] for pair in fragments)
+        return tables, _getter([pick for _, pick in fragments]), tuple(astuple(stamp) for stamp in stamps), tuple(ready)
+
+    def _draft(
+        self,
+        part: Part,
+        probes: Mapping[str, tuple[Value, ...]],
+        op: Op,
+        variant: int,
+        fragments: dict[tuple[int, int], None],
+        stamps: dict[Stamp, None],
+    ) -> tuple[list[tuple[int, int]], list[Any]]:
+        """Where each place begins and ends, and what fills it: (table, pick) or a stamp."""
+        base, spans, fields = part.base or b"", list[tuple[int, int]](), list[Any]()
+        for i, place in enumerate(part.places):
+            room = (part.places[i - 1].end if i else 0), (part.places[i + 1].start if i + 1 < len(part.places) else len(base))
+            if place.stamp is not None:
+                stamps[place.stamp] = None
+                spans.append((place.start, place.end))
+                fields.append(place.stamp)
+                continue
+            slot, _, row = place.slot.partition("/")
+            name, _, before = slot.partition(" ")
+            found = self._match(name, base, place.start, place.end, place.texts, probes[place.slot], room)
+            if found is None:
+                # This kind spells the column in a way of its own.
+                self._learn_texts(op, (name,), variant)
+                found = self._match(name, base, place.start, place.end, place.texts, probes[place.slot], room)
+            if found is None:
+                raise NotLearned(f"{op} spells {name} in no way known")
+            number, span = found
+            column = self._names.index(name)
+            pick = int(row or 0) * _WIDTH + (_BEFORE + CHANGED.index(name) if before else column)
+            pair = (column * 1000 + number, pick)
+            if pair not in self._tables:
+                self._tables[pair] = self._filled(name, column, number, int(row or 0))
+            fragments[pair] = None
+            spans.append(span)
+            fields.append(pair)
+        for i, (one, other) in enumerate(itertools.pairwise(spans)):
+            if one[1] > other[0]:
+                raise NotLearned(f"bytes that answer to {part.places[i].slot} and {part.places[i + 1].slot}")
+        return spans, fields
+
+    def _filled(self, name: str, column: int, number: int, row: int) -> Any:
+        """The text of each random number of a column."""
+        texts = self._texts[name][number]
+        if name == "id":
+            return _Lazy(lambda draw: texts.of(load.row_key(self._options, draw, row)))
+        return [texts.of(value) for value in self._columns[column]]
+
+    def _match(
+        self,
+        name: str,
+        base: bytes,
+        start: int,
+        end: int,
+        texts: Sequence[bytes],
+        probes: Sequence[Value],
+        room: tuple[int, int],
+    ) -> tuple[int, tuple[int, int]] | None:
+        """The known texts of a column that a place's are, once it is widened by bytes around it; and the widened place."""
+        for number, known in enumerate(self._texts[name]):
+            wanted = [known.known.get(value) for value in probes]
+            first = wanted[0]
+            if first is None or None in wanted:
+                continue
+            more = len(first) - (end - start)
+            for left in range(max(0, more + 1)):
+                a, b = start - left, end + more - left
+                if a < room[0] or b > room[1] or more < 0:
+                    continue
+                if all(base[a:start] + text + base[end:b] == want for text, want in zip(texts, wanted, strict=True)):
+                    return number, (a, b)
+        return None
+
+    def _by_key(self, shape: Shape, op: Op, variant: int, number: int) -> bool:
+        """Whether the partition follows the key of the first row."""
+        expected = [self._partition(value) for value in _PROBES["id"]]
+        found = [self._messages(self._plain, op, variant, TIMES[0], {"id": key})[number].partition for key in _PROBES["id"]]
+        if len(set(expected)) > 1 and found == expected:
+            return True
+        if set(found) != {shape.sample.partition}:
+            raise NotLearned("the partition follows something else than the key")
+        return False
+
+    def _partition(self, key: Value) -> int:
+        found = self._partitions.get(key)
+        if found is None:
+            made = self._messages(self._plain, Op.INSERT, 0, TIMES[0], {"id": key})
+            found = self._partitions[key] = made[-1].partition if made else 0
+        return found
+
+    def _verify(self) -> None:
+        """Compares with the writer: every template with random values, the longest ones too, and at several times."""
+        rows, used = self._options.rows, list(self._kinds)
+        raw = bytearray(random.Random("verify").randbytes(BLOCK * UNIT * rows))
+        op_bytes = [self._ops.index(op) for op in used]
+        longest = [
+            max(range(256), key=lambda byte, found=found: len(str(found[byte]).encode()))  # type: ignore[misc]
+            for found in self._columns[1 : len(NAMES)]
+        ]
+        for unit in range(BLOCK):
+            raw[unit * UNIT * rows] = op_bytes[unit % len(used)]
+            raw[unit * UNIT * rows + 1] = unit // len(used)
+            if unit < len(used):
+                raw[unit * UNIT * rows + 4 : unit * UNIT * rows + 13] = bytes(longest)
+        size = len(used) * VARIANTS
+        for first, units in (
+            (0, range(min(BLOCK, 3 * size))),
+            (BLOCK * 47, range(size)),
+            (BLOCK * 31_250, range(0, BLOCK, 7)),
+            (BLOCK * 39_062_500, range(0, BLOCK, 7)),
+        ):
+            made = iter(self.expand(bytes(raw), first, units))
+            for unit in units:
+                n = first + unit
+                history = load.unit_history(bytes(raw), unit, n, self._profile.source, self._options)
+                for one in self._write(history, self._profile, self._layout):
+                    if next(made, None) != one.message:
+                        raise NotLearned(f"unit {n} is not what the writer writes")
+            if next(made, None) is not None:
+                raise NotLearned("more messages than the writer writes")
+
+    def expand(self, raw: bytes, first: int, units: Iterable[int]) -> Iterator[Message]:
+        """The messages of units of a block whose first unit has the number given. The hot loop: no calls that can be spared."""
+        compress, begin, size, rows = self._compress, START.ms, self._options.transaction, self._options.rows
+        unit_bytes, partition_of, join, make = UNIT * rows, self._partition_of, b"".join, Message
+        update, by_byte, spell = Op.UPDATE, self._by_byte, varint
+        for unit in units:
+            at = unit * unit_bytes
+            k = raw[at + 3]
+            key = raw[at + 2] << 4 | k >> 4
+            op, kinds = by_byte[raw[at]]
+            tables, pick, stamps, messages = kinds[raw[at + 1] & 15]
+            if op is not update:
+                picks: list[Any] = [key, *raw[at + 4 : at + 13], k & 15, 0, 0, 0]
+            else:
+                picks = [
+                    *(key, *raw[at + 4 : at + 13], k & 15, (raw[at + 5] + 1 + raw[at + 13] % 7) & 7),
+                    *((raw[at + 9] + 1 + raw[at + 14] % 255) & 255, (raw[at + 10] + 1 + raw[at + 15] % 255) & 255),
+                ]
+            for row in range(1, rows):
+                there = at + row * UNIT
+                picks += [key, *raw[there + 4 : there + 13], raw[there + 3] & 15, *load.before_places(raw, there)]
+            commit = (first + unit) // size
+            ms, seq = begin + commit, commit % 1000
+            fragments = list(map(getitem, tables, pick(picks)))
+            for unit_ms, step, each, base, modulus, binary in stamps:
+                number = ms // unit_ms * step + seq * each + base
+                if modulus:
+                    number %= modulus
+                fragments.append(spell(number) if binary else b"%d" % number)
+            for topic, partition, key_literals, key_fields, literals, fields, headers, timestamp, event in messages:
+                if key_fields is not None:
+                    parts = key_literals.copy()
+                    parts[1::2] = key_fields(fragments)
+                    key_bytes = join(parts)
+                else:
+                    key_bytes = key_literals
+                if fields is not None:
+                    parts = literals.copy()
+                    parts[1::2] = fields(fragments)
+                    value = join(parts)
+                else:
+                    value = literals
+                if compress is not None and value is not None:
+                    value = bytes(compress(value))
+                yield make(
+                    topic,
+                    partition_of[key] if partition is None else partition,
+                    key_bytes,
+                    value,
+                    headers,
+                    timestamp if timestamp.__class__ is int else timestamp.at(ms, seq),
+                    event,
+                )
+
+
+_BEFORE: Final = len(NAMES) + 1
+_WIDTH: Final = _BEFORE + len(CHANGED)
+"""Random numbers of a row: the columns', the payload's, those before an UPDATE."""
+
+
+def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """`itemgetter` that always gives a tuple."""
+    if not places:
+        return lambda _all: ()
+    if len(places) == 1:
+        only = places[0]
+        return lambda found: (found[only],)
+    return itemgetter(*places)
+
+
+def _filling(part: Part, spans: Sequence[tuple[int, int]], fields: Sequence[Any], order: Mapping[Any, int]) -> tuple[Any, Any]:
+    """What stands between the fragments, with gaps for them, and what takes these; the constant and None without any."""
+    if part.base is None or not spans:
+        return part.base, None
+    literals, last = list[bytes](), 0
+    for start, end in spans:
+        literals += [part.base[last:start], b""]
+        last = end
+    return [*literals, part.base[last:]], _getter([order[field] for field in fields])

@@ -1,0 +1,177 @@
+"""Random values of source types: boundary values, realistic ones, and any of the domain."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import struct
+from decimal import Decimal
+from functools import cache
+from math import isfinite
+from typing import Any, Final
+
+from generators.model import Json, Logical, SourceType, Value
+from generators.sources import mysql, postgresql
+from generators.sources import postgresql_values as _postgresql_values
+from generators.sources import registry as sources
+from generators.sources.pools import pools
+
+ALPHABET: Final = (
+    "abcdefghijklmnopqrstuvwxyz ABC 0123456789 \"\\/'`<>&{}[],:;%_\t\n\r\x01\x7fÄéßñ汉字かなкفא😀𝄞\u2028\u2029\ufeff\u0301"
+)
+"""Characters of random text: plain ones and those that some escaper treats on their own."""
+
+_FIRST_DATE: Final = dt.date(1000, 1, 1).toordinal()
+_LAST_DATE: Final = dt.date(9999, 12, 31).toordinal()
+_RECENT: Final = mysql.wall("2000-01-01"), mysql.wall("2037-01-01")
+_KEYS: Final = ("a", "b", "id", "name", "汉", "a b", "x.y", 'q"', "", "longer key")
+
+
+def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Random:
+    """The random stream of one position; the same under every hash seed, since text seeds go through SHA-512."""
+    return random.Random(f"{seed}/{format}/{profile}/{ordinal}")
+
+
+@cache
+def _boundaries(kind: SourceType) -> tuple[Value, ...]:
+    """The boundary values of a type, if it is one of its source's `TYPES`."""
+    source = sources.of(kind)
+    found = next((slug for slug, other in source.types.items() if other == kind), None)
+    return tuple(source.boundary_values(found).values()) if found else ()
+
+
+class Drawer:
+    """Draws values with the random stream given; `null_rate` and `boundary_rate` are 0 to 1."""
+
+    def __init__(self, random_: random.Random, null_rate: float = 0.0, boundary_rate: float = 0.0) -> None:
+        self._random, self._null_rate, self._boundary_rate = random_, null_rate, boundary_rate
+
+    def chance(self, rate: float) -> bool:
+        """True at that rate."""
+        return self._random.random() < rate
+
+    def value(self, kind: SourceType, *, nullable: bool = False) -> Value:
+        """NULL, a boundary value, or any value that `sources.fits` the type."""
+        if nullable and self.chance(self._null_rate):
+            return None
+        if self.chance(self._boundary_rate) and (found := _boundaries(kind)):
+            return self._random.choice(found)
+        return self._any(kind)
+
+    def _any(self, kind: SourceType) -> Value:
+        random_ = self._random
+        step: int = 10 ** (6 - kind.fsp)
+        match kind.logical:
+            case Logical.INT | Logical.BIT | Logical.SET:
+                return self._integer(kind.low or 0, kind.high or 0)
+            case Logical.ENUM:
+                return random_.randint(1, kind.high or 1)
+            case Logical.YEAR:
+                return random_.randint(1901, 2155)
+            case Logical.DECIMAL:
+                if kind.low is not None and kind.high is not None:
+                    return Decimal(self._integer(kind.low, kind.high)).scaleb(-(kind.scale or 0))
+                if _postgresql_values.unconstrained(kind):
+                    kind = postgresql.numeric(40, random_.randint(0, 20))
+                digits = random_.randint(1, kind.precision or 1)
+                sign = int(not kind.unsigned and self.chance(0.5))
+                # scaleb() would round to the context's 28 digits
+                return Decimal((sign, tuple(map(int, str(random_.randrange(10**digits)))), -(kind.scale or 0)))
+            case Logical.FLOAT | Logical.DOUBLE:
+                return self._real(kind)
+            case Logical.TEXT:
+                return self._text(kind)
+            case Logical.BINARY:
+                limit = kind.length or 0
+                size = limit if kind.name == "binary" else random_.randint(0, min(limit, 24))
+                # The binary log drops the zero bytes that end a BINARY(n).
+                return random_.randbytes(size - 1) + bytes([random_.randint(1, 255)]) if size else b""
+            case Logical.DATE:
+                return dt.date.fromordinal(random_.randint(_FIRST_DATE, _LAST_DATE))
+            case Logical.DATETIME:
+                first, last = _RECENT if self.chance(0.7) else (mysql.wall("1000-01-01"), mysql.wall("9999-12-31"))
+                return random_.randrange(first, last) // step * step
+            case Logical.TIMESTAMP:
+                whole = (mysql.MICROS, mysql.TIMESTAMP_MAX)
+                if kind.source == "postgresql":
+                    whole = (mysql.wall("1000-01-01"), postgresql.TIMESTAMPTZ_MAX)
+                first, last = _RECENT if self.chance(0.7) else whole
+                return random_.randrange(first, last) // step * step
+            case Logical.TIME:
+                if kind.source == "postgresql":
+                    return random_.randint(0, mysql.DAY // step) * step
+                limit = mysql.DAY if self.chance(0.7) else mysql.TIME_LIMIT
+                return random_.randint(-limit // step, limit // step) * step
+            case Logical.JSON:
+                return Json(self._composite(kind))
+
+    def _integer(self, low: int, high: int) -> int:
+        """Any magnitude is as likely as another, and so is the whole range at once."""
+        if self.chance(0.5):
+            return self._random.randint(low, high)
+        limit = 1 << self._random.randint(1, high.bit_length())
+        return self._random.randint(max(low, -limit), min(high, limit))
+
+    def _real(self, kind: SourceType) -> float:
+        random_ = self._random
+        way = random_.randrange(3)
+        if way == 0:
+            value = random_.randrange(-(10**6), 10**6) / 100
+        elif way == 1:
+            value = float(random_.randrange(-(10**9), 10**9))
+        else:
+            value = float(struct.unpack("<d", random_.randbytes(8))[0])
+            if kind.logical is Logical.FLOAT:
+                value = float(struct.unpack("<f", random_.randbytes(4))[0])
+        value = mysql.to_float32(value) if kind.logical is Logical.FLOAT else value
+        value = abs(value) if kind.unsigned else value
+        return value if isfinite(value) and value else 0.0
+
+    def _text(self, kind: SourceType) -> str:
+        random_ = self._random
+        if _postgresql_values.spelled(kind):
+            return _postgresql_values.text_at(kind, random_.getrandbits(128))
+        if self.chance(0.6):
+            found = pools()
+            text = random_.choice(found[random_.choice(tuple(found))])
+        else:
+            text = "".join(random_.choices(ALPHABET, k=random_.randint(1, 24)))
+        if kind.name in ("char", "varchar"):
+            text = text[: kind.length]
+        source = sources.of(kind)
+        text = source.as_stored(kind, text)
+        while not source.fits(kind, text):
+            text = source.as_stored(kind, text[:-1])
+        return text
+
+    def _composite(self, kind: SourceType) -> Any:
+        """A document; for PostgreSQL's hstore and arrays one of their shape."""
+        random_ = self._random
+        texts: tuple[str | None, ...] = (None, "", "NULL", "a", 'q"\\', "汉", "a,b", "{}")
+        match kind.name:
+            case "hstore":
+                return {key: random_.choice(texts) for key in random_.sample(_KEYS, random_.randint(0, 3))}
+            case "text[]":
+                return random_.choices(texts, k=random_.randint(0, 3))
+            case "integer[]":
+                items = [self._integer(-(1 << 31), (1 << 31) - 1) for _ in range(random_.randint(0, 3))]
+                return [None if item == 0 else item for item in items]
+        return self._document(3)
+
+    def _document(self, depth: int) -> Any:
+        random_ = self._random
+        way = random_.randrange(8 if depth else 6)
+        match way:
+            case 0:
+                return random_.choice((None, True, False))
+            case 1:
+                return self._integer(-(1 << 63), (1 << 63) - 1)
+            case 2:
+                return random_.randrange(-(10**6), 10**6) / 64
+            case 3 | 4:
+                return "".join(random_.choices(ALPHABET, k=random_.randint(0, 8)))
+            case 5:
+                return self._integer(0, 100)
+            case 6:
+                return [self._document(depth - 1) for _ in range(random_.randint(0, 3))]
+        return {key: self._document(depth - 1) for key in random_.sample(_KEYS, random_.randint(0, 3))}

@@ -1,0 +1,193 @@
+"""The seeded expander: cases and load from `random.Random`, without Hypothesis.
+
+Everything is addressed by position: case n, or load message n, of a (seed, format, profile) is the same whoever makes it, in
+whatever process and order. Nothing is drawn from shared state, and text comes from `generators.sources.pools`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count as endless
+from typing import Any, Final
+
+from generators.bulk._random_values import Drawer, rng
+from generators.bulk.orders import load_scenario, load_table
+from generators.bulk.traffic import messages
+from generators.drawing.cases import LAYOUT, as_case
+from generators.errors import UsageError
+from generators.model import (
+    Case,
+    Column,
+    History,
+    Instant,
+    Layout,
+    Logical,
+    Op,
+    Row,
+    RowChange,
+    RowImages,
+    Scenario,
+    SourceType,
+    Table,
+    Value,
+)
+from generators.sources import boundaries
+from generators.sources import registry as sources
+from generators.sources.boundaries import START
+from generators.wire_format import Format, Profile
+
+__all__ = ["BulkOptions", "cases", "load_scenario", "load_table", "messages", "rng", "scenario"]
+
+
+@dataclass(frozen=True, slots=True)
+class BulkOptions:
+    """The shape of drawn histories; upper bounds are inclusive, rates are 0 to 1, `ops` are weights. Raises UsageError."""
+
+    statements: int = 2
+    rows: int = 2
+    columns: int = 6
+    null_rate: float = 0.15
+    boundary_rate: float = 0.3
+    awkward_rate: float = 0.15
+    ops: tuple[tuple[Op, int], ...] = ((Op.INSERT, 4), (Op.UPDATE, 4), (Op.DELETE, 2))
+
+    def __post_init__(self) -> None:
+        for name in ("statements", "rows", "columns"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"BulkOptions.{name} is {getattr(self, name)}; it must be at least 1")
+        for name in ("null_rate", "boundary_rate", "awkward_rate"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UsageError(f"BulkOptions.{name} is {getattr(self, name)}; it must be between 0 and 1")
+        legal = {Op.INSERT, Op.UPDATE, Op.DELETE}
+        if not self.ops or any(op not in legal or weight < 1 for op, weight in self.ops):
+            raise UsageError(f"BulkOptions.ops must give INSERT, UPDATE or DELETE a positive weight, not {self.ops!r}")
+
+
+DEFAULT: Final = BulkOptions()
+
+
+def scenario(
+    fmt: Format[Any], profile: Profile, seed: int, ordinal: int, *, level: int = 1, options: BulkOptions = DEFAULT
+) -> Scenario:
+    """Scenario `ordinal`: one to `options.statements` statements on one table, consistent with each other.
+
+    Level one has a table of its own, of types of the profile's source that the format supports; level two a table of the
+    source's pool. Rows that an UPDATE or DELETE touches were inserted before it, or existed before the history began. Raises
+    UsageError.
+    """
+    if level not in (1, 2) or ordinal < 0:
+        raise UsageError(f"bulk scenario {ordinal} of level {level}: the ordinal is at least 0, the level 1 or 2")
+    random_ = rng(seed, fmt.name, profile.name, ordinal)
+    draw = Drawer(random_, options.null_rate, options.boundary_rate)
+    if level == 2:
+        table = random_.choice(boundaries.pool(fmt.supports, profile.source))
+    else:
+        table = _table(random_, draw, profile, ordinal, fmt, options)
+    history = History(tuple(_Source(random_, draw, table, ordinal, options).events()), seed=random_.getrandbits(31))
+    name = f"{'bulk' if level == 1 else 'bulk-rows'}/{seed}/{ordinal}"
+    return Scenario(name, history, level, frozenset({"bulk"}))
+
+
+def cases(
+    fmt: Format[Any],
+    profile: Profile,
+    seed: int,
+    count: int,
+    *,
+    start: int = 0,
+    level: int | None = None,
+    options: BulkOptions = DEFAULT,
+    layout: Layout = LAYOUT,
+) -> Iterator[Case]:
+    """Cases `start` to `start + count - 1`; without a level, every fourth is of level two."""
+    for ordinal in range(start, start + count):
+        chosen = level or (2 if ordinal % 4 == 3 else 1)
+        yield as_case(fmt, profile, scenario(fmt, profile, seed, ordinal, level=chosen, options=options), layout)
+
+
+def _table(random_: random.Random, draw: Drawer, profile: Profile, ordinal: int, fmt: Format[Any], options: BulkOptions) -> Table:
+    source = sources.source(profile.source)
+    kinds = [kind for kind in source.types.values() if fmt.supports(kind)]
+    keys = [source.types[name] for name in source.bulk_keys if fmt.supports(source.types[name])]
+    awkward = draw.chance(options.awkward_rate)
+    names: Iterator[str] = iter(random_.sample(boundaries.AWKWARD_NAMES, len(boundaries.AWKWARD_NAMES)) if awkward else ())
+    numbers = endless()
+
+    def column(kind: SourceType, nullable: bool) -> Column:
+        return Column(next(names, None) or f"c{next(numbers)}", kind, nullable)
+
+    plain = [column(random_.choice(kinds), not draw.chance(0.2)) for _ in range(random_.randint(1, options.columns))]
+    shape = random_.choices(("id", "composite", "unique", "none"), (6, 2, 1, 1))[0]
+    key: list[Column] = []
+    if shape != "none" and keys:
+        key = [column(random_.choice(keys), False) for _ in range(random_.randint(2, 3) if shape == "composite" else 1)]
+    columns = [*key, *plain]
+    if draw.chance(0.3):
+        random_.shuffle(columns)
+    ordered = [c.name for c in key]
+    random_.shuffle(ordered)
+    name = f"bulk {ordinal} `{random_.choice(('x', 'é', '<', '汉'))}`" if awkward else f"bulk_{ordinal}"
+    unique = (tuple(ordered),) if shape == "unique" and key else ()
+    return Table(profile.database, name, tuple(columns), () if unique else tuple(ordered), unique, source.schema)
+
+
+class _Source:
+    """A table's rows, and random statements that fit them."""
+
+    def __init__(self, random_: random.Random, draw: Drawer, table: Table, ordinal: int, options: BulkOptions) -> None:
+        self._random, self._draw, self._table, self._options = random_, draw, table, options
+        self._alive: list[Row] = []
+        self._used: set[tuple[Value, ...]] = set()
+        self._ms = START.ms + ordinal * 1000
+        self._fresh = endless(random_.randrange(1, 1000))
+
+    def events(self) -> Iterator[RowChange]:
+        """The statements, in commit order."""
+        ops, weights = zip(*self._options.ops, strict=True)
+        for _ in range(self._random.randint(1, self._options.statements)):
+            self._ms += self._random.randrange(1, 300)
+            op = self._random.choices(ops, weights)[0]
+            rows = tuple(self._images(op) for _ in range(self._random.randint(1, self._options.rows)))
+            yield RowChange(Instant(self._ms, self._random.randrange(1, 1000)), self._table, op, rows)
+
+    def _images(self, op: Op) -> RowImages:
+        if op is Op.INSERT:
+            row = self._row()
+            self._alive.append(row)
+            return RowImages(None, row)
+        before = self._alive.pop(self._random.randrange(len(self._alive))) if self._alive else self._row()
+        if op is Op.DELETE:
+            return RowImages(before, None)
+        after = self._changed(before)
+        self._alive.append(after)
+        return RowImages(before, after)
+
+    def _row(self) -> Row:
+        row = {c.name: self._draw.value(c.type, nullable=c.nullable) for c in self._table.columns}
+        return self._keyed(row)
+
+    def _keyed(self, row: dict[str, Value]) -> Row:
+        """The row under a key that no other row of the history has had."""
+        key = self._table.handle_key
+        while key and tuple(row[name] for name in key) in self._used:
+            for name in key:
+                row[name] = self._key_value(self._table.column(name).type)
+        self._used.add(tuple(row[name] for name in key))
+        return row
+
+    def _key_value(self, kind: SourceType) -> Value:
+        number = next(self._fresh)
+        return str(number) if kind.logical is Logical.TEXT else number
+
+    def _changed(self, before: Row) -> Row:
+        key = self._table.handle_key
+        others = [c for c in self._table.columns if c.name not in key]
+        chosen = self._random.sample(others, self._random.randint(1, len(others))) if others else []
+        after: dict[str, Value] = {**before, **{c.name: self._draw.value(c.type, nullable=c.nullable) for c in chosen}}
+        if key and (not others or self._draw.chance(0.05)):
+            name = self._random.choice(key)
+            after[name] = self._key_value(self._table.column(name).type)
+            return self._keyed(after)
+        return after

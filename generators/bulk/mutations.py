@@ -1,0 +1,210 @@
+"""Garbage: mutants of valid messages, each with the way in which it was made and what is left of it.
+
+Everything is addressed by position: mutant n of (seed, format, deployment, profiles) is the same whoever makes it, so that a
+finding is a number. What is left of a mutant is said by a reader that has nothing to do with Spark (`_wellformed`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import accumulate
+from typing import Any, Final
+
+from generators.bulk import orders
+from generators.bulk._random_values import rng
+from generators.bulk.templates import compressor
+from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
+from generators.errors import UsageError
+from generators.garbage.mutating import BYTES, JSON, OPAQUE, Material, parts
+from generators.garbage.wellformed import Left, Oracle, State, avro_left, json_left, packed_left
+from generators.model import Deployment, Message
+from generators.wire_format import Format, Profile, get
+
+__all__ = ["HUGE", "Left", "Mutant", "Mutants", "State", "by_deployment", "oracle"]
+
+LARGEST: Final = 8 << 10
+"""Bytes of the largest message that is mutated; a larger one costs its size a hundred times over and teaches nothing new."""
+
+BASES: Final = 2_000
+"""Messages that are mutated, at most, of all boundary cases; evenly chosen."""
+
+LOADED: Final = 32
+"""Load messages of each profile beside them."""
+
+PACKED_SHARE: Final = 4
+"""One in so many mutants of a compressed message is damaged after it was compressed."""
+
+FOREIGN: Final = ("ticdc-canal-json", "debezium-json", "tencent-dts-json", "cloudcanal-json")
+"""Whose messages arrive where they do not belong. Named one by one: a further format must not change what a number means."""
+
+HUGE_BYTES: Final = 25_000_000
+"""More than the 20,000,000 characters that Jackson reads in one string unless told otherwise (StreamReadConstraints)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A message that was valid once. `way` names what was done to it, `left` says what a reader without Spark makes of it."""
+
+    number: int
+    way: str
+    message: Message
+    left: Left
+
+
+def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
+    """The profiles that one decode call can serve together, in order of first appearance."""
+    found: dict[tuple[Deployment, str], list[Profile]] = {}
+    for profile in profiles:
+        found.setdefault((profile.deployment, profile.source), []).append(profile)
+    return [tuple(group) for group in found.values()]
+
+
+def oracle(fmt: Format[Any], profile: Profile) -> Oracle:
+    """What says what is left of a value of that profile. Raises UsageError for a binary format without `schemas`."""
+    plain: Oracle = json_left
+    if fmt.container != "json":
+        schemas = fmt.schemas(profile)
+        if not schemas:
+            raise UsageError(f"{fmt.name} is in {fmt.container} and names no published schema")
+        plain = avro_left(schemas)
+    packing = profile.deployment.compression
+    return plain if packing == "none" else packed_left(plain, packing)
+
+
+class Mutants:
+    """The mutants of messages of profiles that have one deployment. Raises UsageError when they have several, or none."""
+
+    def __init__(self, fmt: Format[Any], profiles: Sequence[Profile], seed: int) -> None:
+        if len(by_deployment(profiles)) != 1:
+            raise UsageError(f"mutants of {fmt.name}: the profiles must have one deployment, and there must be one at least")
+        self._fmt, self._seed, self._stream = fmt, seed, "+".join(p.name for p in profiles)
+        self._packing = profiles[0].deployment.compression
+        self._compress: Callable[[bytes], Any] = bytes if self._packing == "none" else compressor(self._packing)
+        self._oracles = {p.name: oracle(fmt, p) for p in profiles}
+        self._bases = _bases(fmt, profiles)
+        if not self._bases:
+            raise UsageError(f"{fmt.name}: no message of {', '.join(p.name for p in profiles)} can be mutated")
+        self._ways = (*BYTES, *(JSON if fmt.container == "json" else OPAQUE))
+        self._weights = tuple(accumulate(way.weight for way in self._ways))
+        self._byte_weights = tuple(accumulate(way.weight for way in BYTES))
+        self._foreign = _foreign(fmt.name)
+
+    def __len__(self) -> int:
+        """How many messages are mutated."""
+        return len(self._bases)
+
+    def __call__(self, number: int) -> Mutant:
+        """The mutant of that number. Raises UsageError for a negative one."""
+        if number < 0:
+            raise UsageError(f"mutant {number}: the first is 0")
+        chance = rng(self._seed, self._fmt.name, self._stream, f"mutant-{number}")
+        profile, message, plain = self._bases[int(chance.random() * len(self._bases))]
+        packed = self._packing != "none" and chance.randrange(PACKED_SHARE) == 0
+        ways, weights = (BYTES, self._byte_weights) if packed else (self._ways, self._weights)
+        way = chance.choices(ways, cum_weights=weights)[0]
+        value = way.apply(Material(chance, (message.value or b"") if packed else plain, self._other(packed), self._foreign))
+        if value is not None and not packed and self._packing != "none":
+            value = bytes(self._compress(value))
+        name = f"packed-{way.name}" if packed else way.name
+        return Mutant(number, name, _with(message, value), self._oracles[profile](value))
+
+    def _other(self, packed: bool) -> Callable[[random.Random], bytes]:
+        def other(chance: random.Random) -> bytes:
+            _, message, plain = self._bases[int(chance.random() * len(self._bases))]
+            return (message.value or b"") if packed else plain
+
+        return other
+
+    def some(self, start: int, count: int) -> Iterator[Mutant]:
+        """Mutants `start` to `start + count - 1`."""
+        return map(self, range(start, start + count))
+
+    def huge(self) -> Iterator[Mutant]:
+        """A handful of mutants of 25 MB each, or nested deeper than any stack; numbered from -1 down."""
+        profile, message, plain = next((b for b in self._bases if b[2].startswith(b"{")), self._bases[0])
+        for place, (name, make) in enumerate(HUGE[self._fmt.container].items()):
+            value = bytes(self._compress(make(plain)))
+            yield Mutant(-1 - place, name, replace(message, value=value), self._oracles[profile](value))
+
+
+def _bases(fmt: Format[Any], profiles: Sequence[Profile]) -> list[tuple[str, Message, bytes]]:
+    """Profile, message and uncompressed value of what is mutated: boundary cases, then load; each value once."""
+    found: dict[bytes, tuple[str, Message, bytes]] = {}
+    loaded: dict[bytes, tuple[str, Message, bytes]] = {}
+    for profile in profiles:
+        plain = replace(profile, deployment=replace(profile.deployment, compression="none"))
+        compress = None if profile.deployment.compression == "none" else compressor(profile.deployment.compression)
+
+        def add(to: dict[bytes, tuple[str, Message, bytes]], message: Message, name: str, pack: Any) -> None:
+            if message.value and len(message.value) <= LARGEST and message.value not in to:
+                value = message.value if pack is None else bytes(pack(message.value))
+                to[message.value] = name, replace(message, value=value), message.value
+
+        for scenario in boundary_scenarios(fmt, plain):
+            for one in as_case(fmt, plain, scenario).written:
+                add(found, one.message, profile.name, compress)
+        for n in range(LOADED):
+            for one in fmt.write(orders.load_scenario(fmt, plain, 0, n).history, plain, LAYOUT):
+                add(loaded, one.message, profile.name, compress)
+    some = list(found.values())
+    step = max(1, -(-len(some) // BASES))
+    return [*some[::step], *loaded.values()]
+
+
+@cache
+def _foreign(name: str) -> tuple[bytes, ...]:
+    """Messages of other formats, and of none."""
+    values = [b"42", b"null", b'"text"', b"id,name\n1,a\n", b"<row id='1'/>", b"\x00\x00\x00\x00\x07\x02a", b"Obj\x01\x04"]
+    for other in FOREIGN:
+        if other != name:
+            fmt = get(other)
+            for n in range(4):
+                history = orders.load_scenario(fmt, fmt.profiles[0], 0, n).history
+                values += [one.message.value or b"" for one in fmt.write(history, fmt.profiles[0], LAYOUT)]
+    return tuple(values)
+
+
+def _with(message: Message, value: bytes | None) -> Message:
+    """The message with another value; `dataclasses.replace` takes three times as long."""
+    m = message
+    return Message(m.topic, m.partition, m.key, value, m.headers, m.timestamp_ms, m.event, m.case)
+
+
+def _in_member(value: bytes, text: bytes) -> bytes:
+    """The first member's value replaced."""
+    member = next((p for p in parts(value) if p.is_member), None)
+    return text if member is None else value[: member.value] + text + value[member.end :]
+
+
+def _beside(value: bytes, text: bytes) -> bytes:
+    """A member that no format has put first."""
+    return value.replace(b"{", b"{" + text + b",", 1)
+
+
+_UNKNOWN: Final = b'"unheard-of":'
+
+HUGE: Final[dict[str, dict[str, Callable[[bytes], bytes]]]] = {
+    "json": {
+        "huge-string": lambda v: _in_member(v, b'"' + b"x" * HUGE_BYTES + b'"'),
+        "huge-unknown-member": lambda v: _beside(v, _UNKNOWN + b'"' + b"x" * HUGE_BYTES + b'"'),
+        "huge-escapes": lambda v: _beside(v, _UNKNOWN + b'"' + b"\\u00e9" * (HUGE_BYTES // 6) + b'"'),
+        "huge-name": lambda v: _beside(v, b'"' + b"x" * HUGE_BYTES + b'":1'),
+        "huge-number": lambda v: _in_member(v, b"9" * HUGE_BYTES),
+        "huge-space": lambda v: b" " * HUGE_BYTES + v,
+        "huge-array": lambda v: _in_member(v, b"[" + b"1," * (HUGE_BYTES // 2) + b"1]"),
+        "huge-object": lambda v: _beside(v, _UNKNOWN + b"{" + b",".join(b'"%d":%d' % (n, n) for n in range(1_500_000)) + b"}"),
+        "huge-truncated": lambda v: v[:-1] + b"," + _UNKNOWN + b'"' + b"x" * HUGE_BYTES,
+        "bottomless-array": lambda v: _beside(v, _UNKNOWN + b"[" * 5_000_000 + b"]" * 5_000_000),
+        "bottomless-object": lambda v: _beside(v, _UNKNOWN + b'{"a":' * 1_000_000 + b"1" + b"}" * 1_000_000),
+        "bottomless-unclosed": lambda _: b"[" * HUGE_BYTES,
+    },
+    "avro": {
+        "huge-zeros": lambda v: v + bytes(HUGE_BYTES),
+        "huge-head": lambda v: bytes(HUGE_BYTES) + v,
+        "huge-ones": lambda _: b"\xff" * HUGE_BYTES,
+    },
+}
+"""What is done once, by container."""

@@ -1,0 +1,288 @@
+"""What load is made of: changes of one table of orders, each a function of (seed, format, profile, options, n) alone.
+
+Unit n is one change of one or several rows of `load_table()`; `load_scenario` says what happened.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from generators.bulk._random_values import rng
+from generators.errors import UnknownName, UsageError
+from generators.model import Column, History, Instant, Op, Row, RowChange, RowImages, Scenario, Table, Value
+from generators.sources import mysql, postgresql
+from generators.sources import registry as sources
+from generators.sources.boundaries import START
+from generators.sources.pools import pools
+from generators.wire_format import Format, Profile
+
+BLOCK: Final = 256
+"""Units that share a random stream."""
+
+UNIT: Final = 16
+"""Random bytes of a row: op and variant (of the unit's first row), 12 bits of the key and 4 of the payload, then one for each
+other column and each changed one."""
+
+KEYS: Final = 4096
+VARIANTS: Final = 16
+"""Seeds of histories, so that what a writer leaves to chance (lags, key orders) varies."""
+
+CHANGED: Final = ("status", "quantity", "amount")
+"""What an UPDATE changes; the other columns stay."""
+
+PAYLOAD: Final = "payload"
+PAYLOADS: Final = 16
+"""Distinct texts of the payload column."""
+
+_STRIDE: Final = 61
+"""From one row's key to the next one's within a unit: no key comes twice."""
+
+_HOT: Final = 16
+_STATUSES: Final = ("NEW", "PAID", "PACKED", "SHIPPED", "DELIVERED", "RETURNED", "REFUNDED", "CANCELLED")
+_DEFAULT_OPS: Final = ((Op.INSERT, 128), (Op.UPDATE, 102), (Op.DELETE, 26))
+_LARGEST_PAYLOAD: Final = 16 << 20
+_MOST_ROWS: Final = 1_000
+
+
+def _skewed() -> Mapping[str, Sequence[int]]:
+    """The key's place for each of the 4096 equally likely draws, by the name of the skew."""
+    return {
+        "uniform": range(KEYS),
+        # Of 4096**u with u uniform, places up to r have the share log(r + 1) / log(4096): Zipf's law with exponent 1.
+        "zipf": tuple(int(KEYS ** (draw / KEYS)) - 1 for draw in range(KEYS)),
+        "hot": tuple(draw if draw * 10 >= KEYS * 9 else draw % _HOT for draw in range(KEYS)),
+    }
+
+
+SKEWS: Final = _skewed()
+"""`uniform`; `zipf` (the key of rank r has about 1/r of the first one's share); `hot` (nine changes in ten hit 16 keys)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """What the load is like. Raises UsageError for values that make no sense, UnknownName for an unknown skew.
+
+    `ops` are weights of INSERT, UPDATE and DELETE, kept to a 256th; `keys` is one of SKEWS; `rows` are changed by one statement
+    (one message where the format batches them, else as many); `transaction` statements share a commit; `null_rate` is the share
+    of NULL in the nullable column, 0 to 1, to a 256th; `payload` is the size of an extra text column in bytes, 0 for none.
+    """
+
+    ops: tuple[tuple[Op, int], ...] = _DEFAULT_OPS
+    keys: str = "uniform"
+    rows: int = 1
+    transaction: int = 1
+    null_rate: float = 1 / 256
+    payload: int = 0
+
+    def __post_init__(self) -> None:
+        legal = {op for op, _ in _DEFAULT_OPS}
+        if not {op for op, _ in self.ops} <= legal or len({op for op, _ in self.ops}) != len(self.ops):
+            raise UsageError(f"LoadOptions.ops: a weight for each of INSERT, UPDATE and DELETE at most, not {self.ops!r}")
+        if any(weight < 0 for _, weight in self.ops) or not any(weight for _, weight in self.ops):
+            raise UsageError(f"LoadOptions.ops: weights are at least 0 and not all 0, not {self.ops!r}")
+        if self.keys not in SKEWS:
+            raise UnknownName("key skew", self.keys, SKEWS)
+        for name, value, most in (
+            ("rows", self.rows, _MOST_ROWS),
+            ("transaction", self.transaction, 1_000_000),
+            ("payload", self.payload, _LARGEST_PAYLOAD),
+        ):
+            least = 0 if name == "payload" else 1
+            if not least <= value <= most:
+                raise UsageError(f"LoadOptions.{name} is {value}; it must be between {least} and {most}")
+        if not 0 <= self.null_rate <= 1:
+            raise UsageError(f"LoadOptions.null_rate is {self.null_rate}; it must be between 0 and 1")
+
+    def by_byte(self) -> tuple[Op, ...]:
+        """The op of each random byte: the weights' shares of 256, whole ones first, the rest to the largest remainders."""
+        total = sum(weight for _, weight in self.ops)
+        shares = {op: max(1, weight * 256 // total) for op, weight in self.ops if weight}
+        ranked = sorted(shares, key=lambda op: -(dict(self.ops)[op] * 256 % total))
+        while (left := 256 - sum(shares.values())) > 0:
+            for op in ranked[:left]:
+                shares[op] += 1
+        while sum(shares.values()) > 256:
+            shares[max(shares, key=shares.__getitem__)] -= 1
+        return tuple(op for op, _ in self.ops if op in shares for _ in range(shares[op]))
+
+    def instant(self, n: int) -> Instant:
+        """When unit n committed: a millisecond after the commit before."""
+        commit = n // self.transaction
+        return Instant(START.ms + commit, commit % 1000)
+
+
+DEFAULT: Final = LoadOptions()
+
+
+def options_text(options: LoadOptions) -> str:
+    """Options as JSON, for another process."""
+    return json.dumps({**asdict(options), "ops": [[op.value, weight] for op, weight in options.ops]})
+
+
+def options_of(text: str) -> LoadOptions:
+    """The options of such a text. Raises what LoadOptions raises."""
+    found = json.loads(text)
+    return LoadOptions(**{**found, "ops": tuple((Op(op), weight) for op, weight in found["ops"])})
+
+
+def parse_ops(text: str) -> tuple[tuple[Op, int], ...]:
+    """Weights written as `insert=50,update=40,delete=10`. Raises UnknownName with the nearest op, and UsageError."""
+    legal = {op.value.lower(): op for op, _ in _DEFAULT_OPS}
+    found = []
+    for part in text.split(","):
+        name, _, weight = part.partition("=")
+        name = name.strip().lower()
+        if name not in legal:
+            raise UnknownName("op", name, legal)
+        if not weight.strip().isdecimal():
+            raise UsageError(f"op weight {part!r}: expected a whole number, such as {name}=50")
+        found.append((legal[name], int(weight)))
+    return tuple(found)
+
+
+@cache
+def load_table(source: str = "mysql", payload: bool = False) -> Table:
+    """`shop.orders`: ten columns, a bigint key beyond 2^53, text in several languages, a decimal, a nullable note.
+
+    Of the types of that source; with a text column `payload` at the end if asked for. Raises UnknownName.
+    """
+    found = sources.source(source)
+    integer, varchar = found.number, postgresql.text if found is sources.POSTGRESQL else mysql.text
+    amount, created = mysql.decimal(10, 2), mysql.temporal("datetime", 3)
+    if found is sources.POSTGRESQL:
+        amount, created = postgresql.numeric(10, 2), postgresql.temporal("timestamp", 3)
+    columns = (
+        Column("id", found.key, nullable=False),
+        Column("customer_id", integer, nullable=False),
+        Column("status", varchar("varchar", 16), nullable=False),
+        Column("customer", varchar("varchar", 128), nullable=False),
+        Column("email", varchar("varchar", 128), nullable=False),
+        Column("address", varchar("varchar", 255), nullable=False),
+        Column("quantity", integer, nullable=False),
+        Column("amount", amount, nullable=False),
+        Column("created_at", created, nullable=False),
+        Column("note", varchar("varchar", 255)),
+    )
+    extra = (Column(PAYLOAD, found.long_text, nullable=False),) if payload else ()
+    return Table("shop", "orders", (*columns, *extra), ("id",), schema=found.schema)
+
+
+NAMES: Final = tuple(column.name for column in load_table().columns)
+
+
+@cache
+def values() -> tuple[Sequence[Value], ...]:
+    """The values of each column but the payload; one of fewer than 256 takes its random byte modulo their number."""
+    texts = pools()
+    draw = random.Random("load")
+    created = sorted(draw.sample(range(mysql.wall("2023-01-01") // 1000, mysql.wall("2023-11-14") // 1000), 256))
+    return (
+        range(9_007_199_254_740_993, 9_007_199_254_740_993 + KEYS),
+        draw.sample(range(1, 10**6), 256),
+        _STATUSES,
+        texts["name"],
+        texts["email"],
+        texts["address"],
+        range(1, 257),
+        tuple(Decimal((0, tuple(map(int, str(cents))), -2)) for cents in draw.sample(range(100, 10**7), 256)),
+        tuple(ms * 1000 for ms in created),
+        (*texts["sentence"][:224], None),
+    )
+
+
+@lru_cache(maxsize=8)
+def payload_texts(size: int) -> tuple[str, ...]:
+    """The payload column's texts: of several languages, each of `size` bytes, or up to three fewer."""
+    sentences = pools()["sentence"]
+    found = []
+    for number in range(PAYLOADS):
+        text = " ".join(sentences[number::PAYLOADS])
+        whole = (f"{number:x} {text} " * (size // len(text.encode()) + 1)).encode()
+        found.append(whole[:size].decode("utf-8", "ignore"))
+    return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def by_byte(options: LoadOptions) -> tuple[Sequence[Value], ...]:
+    """The value of each column for each random number: 4096 of the key, 16 of the payload, 256 of the others."""
+    nulls = {(224 + i) % 256 for i in range(round(options.null_rate * 256))}
+    keys, *others = values()
+    columns: list[list[Value]] = [[keys[place] for place in SKEWS[options.keys]]]
+    columns += [[found[byte % len(found)] for byte in range(256)] for found in others]
+    columns[NAMES.index("note")] = [None if byte in nulls else others[-1][byte % 225 % 224] for byte in range(256)]
+    if options.payload:
+        columns.append(list(payload_texts(options.payload)))
+    return tuple(columns)
+
+
+def before_places(raw: bytes, offset: int) -> tuple[int, int, int]:
+    """The random numbers of `CHANGED` before an UPDATE: never those after it."""
+    return (
+        (raw[offset + 5] + 1 + raw[offset + 13] % 7) & 7,
+        (raw[offset + 9] + 1 + raw[offset + 14] % 255) & 255,
+        (raw[offset + 10] + 1 + raw[offset + 15] % 255) & 255,
+    )
+
+
+def load_scenario(fmt: Format[Any], profile: Profile, seed: int, n: int, options: LoadOptions = DEFAULT) -> Scenario:
+    """What happened in unit n. Raises UsageError for a negative n."""
+    if n < 0:
+        raise UsageError(f"load unit {n}: the first is 0")
+    number, place = divmod(n, BLOCK)
+    history = unit_history(block(seed, fmt, profile, number, options), place, n, profile.source, options)
+    return Scenario(f"load/{seed}/{n}", history, tags=frozenset({"load"}))
+
+
+def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptions) -> History:
+    """What happened in unit n, which is number `place` of the block of those random bytes."""
+    offset = place * UNIT * options.rows
+    op = options.by_byte()[raw[offset]]
+    rows = [_images(raw, offset + UNIT * row, row, op, options, key := _key(raw, offset)) for row in range(options.rows)]
+    del key
+    return history(load_table(source, options.payload > 0), op, raw[offset + 1] % VARIANTS, options.instant(n), rows)
+
+
+def _key(raw: bytes, offset: int) -> int:
+    return raw[offset + 2] << 4 | raw[offset + 3] >> 4
+
+
+def _images(raw: bytes, offset: int, number: int, op: Op, options: LoadOptions, first: int) -> RowImages:
+    found = by_byte(options)
+    row: dict[str, Value] = {name: found[i][raw[offset + 3 + i]] for i, name in enumerate(NAMES) if i}
+    row = {NAMES[0]: row_key(options, first, number), **row}
+    if options.payload:
+        row[PAYLOAD] = found[-1][raw[offset + 3] & 15]
+    before = before_places(raw, offset)
+    old = {name: found[NAMES.index(name)][place] for name, place in zip(CHANGED, before, strict=True)}
+    return images(op, row, old)
+
+
+def row_key(options: LoadOptions, first: int, number: int) -> Value:
+    """The key of a unit's row: that of its first row's draw, then others at a fixed distance."""
+    return values()[0][(SKEWS[options.keys][first] + number * _STRIDE) % KEYS]
+
+
+def images(op: Op, row: Row, old: Row) -> RowImages:
+    """A row's images; `old` holds what an UPDATE changes."""
+    match op:
+        case Op.INSERT:
+            return RowImages(None, row)
+        case Op.DELETE:
+            return RowImages(row, None)
+    return RowImages({**row, **old}, row)
+
+
+def history(table: Table, op: Op, variant: int, at: Instant, rows: Iterable[RowImages]) -> History:
+    """One statement."""
+    return History((RowChange(at, table, op, tuple(rows)),), seed=variant)
+
+
+def block(seed: int, fmt: Format[Any], profile: Profile, number: int, options: LoadOptions) -> bytes:
+    """The random bytes of a block of units."""
+    return rng(seed, fmt.name, profile.name, f"load-{number}").randbytes(BLOCK * UNIT * options.rows)

@@ -1,0 +1,366 @@
+"""Messages of one kind as byte templates, learned from a writer and checked against it.
+
+A writer makes a few thousand messages a second, load wants a hundred thousand. Most bytes of a load message are the same every
+time; this module has a writer write the same change with one value, or the commit time, different, sees which bytes answer, and
+then fills in others. It knows no format, no encoding and no name: what it cannot prove to be what the writer writes, it
+refuses to learn.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from generators.model import Instant, Message, Value
+from generators.sources.boundaries import START
+
+Write: TypeAlias = Callable[[Instant, Mapping[str, Value]], Sequence[Message]]
+"""Writes the messages of a kind, for a commit time and values by slot."""
+
+_BASE: Final = START.ms + 123_456
+TIMES: Final = (
+    Instant(_BASE, 100),
+    Instant(_BASE + 1_000, 100),
+    Instant(_BASE, 101),
+    Instant(_BASE + 1, 100),
+    Instant(_BASE + 544, 100),
+    Instant(_BASE + 77_777_777, 999),
+    Instant(_BASE + 10_000_000_000, 3),
+    Instant(_BASE + 3_600_001, 7),
+    Instant(START.ms, 0),
+)
+"""The first is that of the base message; the next two tell what a millisecond and a place within it add to a counter."""
+
+_MARGIN: Final = 48
+"""How far from the bytes that answer to one value others may belong to it: a length, quotes, the name of an absent field."""
+
+_GAP: Final = 4
+"""Answering bytes this near to each other are one place."""
+
+
+class NotLearned(Exception):
+    """The writer does something that templates cannot follow; the caller writes every message instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A number that follows the commit time: `(ms // unit * step + seq * each + base) % modulus`, the latter unless 0.
+
+    `binary` is Avro's zig-zag form, else decimal digits.
+    """
+
+    unit: int
+    step: int
+    each: int
+    base: int
+    modulus: int = 0
+    binary: bool = False
+
+    def at(self, ms: int, seq: int) -> int:
+        """The number for a commit."""
+        number = ms // self.unit * self.step + seq * self.each + self.base
+        return number % self.modulus if self.modulus else number
+
+    def text(self, ms: int, seq: int) -> bytes:
+        """Its bytes in a message."""
+        number = ms // self.unit * self.step + seq * self.each + self.base
+        if self.modulus:
+            number %= self.modulus
+        return varint(number) if self.binary else b"%d" % number
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Bytes `start` to `end` of the base message's part that answer to `slot`; `texts` are those for each of its probes."""
+
+    slot: str
+    start: int
+    end: int
+    texts: tuple[bytes, ...]
+    stamp: Stamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A message's key or value: the base message's bytes, and the places in it that vary, in order."""
+
+    base: bytes | None
+    places: tuple[Place, ...]
+
+    def literals(self, slot: str | None = None) -> list[bytes]:
+        """What stands before, between and after the places, or those of one slot only."""
+        base, found, last = self.base or b"", [], 0
+        for place in self.places:
+            if slot is None or place.slot == slot:
+                found.append(base[last : place.start])
+                last = place.end
+        return [*found, base[last:]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One message of a kind. `timestamp` is the record's, None when it is always that of `sample`."""
+
+    key: Part
+    value: Part
+    timestamp: Stamp | None
+    sample: Message
+
+
+TIME: Final = ""
+"""The slot of the commit time."""
+
+
+def learn(write: Write, probes: Mapping[str, Sequence[Value]]) -> tuple[Shape, ...]:
+    """The messages that `write` makes of a change: none, one or several. Raises NotLearned.
+
+    `probes` are values by slot. The first are those of the base message; the second differ from them in every character and in
+    nothing else that shows, length included.
+    """
+    values = {slot: found[0] for slot, found in probes.items()}
+    base = write(TIMES[0], values)
+    varied = {slot: [write(TIMES[0], {**values, slot: value}) for value in found[1:]] for slot, found in probes.items()}
+    varied[TIME] = [write(at, values) for at in TIMES[1:]]
+    if any(len(messages) != len(base) for found in varied.values() for messages in found):
+        raise NotLearned("the number of messages varies")
+    return tuple(
+        _shape(message, {slot: [messages[i] for messages in found] for slot, found in varied.items()})
+        for i, message in enumerate(base)
+    )
+
+
+def _shape(base: Message, varied: Mapping[str, Sequence[Message]]) -> Shape:
+    for slot, messages in varied.items():
+        for one in messages:
+            if (one.topic, one.headers, one.event) != (base.topic, base.headers, base.event):
+                raise NotLearned("topic, headers or event vary")
+            if slot != TIME and one.timestamp_ms != base.timestamp_ms:
+                raise NotLearned("the record's timestamp follows a value")
+    stamps = [base.timestamp_ms, *(one.timestamp_ms for one in varied[TIME])]
+    return Shape(
+        key=_part(base.key, {slot: [one.key for one in messages] for slot, messages in varied.items()}),
+        value=_part(base.value, {slot: [one.value for one in messages] for slot, messages in varied.items()}),
+        timestamp=None if len(set(stamps)) == 1 else _fit(stamps, binary=False),
+        sample=base,
+    )
+
+
+def _part(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]) -> Part:
+    if base is None or any(one is None for found in varied.values() for one in found):
+        if base is None and all(one is None for found in varied.values() for one in found):
+            return Part(None, ())
+        raise NotLearned("null here, bytes there")
+    known = {slot: [one for one in found if one is not None] for slot, found in varied.items()}
+    spans = [(start, end, slot) for slot, found in known.items() if slot != TIME for start, end in _spans(base, found)]
+    timed = _numbers(base, known.pop(TIME))
+    spans = sorted([*spans, *((place.start, place.end, TIME) for place in timed)])
+    for one, other in itertools.pairwise(spans):
+        if one[1] > other[0]:
+            raise NotLearned(f"bytes that answer to {one[2] or 'time'} and {other[2] or 'time'}")
+    roomy = [_roomy(base, spans, i) for i in range(len(spans))]
+    places = timed
+    for slot, found in known.items():
+        own = [i for i, span in enumerate(spans) if span[2] == slot]
+        if own:
+            places += _places(base, slot, [spans[i][:2] for i in own], [roomy[i] for i in own], found)
+    places.sort(key=lambda place: place.start)
+    for before, after in itertools.pairwise(places):
+        if before.end > after.start:
+            raise NotLearned(f"bytes that answer to {before.slot or 'time'} and {after.slot or 'time'}")
+    return Part(base, tuple(places))
+
+
+def _spans(base: bytes, found: Sequence[bytes]) -> list[tuple[int, int]]:
+    """Where messages differ from the base; those of its length tell exactly, others only where all of it begins and ends."""
+    if all(one == base for one in found):
+        return []
+    equal = [one for one in found if len(one) == len(base) and one != base]
+    if not equal:
+        start = min(_common(base, one) for one in found)
+        end = len(base) - min(_common(base[start:][::-1], one[start:][::-1]) for one in found)
+        return [(start, end)]
+    spans: list[tuple[int, int]] = []
+    for i in sorted({i for one in equal for i in _different(base, one)}):
+        if spans and i - spans[-1][1] <= _GAP:
+            spans[-1] = spans[-1][0], i + 1
+        else:
+            spans.append((i, i + 1))
+    return spans
+
+
+def _different(one: bytes, other: bytes) -> list[int]:
+    """Where two texts of one length differ."""
+    found, step = [], 64
+    for begin in range(0, len(one), step):
+        a, b = one[begin : begin + step], other[begin : begin + step]
+        if a != b:
+            found += [begin + i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
+    return found
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """How many bytes two texts begin with alike."""
+    length = min(len(one), len(other))
+    low = 0
+    while low < length and one[low : low + 64] == other[low : low + 64] and low + 64 <= length:
+        low += 64
+    while low < length and one[low] == other[low]:
+        low += 1
+    return low
+
+
+def _roomy(base: bytes, spans: Sequence[tuple[int, int, str]], i: int) -> tuple[int, int]:
+    """A span with the bytes around it that may belong to it: up to the next ones, or a third of the way to one of its slot."""
+    start, end, slot = spans[i]
+    left = start - (spans[i - 1][1] if i else 0)
+    right = (spans[i + 1][0] if i + 1 < len(spans) else len(base)) - end
+    left = left // 3 if i and spans[i - 1][2] == slot else left
+    right = right // 3 if i + 1 < len(spans) and spans[i + 1][2] == slot else right
+    return start - min(left, _MARGIN), end + min(right, _MARGIN)
+
+
+def _places(
+    base: bytes,
+    slot: str,
+    spans: Sequence[tuple[int, int]],
+    roomy: Sequence[tuple[int, int]],
+    found: Sequence[bytes],
+) -> list[Place]:
+    """The places of a slot, cut to what differs."""
+    cores = [base[a:b] for a, b in zip([0, *(r[1] for r in roomy)], [*(r[0] for r in roomy), len(base)], strict=True)]
+    cut = [cut_out(cores, one) for one in (base, *found)]
+    places = []
+    for i, (start, end) in enumerate(roomy):
+        texts = [one[i] for one in cut]
+        left = min(_common(texts[0], one) for one in texts)
+        right = min(_common(texts[0][left:][::-1], one[left:][::-1]) for one in texts)
+        places.append(Place(slot, start + left, end - right, tuple(one[left : len(one) - right] for one in texts)))
+    return places
+
+
+def cut_out(cores: Sequence[bytes], data: bytes) -> list[bytes]:
+    """What stands between the cores, which begin, divide and end the data. Raises NotLearned when they do not."""
+    first, *inner, last = cores
+    if not data.startswith(first) or not data.endswith(last) or len(data) < len(first) + len(last):
+        raise NotLearned("a value changes more than its own bytes")
+    at, end, found = len(first), len(data) - len(last), []
+    for core in inner:
+        place = data.find(core, at, end)
+        if place < 0:
+            raise NotLearned("a value changes more than its own bytes")
+        found.append(data[at:place])
+        at = place + len(core)
+    return [*found, data[at:end]]
+
+
+def _numbers(base: bytes, found: Sequence[bytes]) -> list[Place]:
+    """The numbers that follow the time: digits, or Avro's form, whose bytes but the last have the high bit."""
+    equal = [one for one in found if len(one) == len(base) and one != base]
+    windows: dict[tuple[int, int, bool], None] = {}
+    for i in sorted({i for one in equal for i in _different(base, one)}):
+        binary = not all(one[i : i + 1].isdigit() for one in (base, *equal))
+        start = end = i
+        if binary:
+            while start and base[start - 1] & 0x80:
+                start -= 1
+            while end < len(base) - 1 and base[end] & 0x80:
+                end += 1
+            end += 1
+        else:
+            while start and base[start - 1 : start].isdigit():
+                start -= 1
+            while base[end : end + 1].isdigit():
+                end += 1
+        windows[start, end, binary] = None
+    spans = sorted(windows)
+    if not spans and any(one != base for one in found):
+        raise NotLearned("nothing but the length follows the time")
+    texts = [_follow(spans, base, one) for one in (base, *found)]
+    return [
+        Place(TIME, start, end, tuple(one[i] for one in texts), _stamp([one[i] for one in texts], binary))
+        for i, (start, end, binary) in enumerate(spans)
+    ]
+
+
+def _follow(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes) -> list[bytes]:
+    """The numbers at these places of a message. Raises NotLearned when something else differs."""
+    found, last, at = [], 0, 0
+    for start, end, binary in spans:
+        literal = base[last:start]
+        stop = at = at + len(literal)
+        if data[at - len(literal) : at] != literal:
+            raise NotLearned("something but numbers follows the time")
+        if binary:
+            while data[stop : stop + 1] > b"\x7f":
+                stop += 1
+            stop += 1
+        else:
+            while data[stop : stop + 1].isdigit():
+                stop += 1
+        found.append(data[at:stop])
+        last, at = end, stop
+    if data[at:] != base[last:]:
+        raise NotLearned("something but numbers follows the time")
+    return found
+
+
+def _stamp(texts: Sequence[bytes], binary: bool) -> Stamp:
+    stamp = _fit([_number(text) if binary else int(text or b"0") for text in texts], binary)
+    if any(stamp.text(at.ms, at.seq) != text for at, text in zip(TIMES, texts, strict=True)):
+        raise NotLearned(f"{texts} are no known function of the time")
+    return stamp
+
+
+def _fit(numbers: Sequence[int], binary: bool) -> Stamp:
+    """The function of TIMES that gives these numbers. Raises NotLearned."""
+    first, later, beside = numbers[:3]
+    origin = TIMES[0]
+    for unit in (1, 1000):
+        step, rest = divmod(later - first, 1000 // unit)
+        if rest:
+            continue
+        each = beside - first
+        plain = Stamp(unit, step, each, first - origin.ms // unit * step - origin.seq * each, 0, binary)
+        off = [plain.at(at.ms, at.seq) - number for at, number in zip(TIMES, numbers, strict=True)]
+        if not any(off):
+            return plain
+        modulus = math.gcd(*off)
+        wraps = sum(number != 0 for number in off)
+        if wraps > 1 and modulus > max(numbers) and min(numbers) >= 0:
+            return Stamp(unit, step, each, plain.base, modulus, binary)
+    raise NotLearned(f"{numbers} are no known function of the time")
+
+
+_PAIRS: Final = tuple(bytes((low & 0x7F | 0x80, low >> 7 | 0x80)) for low in range(1 << 14))
+"""Two bytes of the form below that others follow, by their 14 bits."""
+
+
+def varint(number: int) -> bytes:
+    """Avro's zig-zag form."""
+    left = number << 1 if number >= 0 else (-number << 1) - 1
+    found = b""
+    while left > 0x3FFF:
+        found += _PAIRS[left & 0x3FFF]
+        left >>= 14
+    return found + (bytes((left & 0x7F | 0x80, left >> 7)) if left > 0x7F else bytes((left,)))
+
+
+def _number(text: bytes) -> int:
+    """Of Avro's zig-zag form."""
+    found = sum((byte & 0x7F) << 7 * i for i, byte in enumerate(text))
+    return found >> 1 if not found & 1 else -(found + 1 >> 1)
+
+
+def compressor(name: str) -> Callable[[bytes], Any]:
+    """Whole-value compression by a deployment's name for it. Raises NotLearned."""
+    import cramjam
+
+    match name:
+        case "snappy":
+            return cramjam.snappy.compress_raw
+        case "lz4":
+            return cramjam.lz4.compress
+    raise NotLearned(f"compression {name}")

@@ -1,0 +1,84 @@
+"""Load: an endless, position-addressable stream of one table's changes.
+
+Unit n is a change of `orders`; `messages` gives what the writer publishes for it. Whoever consumed a message can derive what was
+owed for it from `orders.load_scenario`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from functools import lru_cache
+from itertools import count as endless
+from typing import Any, cast
+
+from generators.bulk._filler import Filler
+from generators.bulk.orders import BLOCK, DEFAULT, LoadOptions, block, load_scenario
+from generators.bulk.templates import NotLearned
+from generators.drawing.cases import LAYOUT
+from generators.errors import UsageError
+from generators.model import Layout, Message
+from generators.wire_format import Format, Profile
+
+
+def messages(
+    fmt: Format[Any],
+    profile: Profile,
+    seed: int,
+    start: int = 0,
+    count: int | None = None,
+    *,
+    layout: Layout = LAYOUT,
+    options: LoadOptions = DEFAULT,
+) -> Iterator[Message]:
+    """The messages of units `start` to `start + count - 1`, without end when there is no count; byte for byte what the writer
+    writes for `load_scenario`. Units that a format writes as several messages come whole; some it may not write at all.
+
+    The first call for a profile takes a moment to learn the writer's bytes; where they cannot be learned, every message is
+    written by the writer itself. Raises UsageError for a negative start or count.
+    """
+    if start < 0 or (count is not None and count < 0):
+        raise UsageError(f"load from {start}, {count} units: neither may be negative")
+    fast = _learned(cast("Hashable", fmt.write), profile, layout, options)
+    if not isinstance(fast, str):
+        return _filled(fast, fmt, profile, seed, start, count, options)
+    return _written(fmt, profile, seed, endless(start) if count is None else range(start, start + count), layout, options)
+
+
+def is_learned(fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT, options: LoadOptions = DEFAULT) -> bool:
+    """Whether `messages` fills in templates for this profile; else the writer makes every message, and sets the pace."""
+    return why_not_learned(fmt, profile, layout, options) is None
+
+
+def why_not_learned(fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT, options: LoadOptions = DEFAULT) -> str | None:
+    """What about the writer's messages templates cannot follow; None when they can."""
+    found = _learned(cast("Hashable", fmt.write), profile, layout, options)
+    return found if isinstance(found, str) else None
+
+
+def _written(
+    fmt: Format[Any], profile: Profile, seed: int, units: Iterable[int], layout: Layout, options: LoadOptions
+) -> Iterator[Message]:
+    for n in units:
+        for one in fmt.write(load_scenario(fmt, profile, seed, n, options).history, profile, layout):
+            yield one.message
+
+
+def _filled(
+    fast: Any, fmt: Format[Any], profile: Profile, seed: int, start: int, count: int | None, options: LoadOptions
+) -> Iterator[Message]:
+    end = None if count is None else start + count
+    while end is None or start < end:
+        number, place = divmod(start, BLOCK)
+        first = number * BLOCK
+        last = BLOCK if end is None else min(BLOCK, end - first)
+        yield from fast.expand(block(seed, fmt, profile, number, options), first, range(place, last))
+        start = first + last
+
+
+@lru_cache(maxsize=64)
+def _learned(write: Hashable, profile: Profile, layout: Layout, options: LoadOptions) -> Any:
+    """What fills in templates, or why none could be learned."""
+    try:
+        return Filler(cast("Any", write), profile, layout, options)
+    except NotLearned as error:
+        return str(error)

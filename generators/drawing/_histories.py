@@ -1,0 +1,297 @@
+"""How drawn tables, rows, changes and histories are put together, in as few draws as possible.
+
+The functions take Hypothesis's `draw`; `generators.drawing.strategies` makes strategies of them and checks arguments.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final, TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from generators.drawing import _values
+from generators.model import (
+    Bootstrap,
+    Column,
+    Event,
+    Heartbeat,
+    History,
+    Instant,
+    Kind,
+    Op,
+    Row,
+    RowChange,
+    RowImages,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    Watermark,
+)
+from generators.sources import registry as sources
+from generators.sources.boundaries import AWKWARD_NAMES, START
+from generators.wire_format import Format
+
+T = TypeVar("T")
+
+PLAIN_NAMES: Final = ("a", "b", "id", "name", "value", "created_at", "x1", "key")
+ODD_NAMES: Final = (*AWKWARD_NAMES, " lead", "0", "a-b", "$x", "%s", "null", "a'b", "tab\there", "{k}", "é\u2028", "n" * 64)
+"""Names that MySQL accepts when quoted: up to 64 characters below U+10000, no trailing space; for PostgreSQL cut to 63 bytes."""
+
+MAX_COLUMNS: Final = 1017
+"""InnoDB's limit of columns in a table (MySQL 8.0 Reference Manual 15.22)."""
+
+_COLUMN_NAMES: Final = ("",) * 24 + PLAIN_NAMES + ODD_NAMES
+_TABLE_NAMES: Final = ("t",) * 12 + ("orders", *ODD_NAMES[:-1])
+_SHAPES: Final[Mapping[bool | None, tuple[str, ...]]] = {
+    None: ("single", "composite", "unique", "none"),
+    True: ("single", "composite"),
+    False: ("none",),
+}
+CLOCKS: Final = tuple(
+    (START.ms + offset, *step) for step in ((1, 0), (0, 1), (1000, 0), (86_400_000, 3)) for offset in (0, 1, 500, 999)
+)
+CHANCE: Final = st.integers(0, 0xFFFF)
+"""One draw for what matters little by itself: the history's seed, and through it the clock."""
+
+
+def ddl_text(action: str, database: str, table: str, other: str = "", source: str = "mysql") -> str:
+    """The SQL of an action of the source's `ddl_actions` on a table; `other` is the old name of a renamed one."""
+    found = sources.source(source)
+    quoted = {"db": found.quote(database), "table": found.quote(table), "other": found.quote(other)}
+    return found.ddl_actions[action].sql.format(**quoted)
+
+
+def _kinds(fmt: Format[Any]) -> frozenset[str]:
+    return frozenset(str(row.kind) for row in fmt.kinds)
+
+
+def draw_table(
+    draw: DrawFn,
+    database: str,
+    low: int,
+    high: int,
+    keyed: bool | None,
+    supports: Callable[[SourceType], bool],
+    source: sources.Source = sources.MYSQL,
+) -> Table:
+    """A table in two draws, and one a column: a column's type is the high digits of its number, name and nullability the low."""
+    groups, key_groups = _values.type_groups(supports, False, source.name), _values.type_groups(supports, True, source.name)
+    shapes = _SHAPES[keyed if key_groups else False]
+    table_name, key_last, shape = draw(_heads(shapes))
+    count = draw(_values.between(low, high))
+    width = {"none": 0, "composite": min(2, count)}.get(shape, 1)
+    found: list[Column] = []
+    taken: set[str] = set()
+    for i in range(count):
+        chosen = key_groups if i < width else groups
+        number, head = divmod(draw(_values.between(0, _values.STEPS * len(chosen) * len(_COLUMN_HEADS) - 1)), len(_COLUMN_HEADS))
+        name, nullable = _COLUMN_HEADS[head]
+        name = source.identifier(name)
+        if not name or name.casefold() in taken:
+            name = f"c{i}"
+        taken.add(name.casefold())
+        found.append(Column(name, _values.type_at(chosen, number), nullable and i >= width))
+    # a composite key is declared in another order than its columns
+    key = tuple(column.name for column in reversed(found[:width]))
+    columns = (*found[width:], *found[:width]) if key_last else tuple(found)
+    primary, unique = ((), (key,)) if shape == "unique" else (key, ())
+    return Table(database, table_name, columns, primary, unique, source.schema)
+
+
+@lru_cache(maxsize=16)
+def _heads(shapes: tuple[str, ...]) -> SearchStrategy[tuple[str, bool, str]]:
+    """A table's name, whether its key comes last, and the kind of key; the plain combinations come first."""
+    combinations = [(name, last, shape) for name in _TABLE_NAMES for last in (False, False, True) for shape in shapes]
+    return st.sampled_from(combinations)
+
+
+_COLUMN_HEADS: Final = (
+    *((name, True) for name in _COLUMN_NAMES),
+    *((name, False) for name in ("",) * 4 + PLAIN_NAMES + ODD_NAMES),
+)
+
+
+@lru_cache(maxsize=256)
+def sample(found: tuple[T, ...]) -> SearchStrategy[T]:
+    """One of the given, made once."""
+    return st.sampled_from(found)
+
+
+def draw_row(draw: DrawFn, table: Table) -> Row:
+    """A whole row."""
+    return {c.name: _values.pick(draw, c.type, c.nullable) for c in table.columns}
+
+
+@lru_cache(maxsize=256)
+def masks(count: int) -> SearchStrategy[int]:
+    """Which columns an UPDATE changes, as a bit mask: one, two neighbours, all or none, the last column first."""
+    ones = [1 << i for i in reversed(range(count))]
+    some = [a | b for a, b in itertools.pairwise(ones)]
+    return st.sampled_from([*ones, *ones, *some, (1 << count) - 1, 0])
+
+
+def draw_update(draw: DrawFn, table: Table, before: Row) -> Row:
+    """A row's after image: the columns of a drawn mask get new values."""
+    mask = draw(masks(len(table.columns)))
+    after = dict(before)
+    for i, column in enumerate(table.columns):
+        if mask >> i & 1:
+            after[column.name] = _values.pick(draw, column.type, column.nullable)
+    return after
+
+
+def identity(table: Table, row: Row) -> tuple[object, ...]:
+    """What makes a row's key unique under a binary PAD SPACE collation: neither trailing spaces nor BINARY's padding do."""
+    return tuple(map(_unpadded, (row[name] for name in table.handle_key)))
+
+
+def _unpadded(cell: Value) -> Value:
+    match cell:
+        case str():
+            return cell.rstrip(" ")
+        case bytes():
+            return cell.rstrip(b"\0")
+        case _:
+            return cell
+
+
+def keep_key(table: Table, before: Row, after: Row) -> Row:
+    """`after` with the key of `before`."""
+    return {**after, **{name: before[name] for name in table.handle_key}}
+
+
+def draw_images(draw: DrawFn, table: Table, op: Op, count: int) -> tuple[RowImages, ...]:
+    """Images of up to `count` rows; a row whose key is taken is left out, a changed key that is taken is not changed."""
+    taken: set[tuple[object, ...]] = set()
+    found: list[RowImages] = []
+    keyed = bool(table.handle_key)
+    for _ in range(count):
+        row = draw_row(draw, table)
+        if keyed and identity(table, row) in taken:
+            continue
+        taken.add(identity(table, row))
+        if op is Op.UPDATE:
+            after = draw_update(draw, table, row)
+            if keyed and identity(table, after) in taken:
+                after = keep_key(table, row, after)
+            taken.add(identity(table, after))
+            found.append(RowImages(row, after))
+        else:
+            found.append(RowImages(None, row) if op is Op.INSERT else RowImages(row, None))
+    return tuple(found)
+
+
+OPS: Final = (Op.INSERT, Op.UPDATE, Op.DELETE, Op.UPDATE)
+
+
+@lru_cache(maxsize=64)
+def statements(max_rows: int) -> SearchStrategy[tuple[Op, int]]:
+    """An op and a number of rows; three in four have one row."""
+    counts = [*([1] * (3 * (max_rows - 1) or 1)), *range(2, max_rows + 1)]
+    return st.sampled_from([(op, count) for count in counts for op in OPS])
+
+
+def draw_change(draw: DrawFn, table: Table, max_rows: int, at: Instant) -> RowChange:
+    """An INSERT, UPDATE or DELETE of one or more rows."""
+    op, count = draw(statements(max_rows))
+    return RowChange(at, table, op, draw_images(draw, table, op, count))
+
+
+class Source:
+    """The tables of a drawn history and the rows that are in them."""
+
+    def __init__(self, tables: Iterable[Table]) -> None:
+        self.tables = list(tables)
+        self.live: list[list[Row]] = [[] for _ in self.tables]
+
+    def change(self, draw: DrawFn, at: Instant) -> RowChange:
+        """An INSERT, or an UPDATE or DELETE of a row that is there."""
+        which = draw(_values.between(0, len(self.tables) - 1)) if len(self.tables) > 1 else 0
+        table, live = self.tables[which], self.live[which]
+        op, count = draw(statements(3))
+        images = self._inserted(draw, table, live, count) if op is Op.INSERT or not live else ()
+        if images:
+            return RowChange(at, table, Op.INSERT, images)
+        op = Op.DELETE if op is Op.INSERT else op  # every drawn key was taken
+        return RowChange(at, table, op, (self._touched(draw, table, live, op),))
+
+    def _inserted(self, draw: DrawFn, table: Table, live: list[Row], count: int) -> tuple[RowImages, ...]:
+        taken = {identity(table, row) for row in live} if table.handle_key else set()
+        fresh = []
+        for image in draw_images(draw, table, Op.INSERT, count):
+            assert image.after is not None
+            if identity(table, image.after) not in taken or not table.handle_key:
+                fresh.append(image)
+                live.append(image.after)
+        return tuple(fresh)
+
+    def _touched(self, draw: DrawFn, table: Table, live: list[Row], op: Op) -> RowImages:
+        before = live.pop(draw(_values.between(0, len(live) - 1)))
+        if op is Op.DELETE:
+            return RowImages(before, None)
+        after = draw_update(draw, table, before)
+        if table.handle_key and identity(table, after) in {identity(table, row) for row in live}:
+            after = keep_key(table, before, after)
+        live.append(after)
+        return RowImages(before, after)
+
+    def ddl(self, draw: DrawFn, at: Instant) -> SchemaChange:
+        """A statement on one of the tables, and the tables after it."""
+        source = sources.of_table(self.tables[0])
+        action = draw(sample(source.drawn_ddl))
+        which = draw(_values.between(0, len(self.tables) - 1))
+        before = after = self.tables[which]
+        if action == "add column" and any(c.name.casefold() == "added" for c in before.columns):
+            action = "table comment"
+        if action == "add column":
+            after = replace(before, columns=(*before.columns, Column("added", source.number)))
+            self.live[which] = [{**row, "added": 1} for row in self.live[which]]
+        elif action == "rename table":
+            after = replace(before, name=before.name + "_r")
+        elif action == "truncate table":
+            self.live[which] = []
+        self.tables[which] = after
+        old = before.name if action == "rename table" else None
+        sql = ddl_text(action, before.database, after.name, old or "", source.name)
+        return SchemaChange(at, action, sql, before.database, after.name, before, after, old)
+
+
+def draw_history(
+    draw: DrawFn, fmt: Format[Any], database: str, max_events: int, origin: sources.Source = sources.MYSQL
+) -> History:
+    """A row change, then events whose kinds are drawn from a list that repeats row changes.
+
+    The first event is fixed: a watermark takes fewer draws than a row, and histories would shrink towards it.
+    """
+    first = draw_table(draw, database, 1, 5, None, fmt.supports, origin)
+    found = [first]
+    if draw(sample((False, False, False, True))):
+        second = draw_table(draw, database, 1, 5, None, fmt.supports, origin)
+        clash = second.name.casefold() == first.name.casefold()
+        found.append(replace(second, name=second.name[:60] + "2") if clash else second)
+    kinds = _kinds(fmt)
+    source = Source(found)
+    chance = draw(CHANCE)
+    ms, step, tick = CLOCKS[chance % len(CLOCKS)]
+    choices = sample((*(Kind.ROW,) * 8, *(k for k in (Kind.DDL, Kind.WATERMARK, Kind.HEARTBEAT, Kind.BOOTSTRAP) if k in kinds)))
+    events: list[Event] = []
+    for i in range(draw(_values.between(1, max_events))):
+        at = Instant(ms + i * step, 1 + i * tick)
+        match draw(choices) if i else Kind.ROW:
+            case Kind.DDL:
+                events.append(source.ddl(draw, at))
+            case Kind.WATERMARK:
+                events.append(Watermark(at))
+            case Kind.HEARTBEAT:
+                events.append(Heartbeat(at))
+            case Kind.BOOTSTRAP:
+                events.append(Bootstrap(at, source.tables[0]))
+            case _:
+                events.append(source.change(draw, at))
+    return History(tuple(events), chance)

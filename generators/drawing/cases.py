@@ -1,0 +1,44 @@
+"""Scenarios turned into cases: what one profile of one format writes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from generators.model import Case, History, Layout, RowChange, Scenario, Table
+from generators.sources import boundaries
+from generators.wire_format import Format, Profile
+
+LAYOUT = Layout()
+"""The layout of every case: the default topic and number of partitions."""
+
+
+def tables_of(history: History) -> tuple[Table, ...]:
+    """The distinct tables of the history's row changes, in order of appearance; two schema versions are two tables."""
+    return tuple(dict.fromkeys(event.table for event in history.events if isinstance(event, RowChange)))
+
+
+def as_case(fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layout = LAYOUT) -> Case:
+    """The scenario as that profile writes it, under the id `<format>/<profile>/<scenario>`, which its messages carry too.
+
+    Raises what the writer raises on a history that its source cannot have.
+    """
+    case_id = f"{fmt.name}/{profile.name}/{scenario.name}"
+    written = fmt.write(scenario.history, profile, layout)
+    return Case(
+        id=case_id,
+        format=fmt.name,
+        profile=profile.name,
+        deployment=profile.deployment,
+        level=scenario.level,
+        tables=tables_of(scenario.history),
+        written=tuple(replace(one, message=replace(one.message, case=case_id)) for one in written),
+        tags=scenario.tags,
+    )
+
+
+def boundary_scenarios(fmt: Format[Any], profile: Profile) -> Iterator[Scenario]:
+    """Every named scenario of a profile: the generic ones of its source in their fixed order, then the format's own."""
+    yield from boundaries.scenarios(profile.database, fmt.supports, profile.source)
+    yield from fmt.scenarios(profile, profile.database)

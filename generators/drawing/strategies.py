@@ -1,0 +1,437 @@
+"""Hypothesis strategies: types, values, names, columns, tables, rows, row changes, histories, messages and scenarios.
+
+They work in anyone's `@given`, on their own or composed: `messages("ticdc-canal-json", profile="v5.4.3")`. Options are
+keyword-only, an illegal argument raises `hypothesis.errors.InvalidArgument` where the strategy is made, and everything shrinks
+towards the smallest table with plain names and NULL, zero or empty values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from generators import wire_format as base
+from generators.drawing import _histories as _drawing
+from generators.drawing import _values
+from generators.errors import UnknownName
+from generators.model import (
+    Bootstrap,
+    Column,
+    Event,
+    History,
+    Instant,
+    Layout,
+    Op,
+    Row,
+    RowChange,
+    RowImages,
+    Scenario,
+    SchemaChange,
+    SourceStatement,
+    SourceType,
+    Table,
+    Value,
+    Written,
+)
+from generators.sources import registry as sources
+from generators.sources.boundaries import START
+from generators.wire_format import Format, Profile
+
+T = TypeVar("T")
+
+
+def any_type(_kind: SourceType) -> bool:
+    """Accepts every type; the default of `supports`."""
+    return True
+
+
+def types(*, supports: Callable[[SourceType], bool] = any_type, source: str = "mysql") -> SearchStrategy[SourceType]:
+    """Column types of a source (a name of `sources.SOURCES`) that `supports` accepts, over the whole domain.
+
+    MySQL: five widths of integers, signed, unsigned and zerofill, decimal(1..65, 0..30), bit(1..64), char and varchar lengths,
+    fractional digits 0 to 6, enum and set of up to 64 labels. PostgreSQL: three widths of integers, numeric(1..65, 0..30) and
+    without precision, money, boolean, bit and varbit(1..64), char and varchar lengths, text, bytea, fractional digits 0 to 6 with
+    and without time zone, interval, enum of up to 64 labels, uuid, inet, json, jsonb, hstore, integer[] and text[].
+
+    Raises InvalidArgument when `supports` is not callable or accepts no type, or `source` is unknown.
+
+    Shrinks towards int, and within a type towards the shortest or most common parameters.
+    """
+    return _types(supports, _source(source))
+
+
+def values(kind: SourceType, /, *, nullable: bool = False) -> SearchStrategy[Value]:
+    """Canonical values of a type (DESIGN 4), all of which fit it (`sources.fits`); with `nullable` also None.
+
+    About half are the type's boundaries and texts, bytes and times that decoders get wrong; the rest is the whole range. There
+    are no surrogates and no NaN, infinities and negative zeros only where the source is PostgreSQL.
+
+    Raises InvalidArgument when `kind` is no SourceType or of an unknown source, or `nullable` no bool.
+
+    Shrinks towards None, zero, the empty value or 1970-01-01; enums towards their first label.
+    """
+    _expect("kind", kind, SourceType, "a SourceType such as mysql.integer('int')")
+    _source(kind.source)
+    _expect("nullable", nullable, bool, "True or False")
+    return _values.value_strategy(kind, nullable)
+
+
+def names() -> SearchStrategy[str]:
+    """Names of columns and tables: plain ones mostly, else ones that need escaping in SQL, JSON, JSON paths or HTML.
+
+    1 to 64 characters below U+10000, no trailing space, never empty.
+
+    Shrinks towards "a".
+    """
+    drawn = st.text("a0_Z `\"'\\.-<é汉\t", min_size=1, max_size=8).filter(lambda name: not name.endswith((" ", "\t")))
+    plain = st.sampled_from(_drawing.PLAIN_NAMES)
+    return st.one_of(plain, plain, st.sampled_from(_drawing.ODD_NAMES), drawn)
+
+
+def columns(*, supports: Callable[[SourceType], bool] = any_type, source: str = "mysql") -> SearchStrategy[Column]:
+    """Columns of any name, any type of the source that `supports` accepts, nullable or not.
+
+    Raises InvalidArgument as `types` does.
+
+    Shrinks towards a nullable int named "a".
+    """
+    found = _source(source)
+    return st.builds(Column, names().map(found.identifier), _types(supports, found), st.sampled_from((True, False)))
+
+
+def tables(
+    *,
+    database: str = "drawn",
+    min_columns: int = 1,
+    max_columns: int = 6,
+    keyed: bool | None = None,
+    supports: Callable[[SourceType], bool] = any_type,
+    source: str = "mysql",
+) -> SearchStrategy[Table]:
+    """Tables of a source of `min_columns` to `max_columns` columns whose names differ ignoring case, as MySQL requires.
+
+    Keys are single, composite (in another order than the columns, too), a unique key without nullable columns, or none.
+    `keyed` True gives only tables with a primary key, False only tables without any key. Key columns are of key-able types and
+    not nullable.
+
+    Raises InvalidArgument for an empty database name, `min_columns` below 1 or above `max_columns`, `max_columns` above 1017,
+    `keyed` other than None, True or False, a `supports` that leaves no type, and an unknown source.
+
+    Shrinks towards a table `t` of one int column `c0` that is its primary key.
+    """
+    _expect_database(database)
+    _expect_range("min_columns", min_columns, 1, _drawing.MAX_COLUMNS)
+    _expect_range("max_columns", max_columns, min_columns, _drawing.MAX_COLUMNS, "min_columns")
+    if keyed not in (None, True, False) or not isinstance(keyed, bool | None):
+        raise InvalidArgument(f"keyed={keyed!r}: expected None, True or False")
+    found = _source(source)
+    _groups(supports, bool(keyed), found)
+    return _by(lambda draw: _drawing.draw_table(draw, database, min_columns, max_columns, keyed, supports, found))
+
+
+def rows(table: Table, /) -> SearchStrategy[Row]:
+    """Whole rows of a table: a value for each column, None only where the column is nullable.
+
+    Raises InvalidArgument when `table` is no Table or has no columns.
+
+    Shrinks towards a row of NULLs, zeros and empty values.
+    """
+    _expect_table(table)
+    return _by(lambda draw: _drawing.draw_row(draw, table))
+
+
+def row_changes(table: Table, /, *, max_rows: int = 4, at: Instant = START) -> SearchStrategy[RowChange]:
+    """An INSERT, UPDATE or DELETE of 1 to `max_rows` rows of a table, whose keys differ where the table has a key.
+
+    An UPDATE changes one column of a row more often than several, now and then none or the key; NULL and values take turns.
+
+    Raises InvalidArgument when `table` is no Table, or `max_rows` is not from 1 to 1000.
+
+    Shrinks towards an INSERT of one row, and an UPDATE towards its last column alone.
+    """
+    _expect_table(table)
+    _expect_range("max_rows", max_rows, 1, 1000)
+    _expect("at", at, Instant, "an Instant")
+    return _by(lambda draw: _drawing.draw_change(draw, table, max_rows, at))
+
+
+def histories(
+    fmt: str | Format[Any], /, *, database: str = "drawn", max_events: int = 5, source: str | None = None
+) -> SearchStrategy[History]:
+    """What happens at a source that the format's writer can follow: changes of one or two tables, DDL, watermarks, heartbeats
+    and bootstraps where the format has them, 1 to `max_events` events at strictly growing instants.
+
+    Rows obey a model of the source: only rows that are there are updated or deleted, keys stay unique. `source` is one that a
+    profile of the format reads; None is its first profile's.
+
+    Raises InvalidArgument for an unknown format (naming the nearest), an empty database, `max_events` not from 1 to 1000, or a
+    source that no profile of the format reads.
+
+    Shrinks towards one INSERT of one row into a table of one column.
+    """
+    found = _format(fmt)
+    _expect_database(database)
+    _expect_range("max_events", max_events, 1, 1000)
+    origin = _origin(found, source)
+    return _by(lambda draw: _drawing.draw_history(draw, found, database, max_events, origin))
+
+
+def messages(fmt: str | Format[Any], /, *, profile: str | Profile | None = None) -> SearchStrategy[Written]:
+    """One message of a format as a profile's release would write it, and what a perfect decoder makes of it.
+
+    `profile` is a profile's name or the profile; None draws one.
+
+    Raises InvalidArgument for an unknown format or profile, naming the nearest.
+
+    Shrinks towards the first message of a one-row INSERT, written by the format's first profile.
+    """
+    found = _format(fmt)
+    if profile is None:
+        profiles: tuple[Any, ...] = found.profiles
+    elif isinstance(profile, str):
+        try:
+            profiles = (found.profile(profile),)
+        except UnknownName as error:
+            raise InvalidArgument(f"profile={profile!r}: {error}") from None
+    elif profile in found.profiles:
+        profiles = (profile,)
+    else:
+        raise InvalidArgument(f"profile={profile!r}: expected None, or one of {', '.join(p.name for p in found.profiles)}")
+    return _by(lambda draw: _message(draw, found, profiles))
+
+
+def scenarios(fmt: str | Format[Any], /, *, database: str = "drawn", source: str | None = None) -> SearchStrategy[Scenario]:
+    """Level-one scenarios: mostly one change of a small table, sometimes a history of several events. All are tagged `drawn`.
+
+    `source` is one that a profile of the format reads, and only such profiles can write them; None is its first profile's. Table
+    names repeat from scenario to scenario; `rename` makes them unique.
+
+    Raises InvalidArgument as `histories` does.
+
+    Shrinks towards one INSERT of one row into a table of one column.
+    """
+    found = _format(fmt)
+    _expect_database(database)
+    origin = _origin(found, source)
+    return _by(lambda draw: _scenario(draw, found, database, origin))
+
+
+def row_scenarios(pool: Sequence[Table], /) -> SearchStrategy[Scenario]:
+    """Level-two scenarios: one change of one of the given tables. All are tagged `drawn`.
+
+    In a table of more than 12 columns, 1 to 5 columns beside the key have values and the others are NULL.
+
+    Raises InvalidArgument when `pool` is empty or holds something other than tables with columns.
+
+    Shrinks towards an INSERT of one row of NULLs, zeros and empty values into the smallest table.
+    """
+    if not pool:
+        raise InvalidArgument(f"pool={pool!r}: expected at least one Table")
+    for table in pool:
+        _expect_table(table)
+    chosen = tuple(pool)
+    return _by(lambda draw: _row_scenario(draw, chosen))
+
+
+def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
+    """The scenario with every table moved into `database` and `suffix` appended to its name, in DDL texts too."""
+
+    def table(old: Table) -> Table:
+        return replace(old, database=database, name=old.name + suffix)
+
+    def event(old: Event) -> Event:
+        match old:
+            case RowChange() | Bootstrap():
+                return replace(old, table=table(old.table))
+            case SchemaChange():
+                return replace(
+                    old,
+                    sql=_renamed_sql(old, database, suffix),
+                    database=database,
+                    table=old.table and old.table + suffix,
+                    before=old.before and table(old.before),
+                    after=old.after and table(old.after),
+                    old_name=old.old_name and old.old_name + suffix,
+                )
+            case SourceStatement():
+                sql = _swap_quoted(old.sql, {old.database: database} | ({old.table: old.table + suffix} if old.table else {}))
+                return replace(old, sql=sql, database=old.database and database, table=old.table and old.table + suffix)
+            case _:
+                return old
+
+    return replace(scenario, history=replace(scenario.history, events=tuple(map(event, scenario.history.events))))
+
+
+def draw(strategy: SearchStrategy[T], count: int, seed_: int, *, progress: Callable[[int], None] | None = None) -> list[T]:
+    """Exactly `count` values of a strategy, the same for the same seed within one installation.
+
+    `progress` is called with the number drawn so far, about every hundred values. Generation only: no database, no deadline, no
+    shrinking. Values may repeat when the strategy has fewer than `count`.
+
+    Raises InvalidArgument for a negative count, and Unsatisfiable when the strategy gives nothing.
+    """
+    _expect("strategy", strategy, SearchStrategy, "a Hypothesis strategy")
+    _expect_range("count", count, 0, 10**9)
+    found: list[T] = []
+    part = 0
+    while len(found) < count:
+        _draw_some(strategy, found, count - len(found), f"{seed_}/{part}" if part else str(seed_), progress)
+        part += 1
+    return found[:count]
+
+
+def _draw_some(
+    strategy: SearchStrategy[T], found: list[T], count: int, seed_: str, progress: Callable[[int], None] | None
+) -> None:
+    @seed(seed_)
+    @settings(
+        max_examples=count,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        derandomize=False,
+        print_blob=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def collect(value: T) -> None:
+        found.append(value)
+        if progress and len(found) % 100 == 0:
+            progress(len(found))
+
+    collect()
+
+
+def _expect(name: str, value: object, kind: type, legal: str) -> None:
+    if not isinstance(value, kind):
+        raise InvalidArgument(f"{name}={value!r}: expected {legal}")
+
+
+def _expect_range(name: str, value: object, low: int, high: int, low_name: str = "") -> None:
+    if type(value) is not int or not low <= value <= high:
+        bound = f"{low_name}={low}" if low_name else str(low)
+        raise InvalidArgument(f"{name}={value!r}: expected an integer from {bound} to {high}")
+
+
+def _expect_database(database: object) -> None:
+    if not isinstance(database, str) or not database:
+        raise InvalidArgument(f"database={database!r}: expected a non-empty database name")
+
+
+def _expect_table(table: object) -> None:
+    if not isinstance(table, Table) or not table.columns:
+        raise InvalidArgument(f"table={table!r}: expected a Table with columns")
+
+
+def _format(fmt: str | Format[Any]) -> Format[Any]:
+    if isinstance(fmt, Format):
+        return fmt
+    if not isinstance(fmt, str):
+        raise InvalidArgument(f"fmt={fmt!r}: expected a Format, or one of {', '.join(base.FORMATS)}")
+    try:
+        return base.get(fmt)
+    except UnknownName as error:
+        raise InvalidArgument(f"fmt={fmt!r}: {error}") from None
+
+
+def _source(name: object) -> sources.Source:
+    if not isinstance(name, str) or name not in sources.SOURCES:
+        raise InvalidArgument(f"source={name!r}: expected one of {', '.join(sources.SOURCES)}")
+    return sources.source(name)
+
+
+def _origin(fmt: Format[Any], name: str | None) -> sources.Source:
+    """The source of that name, which a profile of the format must read; None is its first profile's."""
+    legal = list(dict.fromkeys(profile.source for profile in fmt.profiles))
+    if name is not None and name not in legal:
+        raise InvalidArgument(f"source={name!r}: expected None, or one that {fmt.name} reads: {', '.join(legal)}")
+    return _source(legal[0] if name is None else name)
+
+
+def _groups(supports: Callable[[SourceType], bool], keys: bool, source: sources.Source) -> tuple[tuple[SourceType, ...], ...]:
+    if not callable(supports):
+        raise InvalidArgument(f"supports={supports!r}: expected a function from SourceType to bool")
+    groups = _values.type_groups(supports, keys, source.name)
+    if not groups:
+        of = "" if source is sources.MYSQL else f" of {source.name}"
+        raise InvalidArgument(f"supports={supports!r}: accepts no {'key-able ' if keys else ''}type{of}")
+    return groups
+
+
+def _types(supports: Callable[[SourceType], bool], source: sources.Source) -> SearchStrategy[SourceType]:
+    groups = _groups(supports, False, source)
+    return st.integers(0, _values.STEPS * len(groups) - 1).map(lambda number: _values.type_at(groups, number))
+
+
+@st.composite
+def _by(draw: DrawFn, make: Callable[[DrawFn], T]) -> T:
+    """A strategy from a function, with a short repr: Hypothesis warns of a long one, which formats and wide tables would give."""
+    return make(draw)
+
+
+def _sparse_change(draw: DrawFn, table: Table) -> RowChange:
+    """A change of a wide table with few values in it."""
+    key = set(table.handle_key)
+    free = [i for i, c in enumerate(table.columns) if c.name not in key]
+    bare: dict[str, Value] = {c.name: None for c in table.columns}
+    solid = [c for c in table.columns if c.name in key or not c.nullable]
+    op = draw(_drawing.sample(_drawing.OPS))
+    row = bare | {c.name: _values.pick(draw, c.type, False) for c in solid}
+    indexes = [draw(_values.between(0, len(free) - 1)) for _ in range(draw(_values.between(1, 5)))] if free else []
+    chosen = [table.columns[free[i]] for i in sorted(set(indexes))]
+    row |= {c.name: _values.pick(draw, c.type, c.nullable) for c in chosen}
+    if op is not Op.UPDATE:
+        return RowChange(START, table, op, (RowImages(None, row) if op is Op.INSERT else RowImages(row, None),))
+    after = dict(row)
+    mask = draw(_drawing.masks(len(chosen))) if chosen else 0
+    for i, column in enumerate(chosen):
+        if mask >> i & 1:
+            after[column.name] = _values.pick(draw, column.type, column.nullable)
+    return RowChange(START, table, op, (RowImages(row, after),))
+
+
+def _row_scenario(draw: DrawFn, pool: tuple[Table, ...]) -> Scenario:
+    table = pool[draw(_values.between(0, len(pool) - 1))]
+    change = _sparse_change(draw, table) if len(table.columns) > 12 else _drawing.draw_change(draw, table, 3, START)
+    return Scenario("drawn", History((change,), draw(_drawing.CHANCE)), 2, frozenset({"drawn"}))
+
+
+def _scenario(draw: DrawFn, fmt: Format[Any], database: str, source: sources.Source) -> Scenario:
+    if draw(_values.between(0, 7)) == 7:
+        history = _drawing.draw_history(draw, fmt, database, 5, source)
+    else:
+        table = _drawing.draw_table(draw, database, 1, 6, None, fmt.supports, source)
+        chance = draw(_drawing.CHANCE)
+        ms, _, _ = _drawing.CLOCKS[chance % len(_drawing.CLOCKS)]
+        history = History((_drawing.draw_change(draw, table, 3, Instant(ms, 1)),), chance)
+    return Scenario("drawn", history, 1, frozenset({"drawn"}))
+
+
+def _message(draw: DrawFn, fmt: Format[Any], profiles: tuple[Any, ...]) -> Written:
+    profile = draw(_drawing.sample(profiles)) if len(profiles) > 1 else profiles[0]
+    history = _drawing.draw_history(draw, fmt, "drawn", 3, sources.source(profile.source))
+    written = fmt.write(history, profile, Layout())
+    assume(written)
+    return written[draw(_values.between(0, len(written) - 1))]
+
+
+def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
+    other, table = event.old_name or "", event.after or event.before
+    source = sources.of_table(table) if table else sources.MYSQL
+    drawn = event.action in source.ddl_actions
+    if drawn and event.sql == _drawing.ddl_text(event.action, event.database, event.table, other, source.name):
+        return _drawing.ddl_text(event.action, database, event.table + suffix, other + suffix, source.name)
+    tables = {name: name + suffix for name in (event.table, other) if name}
+    return _swap_quoted(event.sql, {event.database: database} | tables, source)
+
+
+def _swap_quoted(sql: str, swaps: dict[str, str], source: sources.Source = sources.MYSQL) -> str:
+    for old, new in swaps.items():
+        sql = sql.replace(source.quote(old), source.quote(new))
+    return sql

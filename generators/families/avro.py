@@ -1,0 +1,108 @@
+"""What the Avro formats' writers share: encoding through fastavro, blocks of one's own choice, ways to spoil a value.
+
+Source: the Avro 1.12 specification, "Binary encoding". fastavro writes every array and map as one block; other writers need not,
+so `blocks` puts encoded items together in any way that the specification allows.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, TypeAlias
+
+import fastavro
+
+from generators.garbage.faults import MUST, Fault
+
+Schema: TypeAlias = str | Mapping[str, Any] | Sequence[Any]
+"""An Avro schema as the specification writes it in JSON. A value of a union is (branch's full name, value), or None."""
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Encodes values of one schema as raw Avro binary: no magic, no schema id, no container."""
+
+    schema: Schema
+
+    @cached_property
+    def _parsed(self) -> Any:
+        return fastavro.parse_schema(self.schema)  # type: ignore[arg-type]
+
+    def __call__(self, value: Any) -> bytes:
+        """The bytes of a value. Raises what fastavro raises on one that the schema does not hold."""
+        out = io.BytesIO()
+        fastavro.schemaless_writer(out, self._parsed, value)
+        return out.getvalue()
+
+    def read(self, value: bytes) -> tuple[Any, int]:
+        """The value at the start of the bytes, and how many bytes it takes: how a fault finds its place."""
+        source = io.BytesIO(value)
+        found = fastavro.schemaless_reader(source, self._parsed, None, return_record_name=True)
+        return found, source.tell()
+
+
+LONG: Final = Encoder("long")
+"""Also an int, a length, a block's count, the index of a union's branch or an enumeration's symbol."""
+
+
+def blocks(items: Sequence[bytes], sizes: Sequence[int] = (), *, sized: bool = False) -> bytes:
+    """An array's or a map's encoded items in blocks of these sizes, the last with all that are left.
+
+    `sized` writes a block's count negative and its number of bytes behind it, so that readers can skip it.
+    """
+    found, start = b"", 0
+    for size in (*sizes, len(items)):
+        block = items[start : start + size]
+        start += size
+        if block:
+            body = b"".join(block)
+            head = LONG(-len(block)) + LONG(len(body)) if sized else LONG(len(block))
+            found += head + body
+    return found + LONG(0)
+
+
+def _cut(keep: Callable[[int], int]) -> Callable[[bytes], bytes | None]:
+    return lambda value: value[: keep(len(value))] if len(value) > 1 else None
+
+
+def _before(head: bytes) -> Callable[[bytes], bytes]:
+    return lambda value: head + value
+
+
+def _behind(tail: bytes) -> Callable[[bytes], bytes]:
+    return lambda value: value + tail
+
+
+FAULTS: Final[tuple[Fault, ...]] = (
+    Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _cut(lambda size: size // 2), packed=True),
+    Fault("truncated-last", "truncated", MUST, "The last byte is missing.", _cut(lambda size: size - 1)),
+    Fault("trailing-content", "trailing-content", MUST, "The byte FF, no whole number, follows the record.", _behind(b"\xff")),
+    Fault("trailing-text", "trailing-content", MUST, "A text follows the record.", _behind(b"\ntrailing")),
+    Fault("second-document", "second-document", MUST, "The record stands in the value twice.", lambda value: value + value),
+    Fault("empty", "empty", MUST, "The value has no bytes.", lambda _value: b"", packed=True),
+    Fault(
+        "registry-header",
+        "foreign-framing",
+        MUST,
+        "A schema registry's header, a zero and four bytes of a schema id, precedes the record.",
+        _before(b"\x00\x00\x00\x00\x07"),
+    ),
+    Fault(
+        "single-object-header",
+        "foreign-framing",
+        MUST,
+        "The header of Avro's single-object encoding, C3 01 and a fingerprint, precedes the record.",
+        _before(b"\xc3\x01\x8f\x5c\x39\x3f\x1a\xd5\x75\x72"),
+    ),
+    Fault(
+        "file-header",
+        "foreign-framing",
+        MUST,
+        "The magic of an Avro object container file precedes the record.",
+        _before(b"Obj\x01"),
+    ),
+    Fault("json-text", "wrong-container", MUST, "A JSON object stands in the record's place.", lambda _value: b'{"version":1}'),
+)
+"""Envelope faults of any raw Avro record; where it has unions, lengths and enumerations only its format knows, and adds those."""

@@ -1,0 +1,326 @@
+"""A MySQL value as a Canal flat message carries it: wire text, `java.sql.Types` code, type text, and what a decoder recovers.
+
+Source: reference/canal.md 0.6, 0.7 and 3 (dbsync `RowsLogBuffer` and `LogEventConvert.parseOneRow`, run on binlog bytes).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, Protocol
+from zoneinfo import ZoneInfo
+
+from generators.families.java_text import double_text, float_text
+from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
+from generators.sources import mysql
+
+DDL_TYPES: Final[Mapping[str, str]] = {
+    "create database": "QUERY",
+    "drop database": "QUERY",
+    "create table": "CREATE",
+    "drop table": "ERASE",
+    "truncate table": "TRUNCATE",
+    "rename table": "RENAME",
+    "add column": "ALTER",
+    "drop column": "ALTER",
+    "modify column": "ALTER",
+    "set default": "ALTER",
+    "rename index": "ALTER",
+    "table comment": "ALTER",
+    "add partition": "ALTER",
+    "table charset": "ALTER",
+    "create index": "CINDEX",
+    "drop index": "DINDEX",
+    "add primary key": "CINDEX",
+    "drop primary key": "ALTER",
+    "exchange partition": "ALTER",
+}
+"""The `type` of each DDL action. Of the others (ALTER DATABASE, views, sequences, foreign keys) Canal sends nothing."""
+
+
+class ValueFacts(Protocol):
+    """What of a release decides how values are written; the fields are those of `alibaba_canal_json.CanalProfile`."""
+
+    @property
+    def lob_null_codes(self) -> bool:
+        """See CanalProfile."""
+        ...
+
+    @property
+    def boolean_code(self) -> int:
+        """See CanalProfile."""
+        ...
+
+    @property
+    def time_sign_lost(self) -> bool:
+        """See CanalProfile."""
+        ...
+
+    @property
+    def hundred_hours_lost(self) -> bool:
+        """See CanalProfile."""
+        ...
+
+    @property
+    def strips_binary(self) -> bool:
+        """See CanalProfile."""
+        ...
+
+    @property
+    def keeps_scale(self) -> bool:
+        """See CanalProfile."""
+        ...
+
+    @property
+    def enum_labels(self) -> bool:
+        """See CanalProfile."""
+        ...
+
+    @property
+    def time_zone(self) -> str:
+        """See CanalProfile."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """`java.sql.Types` codes of a type: of a value, and of NULL up to 1.1.6 and from 1.1.7."""
+
+    value: int
+    null_before: int
+    null: int
+
+
+def _same(code: int) -> Codes:
+    return Codes(code, code, code)
+
+
+SQL_TYPES: Final[Mapping[str, Codes]] = {
+    "tinyint": _same(-6),
+    "smallint": _same(5),
+    "mediumint": _same(4),
+    "int": _same(4),
+    "bigint": _same(-5),
+    "decimal": _same(3),
+    "float": _same(7),
+    "double": _same(8),
+    "bit": _same(-7),
+    "char": _same(1),
+    "varchar": _same(12),
+    "binary": Codes(2004, -2, 2004),
+    "varbinary": Codes(2004, -3, 2004),
+    "tinyblob": Codes(2004, -3, 2004),
+    "blob": Codes(2004, -4, 2004),
+    "mediumblob": Codes(2004, -4, 2004),
+    "longblob": Codes(2004, -4, 2004),
+    "tinytext": Codes(2005, -3, 2005),
+    "text": Codes(2005, -4, 2005),
+    "mediumtext": Codes(2005, -4, 2005),
+    "longtext": Codes(2005, -4, 2005),
+    "date": _same(91),
+    "datetime": _same(93),
+    "timestamp": _same(93),
+    "time": _same(92),
+    "year": _same(12),
+    "enum": _same(4),
+    "set": Codes(-7, -2, 2004),
+    "json": Codes(12, 1111, 1111),
+}
+"""reference/canal.md 3.2."""
+
+_OVER_SIGNED: Final = {"tinyint": 5, "smallint": 4, "mediumint": 4, "int": -5, "bigint": 3}
+_BLOBS: Final = frozenset(n for n in SQL_TYPES if n.endswith(("blob", "text"))) | {"json"}
+_AMBIGUOUS: Final = "the hour occurs twice in the server's time zone"
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A column of an image on the wire: its text (None is null), its code, and what it is worth."""
+
+    text: str | None
+    code: int
+    cell: Cell
+
+
+def is_blob(kind: SourceType) -> bool:
+    """Whether NOBLOB row images treat the column as a blob: the BLOB and TEXT families and JSON."""
+    return kind.name in _BLOBS
+
+
+def sql_type(kind: SourceType, value: Value, facts: ValueFacts) -> int:
+    """The `sqlType` code, which depends on the value: unsigned ones above the signed range take the next wider type's."""
+    if kind.name == "tinyint" and kind.length == 1:
+        return facts.boolean_code
+    codes = SQL_TYPES[kind.name]
+    if value is None:
+        return codes.null if facts.lob_null_codes else codes.null_before
+    if kind.logical is Logical.INT and kind.unsigned and isinstance(value, int) and value > (kind.high or 0) >> 1:
+        return _OVER_SIGNED[kind.name]
+    return codes.value
+
+
+def type_text(kind: SourceType) -> str:
+    """The `mysqlType` text of a column known from MySQL 5.7's SHOW CREATE TABLE."""
+    suffix = (" unsigned" if kind.unsigned else "") + (" zerofill" if kind.zerofill else "")
+    match kind.logical:
+        case Logical.INT | Logical.BIT | Logical.YEAR:
+            return f"{kind.name}({kind.length}){suffix}"
+        case Logical.DECIMAL:
+            return f"decimal({kind.precision},{kind.scale}){suffix}"
+        case Logical.TEXT | Logical.BINARY if kind.name in ("char", "varchar", "binary", "varbinary"):
+            return f"{kind.name}({kind.length})"
+        case Logical.ENUM | Logical.SET:
+            labels = ("'" + member.replace("'", "''") + "'" for member in kind.members)
+            return f"{kind.name}({','.join(labels)})"
+        case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME if kind.fsp:
+            return f"{kind.name}({kind.fsp})"
+        case _:
+            return kind.name + suffix
+
+
+def wire(kind: SourceType, value: Value, facts: ValueFacts) -> Wire:
+    """A column's value on the wire. Raises KeyError for a type that no MySQL has."""
+    code = sql_type(kind, value, facts)
+    if value is None:
+        return Wire(None, code, Cell(State.NULL, kind))
+    text, meant, reason = _encode(kind, value, facts)
+    cls = mysql.value_class(kind, value)
+    if kind.logical is Logical.TIMESTAMP and isinstance(value, int):
+        instants = _instants(text, facts.time_zone)
+        if len(instants) > 1:
+            cell = Cell(State.ONE_OF, kind, value, text, cls, options=instants, reason=_AMBIGUOUS)
+            return Wire(text, code, cell)
+    return Wire(text, code, Cell(State.VALUE, kind, meant, text, cls, reason=reason))
+
+
+def _encode(kind: SourceType, value: Value, facts: ValueFacts) -> tuple[str, Value, str]:
+    """Wire text, the value that a reader of that text has, and why it is not the source's."""
+    match kind.logical, value:
+        case Logical.DECIMAL, Decimal():
+            return decimal_text(value, kind.scale or 0, facts.keeps_scale), value, ""
+        case Logical.FLOAT, float():
+            return float_text(value), value, ""
+        case Logical.DOUBLE, float():
+            return double_text(value), value, ""
+        case Logical.TEXT, str():
+            return _text(kind, value)
+        case Logical.BINARY, bytes():
+            kept = value.rstrip(b"\0") if kind.name == "binary" and facts.strips_binary else value
+            reason = "" if kept == value else "MySQL's row format strips trailing zero bytes and Canal does not pad"
+            return kept.decode("latin-1"), kept, reason
+        case Logical.DATE, dt.date() | ZeroDate():
+            return mysql.date_text(value), value, ""
+        case Logical.DATETIME, int() | ZeroDate():
+            return mysql.datetime_text(value, kind.fsp), value, ""
+        case Logical.TIMESTAMP, int() | ZeroDate():
+            return timestamp_text(value, kind.fsp, facts.time_zone), value, ""
+        case Logical.TIME, int():
+            return _time(value, kind.fsp, facts)
+        case Logical.YEAR, int():
+            return f"{value:04d}", value, ""
+        case Logical.ENUM, int() if facts.enum_labels and value:
+            return kind.members[value - 1], value, ""
+        case Logical.JSON, Json():
+            return json_text(value.value), value, ""
+        case ((Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET), int()):
+            return str(value), value, ""
+    raise TypeError(f"{value!r} is no value of {kind.key}")
+
+
+def decimal_text(value: Decimal, scale: int, keeps_scale: bool = False) -> str:
+    """DECIMAL as Canal prints it: the digits after the last full group of nine are dropped when they are all zero
+    (reference/canal.md 3.3, canal issue 5313); `keeps_scale` prints them."""
+    sign, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    unscaled = int("".join(map(str, digits)) or "0")
+    unscaled = unscaled * 10 ** (exponent + scale) if exponent + scale >= 0 else unscaled // 10 ** -(exponent + scale)
+    whole, fraction = divmod(unscaled, 10**scale)
+    text = f"{'-' if sign and unscaled else ''}{whole}"
+    if not scale:
+        return text
+    printed, rest = f"{fraction:0{scale}d}", scale % 9
+    if rest and not keeps_scale and not printed[-rest:].strip("0"):
+        printed = printed[:-rest] or "0"
+    return f"{text}.{printed}"
+
+
+def _text(kind: SourceType, value: str) -> tuple[str, Value, str]:
+    kept, reason = value, ""
+    if kind.name == "char" and value.endswith(" "):
+        kept, reason = value.rstrip(" "), "MySQL strips the trailing spaces of CHAR"
+    if any("\ud800" <= c <= "\udfff" for c in kept):
+        kept, reason = "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept), "a lone surrogate is written as ?"
+    return kept, kept, reason
+
+
+def timestamp_text(value: int | ZeroDate, fsp: int, zone: str) -> str:
+    """TIMESTAMP as wall clock of Canal's JVM; microseconds since the epoch, or the zero value as it is."""
+    if isinstance(value, ZeroDate):
+        return mysql.datetime_text(value, fsp)
+    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=value)
+    local = moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None, fold=0)
+    return mysql.datetime_text((local - mysql.EPOCH) // dt.timedelta(microseconds=1), fsp)
+
+
+def _instants(text: str, zone: str) -> tuple[Value, ...]:
+    """Every instant, in microseconds, that the wall-clock text names in that zone."""
+    local = dt.datetime.fromisoformat(text)
+    moments = (local.replace(tzinfo=ZoneInfo(zone), fold=fold).astimezone(dt.UTC).replace(tzinfo=None) for fold in (0, 1))
+    return tuple(sorted({(moment - mysql.EPOCH) // dt.timedelta(microseconds=1) for moment in moments}))
+
+
+_HOUR: Final = 3600 * mysql.MICROS
+
+
+def _time(value: int, fsp: int, facts: ValueFacts) -> tuple[str, Value, str]:
+    """TIME, and the two bugs that lose information: a reader has no more than the text says."""
+    hours = abs(value) // _HOUR
+    if facts.hundred_hours_lost and hours == 100:
+        rest = abs(value) - 100 * _HOUR
+        text = f"{'-' if value < 0 else ''}{mysql.time_text(rest, fsp)}"
+        return text, -rest if value < 0 else rest, "this release writes hour 100 as 00"
+    if facts.time_sign_lost and 1 <= fsp <= 4 and -mysql.MICROS < value < 0:
+        return mysql.time_text(-value, fsp), -value, "this release loses the sign of a TIME below one second"
+    return mysql.time_text(value, fsp), value, ""
+
+
+def json_text(value: Any) -> str:
+    """A JSON document as Canal prints it: a space after `:` and `,`, doubles in Java's form, keys by length, then bytes
+    (reference/canal.md 3.5)."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            return double_text(value)
+        case Decimal():
+            return format(value, "f")
+        case str():
+            return f'"{"".join(map(_json_character, value))}"'
+        case Mapping():
+            keys = sorted(value, key=_key_order)
+            return f"{{{', '.join(f'{json_text(key)}: {json_text(value[key])}' for key in keys)}}}"
+        case list() | tuple():
+            return f"[{', '.join(map(json_text, value))}]"
+    raise TypeError(f"{value!r} is no JSON value")
+
+
+def _key_order(key: str) -> tuple[int, bytes]:
+    encoded = key.encode("utf-8", "surrogatepass")
+    return len(encoded), encoded
+
+
+_JSON_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _json_character(c: str) -> str:
+    if c in _JSON_SHORT:
+        return _JSON_SHORT[c]
+    if c < " " or "\x7f" <= c <= "\xa0":
+        return f"\\u{ord(c):04x}"
+    return "?" if "\ud800" <= c <= "\udfff" else c

@@ -1,0 +1,1 @@
+"""What both of Huawei CDL's formats share."""

@@ -1,0 +1,334 @@
+"""What Huawei CDL's two JSON formats share: releases, how PostgreSQL's values are written, and the messages of a history.
+
+Source: document 004 and reference/cloud_vendors.md 3. The document shows one INSERT of each format, with an int8, an int4, a
+timestamp and a numeric column; everything else here is the nearest that Kafka Connect and Debezium 1.4 do, and marked assumed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import random
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+from generators.errors import UnknownName, UsageError
+from generators.families.connect import Schema, payload_text
+from generators.model import (
+    Cell,
+    Change,
+    Column,
+    History,
+    Image,
+    Instant,
+    Json,
+    Kind,
+    Layout,
+    Logical,
+    Message,
+    Op,
+    Row,
+    RowChange,
+    SourceType,
+    State,
+    Table,
+    Value,
+    Written,
+)
+from generators.sources import mysql
+from generators.wire_format import Loss, Profile
+
+ASSUMED: Final = (
+    "every value form but int4, int8, timestamp and numeric; UPDATE and DELETE; key, headers and partition of the record; the"
+    " content of LOB_COLUMNS; null in the NOT NULL columns of a key-only image (document 004 shows one INSERT without them)"
+)
+
+CONNECT: Final = "org.apache.kafka.connect.data"
+DEBEZIUM: Final = "io.debezium.time"
+
+
+@dataclass(frozen=True, slots=True)
+class CdlProfile(Profile):
+    """A message version of CDL and the table's replica identity.
+
+    `identity` is `full` (the whole row before) or `default` (nothing before an UPDATE, the key before a DELETE); `package` is the
+    package of the vendor's logical types, which the document blacks out; `heartbeat` says whether HEARTBEAT_IDENTIFIER is there;
+    `text_timestamps` writes timestamps as text instead of milliseconds; `properties` is the order of `transaction.properties`.
+    """
+
+    identity: str = "full"
+    package: str = "com.xxx"
+    heartbeat: bool = True
+    text_timestamps: bool = False
+    properties: tuple[str, ...] = ("lsn", "txId")
+
+
+OPTIONS: Final = ("default-identity", "other-package", "txid-first", "heartbeat-identifier")
+"""In the order of a profile's name. `txid-first` is for version 1.0, whose table names transaction.properties.lsn and whose
+payload has an array (CDL-3); the last is for version 2.0, whose example lacks the field that the table lists (CDL-1)."""
+
+
+def profile(base: CdlProfile, fmt: str, *options: str) -> CdlProfile:
+    """A version with options, in any order. Raises UnknownName, or UsageError for a pair that cannot be."""
+    for option in options:
+        if option not in OPTIONS:
+            raise UnknownName("option", option, OPTIONS, of=fmt)
+    if len(set(options)) < len(options):
+        raise UsageError(f"options {', '.join(options)}: each may be given once")
+    if "heartbeat-identifier" in options and base.heartbeat:
+        raise UsageError(f"option heartbeat-identifier: version {base.release} always has the field")
+    if "txid-first" in options and base.release != "1.0":
+        raise UsageError(f"option txid-first: version {base.release} has no transaction.properties")
+    return replace(
+        base,
+        properties=("txId", "lsn") if "txid-first" in options else base.properties,
+        options=tuple(option for option in OPTIONS if option in options),
+        identity="default" if "default-identity" in options else base.identity,
+        package="com.example.mrs" if "other-package" in options else base.package,
+        heartbeat=base.heartbeat or "heartbeat-identifier" in options,
+    )
+
+
+_NUMBERS: Final = ("smallint", "integer", "bigint", "real", "double precision", "numeric", "boolean")
+_TEXTS: Final = ("char", "varchar", "text", "json", "jsonb", "uuid")
+_SUPPORTED: Final = frozenset({*_NUMBERS, *_TEXTS, "date", "time", "timestamp", "timestamptz", "bytea"})
+
+
+def supports(kind: SourceType) -> bool:
+    """PostgreSQL's plain types: those that the documents name, and date, time, bytea and boolean, without which no table is."""
+    return kind.source == "postgresql" and kind.name in _SUPPORTED
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A value on the wire: what the payload holds, and what it is worth."""
+
+    value: Any
+    cell: Cell
+
+
+@lru_cache(maxsize=4096)
+def schema_of(kind: SourceType, nullable: bool, facts: CdlProfile) -> Schema:
+    """The Connect schema of a column."""
+    own = f"{facts.package}.cdc.data"
+    match kind.logical:
+        case Logical.INT:
+            return Schema({"smallint": "int16", "integer": "int32"}.get(kind.name, "int64"), nullable)
+        case Logical.FLOAT:
+            return Schema("float", nullable)
+        case Logical.DOUBLE:
+            return Schema("double", nullable)
+        case Logical.BIT:
+            return Schema("boolean", nullable)
+        case Logical.DECIMAL:
+            return Schema("string", nullable, f"{own}.Decimal")
+        case Logical.BINARY:
+            return Schema("bytes", nullable)
+        case Logical.DATE:
+            return Schema("int32", nullable, f"{DEBEZIUM if facts.text_timestamps else CONNECT}.Date", 1)
+        case Logical.TIME if facts.text_timestamps:
+            return Schema("int64", nullable, f"{DEBEZIUM}.MicroTime", 1)
+        case Logical.TIME:
+            return Schema("int32", nullable, f"{CONNECT}.Time", 1)
+        case Logical.TIMESTAMP if facts.text_timestamps:
+            return Schema("string", nullable, f"{DEBEZIUM}.ZonedTimestamp", 1)
+        case Logical.DATETIME if facts.text_timestamps:
+            return Schema("string", nullable, f"{own}.timestamp")
+        case Logical.DATETIME | Logical.TIMESTAMP:
+            return Schema("int64", nullable, f"{CONNECT}.Timestamp", 1)
+        case _:
+            return Schema("string", nullable)
+
+
+_CUT: Final = "Connect's Time and Timestamp hold milliseconds"
+
+
+def wire(column: Column, value: Value, facts: CdlProfile) -> Wire:
+    """A column's value on the wire. Raises TypeError for a value that the type does not have."""
+    kind = column.type
+    if value is None:
+        return Wire(None, Cell(State.NULL, kind))
+    sent, meant = _encode(kind, value, facts)
+    schema = schema_of(kind, column.nullable, facts)
+    text = sent if isinstance(sent, str) else payload_text(schema, sent)
+    plain = isinstance(sent, str) or schema.type == "bytes" or text.startswith('"')
+    if plain and not isinstance(sent, str):
+        text = text[1:-1]
+    cls = mysql.value_class(kind, value)
+    reason = "" if meant == value else _CUT
+    return Wire(sent, Cell(State.VALUE, kind, meant, text, cls, json=not plain, reason=reason))
+
+
+def _encode(kind: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Value]:
+    """What the payload holds, and the value that its reader has."""
+    match kind.logical, value:
+        case Logical.INT, int():
+            return value, value
+        case ((Logical.FLOAT | Logical.DOUBLE), float()):
+            return value, value
+        case Logical.BIT, int():
+            return bool(value), value
+        case Logical.DECIMAL, Decimal():
+            return format(value, "f"), value
+        case Logical.TEXT, str():
+            return value, value
+        case Logical.BINARY, bytes():
+            return value, value
+        case Logical.DATE, dt.date():
+            return (value - dt.date(1970, 1, 1)).days, value
+        case Logical.TIME, int():
+            return (value, value) if facts.text_timestamps else (value // 1000, value // 1000 * 1000)
+        case Logical.DATETIME, int() if facts.text_timestamps:
+            return mysql.datetime_text(value, 6 if value % mysql.MICROS else 0), value
+        case Logical.TIMESTAMP, int() if facts.text_timestamps:
+            return zoned_text(value), value
+        case ((Logical.DATETIME | Logical.TIMESTAMP), int()):
+            return value // 1000, value // 1000 * 1000
+        case Logical.JSON, Json():
+            return json.dumps(value.value, ensure_ascii=False), value  # jsonb's spacing
+    raise TypeError(f"{value!r} is no value of {kind.key}")
+
+
+def zoned_text(micros: int) -> str:
+    """ZonedTimestamp of Debezium 1.4: UTC, as many fraction digits as are needed (reference/debezium.md 2.3)."""
+    text = mysql.datetime_text(micros, 6).replace(" ", "T")
+    whole, fraction = text[:-7], text[-6:].rstrip("0")
+    return f"{whole}.{fraction}Z" if fraction else f"{whole}Z"
+
+
+Payload: TypeAlias = Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One row of an event on its way into a message: images as the payload holds them (None is null), and the record's facts."""
+
+    table: Table
+    op: Op
+    at: Instant
+    before: Payload
+    after: Payload
+    key: Payload
+    heartbeat: str
+    sent_ms: int
+    facts: CdlProfile
+
+    @property
+    def lsn(self) -> int:
+        """The log sequence number: it grows with the commits and is beyond 2^53 (CDL-13)."""
+        return self.at.tso
+
+    @property
+    def transaction(self) -> int:
+        """The transaction's id."""
+        return self.at.ms % 1_000_000_007
+
+    def fields(self) -> tuple[tuple[str, Schema], ...]:
+        """The columns' schemas."""
+        return tuple((c.name, schema_of(c.type, _optional(self.table, c), self.facts)) for c in self.table.columns)
+
+    def key_fields(self) -> tuple[tuple[str, Schema], ...]:
+        """The key columns' schemas."""
+        return tuple((name, schema) for name, schema in self.fields() if name in self.table.primary_key)
+
+    @property
+    def large(self) -> str | None:
+        """LOB_COLUMNS: the names of large-object columns, comma-separated (assumed), null without any."""
+        return ",".join(c.name for c in self.table.columns if c.type.logical is Logical.BINARY) or None
+
+
+def _optional(table: Table, column: Column) -> bool:
+    return column.nullable and column.name not in table.primary_key
+
+
+def write(history: History, facts: CdlProfile, layout: Layout, value_of: Callable[[Event], str]) -> list[Written]:
+    """The messages of a history's row changes, one for each row; CDL sends nothing else (document 004)."""
+    chance = random.Random(f"{history.seed}/{facts.name}")
+    written: list[Written] = []
+    for number, event in enumerate(history.events):
+        if isinstance(event, RowChange) and event.op is not Op.TRUNCATE:
+            if event.op is Op.DELETE and facts.identity == "default" and not event.table.primary_key:
+                continue  # PostgreSQL logs nothing that would say which row it was
+            for row in event.rows:
+                lag = 90 + chance.randrange(60_000)
+                beat = str(uuid.UUID(int=chance.getrandbits(128), version=4))
+                one, change = _row(event, row.before, row.after, beat, event.at.ms + lag, facts)
+                value = value_of(one).encode()
+                message = Message(layout.topic, 0, None, value, timestamp_ms=one.sent_ms, event=number)
+                written.append(Written(message, (change,)))
+    return written
+
+
+def _row(
+    event: RowChange, before: Row | None, after: Row | None, beat: str, sent: int, facts: CdlProfile
+) -> tuple[Event, Change]:
+    table, op = event.table, event.op
+    was = _cells(table, before, facts) if before is not None else {}
+    now = _cells(table, after, facts) if after is not None else {}
+    sent_before: Mapping[str, Wire] | None = was or None
+    full: Image | None = None
+    if facts.identity == "default" and before is not None:
+        moved = any(was[name].value != now[name].value for name in table.primary_key) if op is Op.UPDATE else True
+        sent_before, full = _identified(table, was) if moved and table.primary_key else (None, None)
+    key = {name: (now or was)[name].value for name in table.primary_key}
+    one = Event(table, op, event.at, _values(sent_before), _values(now or None), key or None, beat, sent, facts)
+    change = Change(
+        0,
+        Kind.ROW,
+        Op.INSERT if op is Op.READ else op,
+        database=table.database,
+        schema=table.schema,
+        table=table.name,
+        keys=tuple(c.name for c in table.columns if c.name in table.primary_key) or None,
+        position=str(one.lsn),
+        commit_time_us=event.at.ms * 1000,
+        before=_image(sent_before),
+        after=_image(now or None),
+        full_before=full,
+        accept=((Kind.ROW, Op.READ),) if op is Op.READ else (),
+    )
+    return one, change
+
+
+def _identified(table: Table, was: Mapping[str, Wire]) -> tuple[Mapping[str, Wire], Image]:
+    """The before image under REPLICA IDENTITY DEFAULT of a deleted row, or of one whose key changes: the key, and null in the
+    other columns, which at level two may have been anything."""
+    sent = {c.name: was[c.name] if c.name in table.primary_key else Wire(None, Cell(State.NULL, c.type)) for c in table.columns}
+    unknown = "REPLICA IDENTITY DEFAULT logs the key alone"
+    full = {
+        c.name: was[c.name].cell if c.name in table.primary_key else Cell(State.ANY, c.type, reason=unknown)
+        for c in table.columns
+    }
+    return sent, full
+
+
+def _cells(table: Table, row: Row, facts: CdlProfile) -> dict[str, Wire]:
+    return {c.name: wire(c, row.get(c.name), facts) for c in table.columns}
+
+
+def _values(row: Mapping[str, Wire] | None) -> Payload:
+    return None if row is None else {name: one.value for name, one in row.items()}
+
+
+def _image(row: Mapping[str, Wire] | None) -> Image | None:
+    return None if row is None else {name: one.cell for name, one in row.items()}
+
+
+def losses(facts: CdlProfile) -> tuple[Loss, ...]:
+    """What the profile's messages do not hold of a row."""
+    if facts.text_timestamps:
+        return ()
+    return (Loss((Logical.DATETIME, Logical.TIMESTAMP), _CUT, "reference/cloud_vendors.md 3.1", _in_milliseconds),)
+
+
+def _in_milliseconds(_kind: SourceType, value: Value) -> Value:
+    return value // 1000 * 1000 if isinstance(value, int) else value
+
+
+def options_of(bases: Iterable[tuple[str, ...]], base: CdlProfile, fmt: str) -> tuple[CdlProfile, ...]:
+    """The profiles of a version with each of the option lists."""
+    return tuple(profile(base, fmt, *options) for options in bases)

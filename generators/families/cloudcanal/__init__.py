@@ -1,0 +1,1 @@
+"""What CloudCanal's formats share."""

@@ -1,0 +1,182 @@
+"""Kafka Connect's JSON: schemas and payloads as `JsonConverter` writes them, for every format that goes through it.
+
+Source: apache/kafka connect/json `JsonConverter`, `JsonSchema` @ 1eb7644349; reference/debezium.md 1.1 and 3. Bytes are base64
+(RFC 4648, padded), a struct has every field of its schema in order, nulls included; text is UTF-8 as Jackson escapes it.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from generators.families.java_text import double_text, float_text
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A Connect schema. `type` is JsonConverter's name for it (`int64`, `double`, `bytes`, `struct`, `array`, `map` ...).
+
+    `fields` are a struct's, by name in order; `items` an array's elements or a map's values (whose keys are strings); `default`
+    is JSON text, "" when there is none; `parameters` are texts.
+    """
+
+    type: str
+    optional: bool = False
+    name: str = ""
+    version: int | None = None
+    doc: str = ""
+    parameters: tuple[tuple[str, str], ...] = ()
+    default: str = ""
+    fields: tuple[tuple[str, Schema], ...] = ()
+    items: Schema | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """JSON text that goes out as it stands."""
+
+    text: str
+
+
+def envelope(schema: Schema, payload: Any) -> str:
+    """The value with `schemas.enable`: `{"schema":...,"payload":...}`."""
+    return f'{{"schema":{schema_text(schema)},"payload":{payload_text(schema, payload)}}}'
+
+
+@lru_cache(maxsize=4096)
+def schema_text(schema: Schema, field: str = "") -> str:
+    """A schema as JSON, in JsonConverter's order of members; `field` names it when it is a struct's field."""
+    parts = [f'"type":{string(schema.type)}']
+    if schema.type == "array":
+        assert schema.items is not None
+        parts.append(f'"items":{schema_text(schema.items)}')
+    elif schema.type == "map":
+        assert schema.items is not None
+        parts.append(f'"keys":{schema_text(Schema("string"))},"values":{schema_text(schema.items)}')
+    elif schema.type == "struct":
+        parts.append(f'"fields":[{",".join(schema_text(inner, name) for name, inner in schema.fields)}]')
+    parts.append(f'"optional":{"true" if schema.optional else "false"}')
+    if schema.name:
+        parts.append(f'"name":{string(schema.name)}')
+    if schema.version is not None:
+        parts.append(f'"version":{schema.version}')
+    if schema.doc:
+        parts.append(f'"doc":{string(schema.doc)}')
+    if schema.parameters:
+        parts.append(f'"parameters":{{{",".join(f"{string(k)}:{string(v)}" for k, v in schema.parameters)}}}')
+    if schema.default:
+        parts.append(f'"default":{schema.default}')
+    if field:
+        parts.append(f'"field":{string(field)}')
+    return f"{{{','.join(parts)}}}"
+
+
+def payload_text(schema: Schema, value: Any) -> str:
+    """A value of that schema as JSON.
+
+    int and bool for the integer types and boolean, float for float and double (non-finite ones become quoted names), bytes, str,
+    mappings for structs (every field is written, a missing one as null) and maps, sequences for arrays, None for null, `Raw` for
+    anything that is JSON already. A null of a schema with a default is written as the default (`replace.null.with.default`).
+    Raises TypeError for a value that the type does not take.
+    """
+    if isinstance(value, Raw):
+        return value.text
+    if value is None:
+        return schema.default or "null"
+    return _WRITE[schema.type](schema, value)
+
+
+def _struct(schema: Schema, value: Mapping[str, Any]) -> str:
+    return f"{{{','.join([f'{_member(name)}{payload_text(inner, value.get(name))}' for name, inner in schema.fields])}}}"
+
+
+@lru_cache(maxsize=4096)
+def _member(name: str) -> str:
+    return f"{string(name)}:"
+
+
+def _array(schema: Schema, value: Any) -> str:
+    assert schema.items is not None
+    items = schema.items
+    return f"[{','.join([payload_text(items, one) for one in value])}]"
+
+
+def _map(schema: Schema, value: Mapping[str, Any]) -> str:
+    assert schema.items is not None
+    items = schema.items
+    return f"{{{','.join([f'{string(key)}:{payload_text(items, one)}' for key, one in value.items()])}}}"
+
+
+def _float(schema: Schema, value: float) -> str:
+    if value != value or value in (float("inf"), float("-inf")):
+        return '"NaN"' if value != value else '"Infinity"' if value > 0 else '"-Infinity"'
+    return float_text(value) if schema.type == "float" else double_text(value)
+
+
+def _bytes(_schema: Schema, value: bytes) -> str:
+    return f'"{base64.b64encode(value).decode()}"'
+
+
+def _integer(_schema: Schema, value: int) -> str:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{value!r} is no integer")
+    return str(value)
+
+
+_WRITE: Final[Mapping[str, Callable[[Schema, Any], str]]] = {
+    "boolean": lambda _schema, value: "true" if value else "false",
+    "int8": _integer,
+    "int16": _integer,
+    "int32": _integer,
+    "int64": _integer,
+    "float": _float,
+    "double": _float,
+    "string": lambda _schema, value: string(value),
+    "bytes": _bytes,
+    "struct": _struct,
+    "array": _array,
+    "map": _map,
+}
+
+_ESCAPES: Final = {
+    **{code: f"\\u{code:04X}" for code in range(0x20)},
+    **{ord(k): v for k, v in {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}.items()},
+}
+
+
+def string(text: str) -> str:
+    """A JSON string as Jackson writes it: control characters escaped (upper-case hex), everything else as it is."""
+    return f'"{text.translate(_ESCAPES)}"'
+
+
+def murmur2(data: bytes) -> int:
+    """Kafka's `Utils.murmur2`: a signed 32-bit hash."""
+    length = len(data)
+    h = (0x9747B28C ^ length) & 0xFFFFFFFF
+    whole = length & ~3
+    for (k,) in struct.iter_unpack("<I", data[:whole]):
+        k = k * _MIX & 0xFFFFFFFF
+        h = (h * _MIX & 0xFFFFFFFF) ^ ((k ^ k >> 24) * _MIX & 0xFFFFFFFF)
+    if length > whole:
+        h = (h ^ int.from_bytes(data[whole:], "little")) * _MIX & 0xFFFFFFFF
+    h = (h ^ h >> 13) * _MIX & 0xFFFFFFFF
+    h ^= h >> 15
+    return h - (1 << 32) if h >> 31 else h
+
+
+_MIX: Final = 0x5BD1E995
+
+
+@lru_cache(maxsize=4096)
+def partition_of(key: bytes, partitions: int) -> int:
+    """Where Kafka's default partitioner puts a record with that key."""
+    return (murmur2(key) & 0x7FFFFFFF) % partitions
+
+
+def header_text(text: str) -> str:
+    """A string within a struct as `SimpleHeaderConverter` writes it: backslashes and quotes escaped, nothing else."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,249 @@
+"""MySQL's columns as Debezium's MySQL connector writes them: `wire(kind, value, modes)` gives Connect schema, value and Cell.
+
+Source: reference/debezium.md 0.3, 0.8 to 0.10, 0.13, 0.14, 0.16 and 2.2 to 2.6. `modes` are those of `_debezium_values`; what
+reads the binlog and what takes a snapshot (`snapshot=True`) differ in a few types.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final
+
+from generators.families.connect import Schema, string
+from generators.families.debezium import values
+from generators.families.debezium.values import Meaning, Modes, Wire, semantic, wired
+from generators.families.java_text import double_text
+from generators.model import Json, Logical, SourceType, Value, ZeroDate
+from generators.sources import mysql
+
+_INTEGERS: Final = {"tinyint": "int16", "smallint": "int16", "mediumint": "int32", "int": "int32", "bigint": "int64"}
+_UNSIGNED: Final = {"tinyint": "int16", "smallint": "int32", "mediumint": "int32", "int": "int64", "bigint": "int64"}
+_EPOCH_DATE: Final = dt.date(1970, 1, 1)
+_ZERO: Final = "a zero date is null, or the epoch in a NOT NULL column"
+_ZERO_TIMESTAMP: Final = "a streamed zero TIMESTAMP is written as the epoch (up to 3.5), which no other TIMESTAMP is"
+_TWO_DIGITS: Final = "years 1 to 99 are taken for two-digit years (enable.time.adjuster)"
+
+
+@lru_cache(maxsize=4096)
+def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
+    """The Connect schema of a column of that type. Raises ValueError for `adaptive`, which the MySQL connector refuses."""
+    if modes.temporal == "adaptive":
+        raise ValueError("time.precision.mode adaptive is refused by the MySQL connector")
+    match kind.logical:
+        case Logical.INT if kind.name == "bigint" and kind.unsigned and modes.bigint_unsigned == "precise":
+            return values.decimal_schema(20 if modes.release >= (2, 4) else None, 0, modes, nullable, mode="precise")
+        case Logical.INT:
+            return Schema((_UNSIGNED if kind.unsigned else _INTEGERS)[kind.name], nullable)
+        case Logical.DECIMAL:
+            return values.decimal_schema(kind.precision, kind.scale or 0, modes, nullable)
+        case Logical.FLOAT:
+            return Schema("float" if modes.release >= (2, 0) else "double", nullable)
+        case Logical.DOUBLE:
+            return Schema("double", nullable)
+        case Logical.BIT if kind.length == 1:
+            return Schema("boolean", nullable)
+        case Logical.BIT:
+            return semantic("bytes", "io.debezium.data.Bits", nullable, ("length", str(kind.length)))
+        case Logical.BINARY:
+            return values.binary_schema(modes, nullable)
+        case Logical.DATE:
+            return values.date_schema(modes, nullable)
+        case Logical.DATETIME:
+            return values.datetime_schema(kind.fsp, modes, nullable)
+        case Logical.TIME:
+            return values.time_schema(kind.fsp, modes, nullable)
+        case Logical.TIMESTAMP:
+            return semantic("string", "io.debezium.time.ZonedTimestamp", nullable)
+        case Logical.YEAR:
+            return semantic("int32", "io.debezium.time.Year", nullable)
+        case Logical.ENUM | Logical.SET:
+            name = "io.debezium.data.Enum" if kind.logical is Logical.ENUM else "io.debezium.data.EnumSet"
+            return semantic("string", name, nullable, ("allowed", ",".join(label(m, True) for m in kind.members)))
+        case Logical.JSON:
+            return semantic("string", "io.debezium.data.Json", nullable)
+        case Logical.TEXT:
+            return Schema("string", nullable)
+
+
+def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False) -> Wire:
+    """A column's value on the wire; NULL of a NOT NULL column takes the type's fallback. Raises TypeError for a value that is
+    none of the type's, KeyError for a type that no MySQL has."""
+    found = schema(kind, modes, nullable)
+    if value is None:
+        return wired(found, kind, "", Meaning(None if nullable else fallback(found), None, "", lost=not nullable))
+    cls = mysql.value_class(kind, value)
+    meaning = _meaning(kind, value, modes, snapshot)
+    if meaning.value is None and not nullable:
+        meaning = _epoch(kind, found, meaning)
+    return wired(found, kind, _class(kind, cls, meaning), meaning)
+
+
+def _class(kind: SourceType, cls: str, meaning: Meaning) -> str:
+    """The value's class as written: `escaped` labels of ENUM, decimals as text with an `exponent`, padded binaries."""
+    match kind.logical, meaning.value:
+        case Logical.ENUM, str() if "\\," in meaning.value:
+            return "escaped"
+        case Logical.DECIMAL, str() if "E" in meaning.value:
+            return "exponent"
+        case Logical.BINARY, _ if isinstance(meaning.meant, bytes):
+            return mysql.value_class(kind, meaning.meant)
+    return cls
+
+
+def _epoch(kind: SourceType, found: Schema, meaning: Meaning) -> Meaning:
+    """What stands for a value that the connector has none for, in a NOT NULL column."""
+    meant: Value = _EPOCH_DATE if kind.logical is Logical.DATE else 0
+    return Meaning(fallback(found), meant, meaning.reason)
+
+
+def fallback(found: Schema) -> Any:
+    """The value of a NOT NULL column that has none: 0, false, "", the epoch, empty bytes (reference/debezium.md 2.0)."""
+    match found.name.rpartition(".")[2]:
+        case "ZonedTimestamp" | "IsoTimestamp":
+            return "1970-01-01T00:00:00Z"
+        case "IsoDate":
+            return "1970-01-01Z"
+        case "IsoTime":
+            return "00:00:00Z"
+        case "Json":
+            return "{}"
+        case "Decimal":
+            return b"\x00"
+    return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0}.get(found.type, 0)
+
+
+def _meaning(kind: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:
+    match kind.logical, value:
+        case Logical.INT, int():
+            return _integer(kind, value, modes)
+        case Logical.DECIMAL, Decimal():
+            return values.decimal_value(value, kind.precision or 0, kind.scale or 0, modes)
+        case Logical.FLOAT, float() if snapshot:
+            shown = mysql.to_float32(float(f"{value:.6g}"))
+            return Meaning(shown, shown, "" if shown == value else "a snapshot reads FLOAT with six significant digits")
+        case ((Logical.FLOAT | Logical.DOUBLE), float()):
+            return Meaning(value, value)
+        case Logical.BIT, int():
+            return Meaning(bool(value) if kind.length == 1 else value.to_bytes((kind.length or 1) + 7 >> 3, "little"), value)
+        case Logical.TEXT, str():
+            kept = value.rstrip(" ") if kind.name == "char" else value
+            kept = "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept) if not _encodes(kept) else kept
+            return Meaning(kept, kept, "" if kept == value else "MySQL strips the trailing spaces of CHAR")
+        case Logical.BINARY, bytes():
+            kept_ = value.ljust(kind.length or 0, b"\0") if kind.name == "binary" else value
+            return Meaning(values.binary_value(kept_, modes), kept_, "" if kept_ == value else "BINARY is padded with zero bytes")
+        case ((Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP), ZeroDate()):
+            if kind.logical is Logical.TIMESTAMP and not snapshot and modes.release < (3, 6):
+                text = values.zoned_text(0, _width(kind, modes, snapshot))
+                return Meaning(text, 0, _ZERO_TIMESTAMP, options=(0, value))
+            return Meaning(None, None, _ZERO)
+        case Logical.DATE, dt.date():
+            date, reason = _adjusted(value, modes)
+            return Meaning(values.date_value((date - _EPOCH_DATE).days, modes), date, reason)
+        case Logical.DATETIME, int():
+            return _datetime(value, kind.fsp, modes)
+        case Logical.TIMESTAMP, int():
+            return Meaning(values.zoned_text(value, _width(kind, modes, snapshot)), value)
+        case Logical.TIME, int():
+            return values.time_value(value, kind.fsp, modes)
+        case Logical.YEAR, int():
+            return _year(value, modes, snapshot)
+        case Logical.ENUM, int():
+            shown_ = label(kind.members[value - 1], modes.escapes_labels and not snapshot) if value else ""
+            options = (0, kind.members.index("") + 1) if not shown_ and "" in kind.members else ()
+            return Meaning(shown_, value, "the empty label and the empty value are written alike" if options else "", options)
+        case Logical.SET, int():
+            return Meaning(",".join(m for i, m in enumerate(kind.members) if value >> i & 1), value)
+        case Logical.JSON, Json():
+            return Meaning(stored_json(value.value) if snapshot else streamed_json(value.value), value)
+    raise TypeError(f"{value!r} is no value of {kind.key}")
+
+
+def _integer(kind: SourceType, value: int, modes: Modes) -> Meaning:
+    if kind.name != "bigint" or not kind.unsigned:
+        return Meaning(value, value)
+    if modes.bigint_unsigned == "precise":
+        return Meaning(values.two_complement(value), value)
+    return Meaning(values.wrap(value) if modes.wraps_unsigned else value, value)
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _width(kind: SourceType, modes: Modes, snapshot: bool) -> int | None:
+    """Fraction digits of a streamed TIMESTAMP: as declared from 2.2 on, as many as needed before, in snapshots and without."""
+    return kind.fsp if kind.fsp and modes.release >= (2, 2) and not snapshot else None
+
+
+def _adjusted(value: dt.date, modes: Modes) -> tuple[dt.date, str]:
+    """The date after Debezium's `adjustTemporal`."""
+    if value.year > 99 or not modes.adjusts_years:
+        return value, ""
+    return value.replace(year=value.year + (2000 if value.year < 70 else 1900)), _TWO_DIGITS
+
+
+def _datetime(value: int, fsp: int, modes: Modes) -> Meaning:
+    days, rest = divmod(value, mysql.DAY)
+    date, reason = _adjusted(_EPOCH_DATE + dt.timedelta(days=days), modes)
+    moved = (date - _EPOCH_DATE).days * mysql.DAY + rest
+    found = values.datetime_value(moved, fsp, modes)
+    return Meaning(found.value, found.meant, reason or found.reason, lost=found.lost)
+
+
+def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:
+    if value:
+        return Meaning(value, value)
+    if snapshot:
+        return Meaning(2000, 0, "YEAR 0 of a snapshot is taken for the two-digit year 2000", options=(0, 2000))
+    year = modes.year_zero
+    return Meaning(year, 0, f"YEAR 0 of the binlog is written as {year}, which no other YEAR is", options=(0, year))
+
+
+def label(text: str, escapes: bool) -> str:
+    """A label of ENUM or SET as the connector's DDL parser keeps it: a comma is escaped (reference/debezium.md 0.3)."""
+    return text.replace(",", "\\,") if escapes else text
+
+
+def streamed_json(value: Any) -> str:
+    """A JSON document as the binlog client prints it: no spaces, keys as MySQL stores them, doubles as Java prints them."""
+    return _json(value, ",", ":", double_text)
+
+
+def stored_json(value: Any) -> str:
+    """A JSON document as MySQL prints it, which snapshots read: a space after `,` and `:`."""
+    return _json(value, ", ", ": ", lambda number: json.dumps(number).replace("e+", "e").replace("e-0", "e-"))
+
+
+def _json(value: Any, comma: str, colon: str, number: Any) -> str:
+    match value:
+        case None | bool() | int():
+            return json.dumps(value)
+        case float():
+            return str(number(value))
+        case Decimal():
+            return format(value, "f")
+        case str():
+            return string(value)
+        case Mapping():
+            keys = sorted(
+                value, key=lambda key: (len(key.encode("utf-8", "surrogatepass")), key.encode("utf-8", "surrogatepass"))
+            )
+            members = (f"{string(key)}{colon}{_json(value[key], comma, colon, number)}" for key in keys)
+            return f"{{{comma.join(members)}}}"
+        case list() | tuple():
+            return f"[{comma.join(_json(one, comma, colon, number) for one in value)}]"
+    raise TypeError(f"{value!r} is no JSON value")
+
+
+def _key_order(key: str) -> tuple[int, bytes]:
+    encoded = key.encode("utf-8", "surrogatepass")
+    return len(encoded), encoded

@@ -1,0 +1,333 @@
+"""Debezium's semantic types: how the connectors hand a database value to Kafka Connect, whatever the database.
+
+Source: reference/debezium.md 0 (which overrides the rest), 2.1 to 2.6 and 3. Option values are Debezium's own: `decimal` is
+`decimal.handling.mode` (precise, double, string), `temporal` is `time.precision.mode` (adaptive, adaptive_time_microseconds,
+connect, isostring, microseconds, nanoseconds), `binary` is `binary.handling.mode` (bytes, base64, base64-url-safe, hex),
+`bigint_unsigned` is `bigint.unsigned.handling.mode` (long, precise), `interval` is `interval.handling.mode` (numeric, string).
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+from typing import Any, Final
+
+from generators.families.connect import Schema, payload_text
+from generators.families.java_text import double_text
+from generators.model import Cell, Deployment, SourceType, State, Value
+
+MICROS: Final = 1_000_000
+DAY: Final = 86_400 * MICROS
+
+DECIMALS: Final = ("precise", "double", "string")
+TEMPORALS: Final = ("adaptive_time_microseconds", "adaptive", "connect", "isostring", "microseconds", "nanoseconds")
+BINARIES: Final = ("bytes", "base64", "base64-url-safe", "hex")
+UNSIGNEDS: Final = ("long", "precise")
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """What of a connector decides how values are written: its release as (major, minor) and the options that the module names.
+
+    `escapes_labels`: commas in labels of streamed ENUM values are escaped. `wraps_unsigned`: `long` writes 2^63 and above as a
+    negative number. `year_zero`: the year that a streamed YEAR 0 becomes. `adjusts_years`: `enable.time.adjuster`.
+    They are the same in every release.
+    """
+
+    release: tuple[int, int] = (3, 5)
+    decimal: str = "precise"
+    temporal: str = "adaptive_time_microseconds"
+    binary: str = "bytes"
+    bigint_unsigned: str = "long"
+    interval: str = "numeric"
+    escapes_labels: bool = True
+    wraps_unsigned: bool = True
+    year_zero: int = 1900
+    adjusts_years: bool = True
+
+    @property
+    def deployment(self) -> Deployment:
+        """The options that schemaless bytes do not show."""
+        return Deployment(binary=self.binary, decimal=self.decimal, temporal=self.temporal, bigint_unsigned=self.bigint_unsigned)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A Connect value, and what a reader of it has: `meant` the canonical value, or `options` when the bytes leave several; a
+    `reason` where that is not the source's value. `lost` says that nothing can be recovered, `corrupt` that the wire's value no
+    longer fits the column, so that refusing the message is as good."""
+
+    value: Any
+    meant: Value = None
+    reason: str = ""
+    options: tuple[Value, ...] = ()
+    lost: bool = False
+    corrupt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A column of a row on the wire: its Connect schema and value, that value's JSON, and what a decoder owes for it.
+
+    `corrupt` says that a decoder may refuse the message, since the value does not fit the column's type.
+    """
+
+    schema: Schema
+    value: Any
+    json: str
+    cell: Cell
+    corrupt: bool = False
+
+
+def wired(schema: Schema, kind: SourceType, cls: str, found: Meaning) -> Wire:
+    """The column of that schema with that value; a null of an optional schema is NULL, with the reason if there is one."""
+    value = found.value
+    json = payload_text(schema, value)
+    if json == "null":
+        return Wire(schema, None, json, Cell(State.NULL, kind, cls=cls, reason=found.reason), found.corrupt)
+    text, is_json = wire_text(value, json)
+    if found.lost:
+        cell = Cell(State.ANY, kind, found.meant, text, cls, is_json, reason=found.reason)
+    elif found.options:
+        cell = Cell(State.ONE_OF, kind, found.meant, text, cls, is_json, found.options, found.reason)
+    else:
+        cell = Cell(State.VALUE, kind, found.meant, text, cls, is_json, reason=found.reason)
+    return Wire(schema, value, json, cell, found.corrupt)
+
+
+def wire_text(value: Any, json: str) -> tuple[str, bool]:
+    """A value's text at level one, and whether it is a JSON value other than a string."""
+    if not json.startswith('"'):
+        return json, True
+    if isinstance(value, str):
+        return value, False
+    return json[1:-1], False  # base64, and the names of the numbers that JSON has not: nothing to unescape
+
+
+def semantic(type_: str, name: str, optional: bool, *parameters: tuple[str, str]) -> Schema:
+    """A schema with a semantic type's name, version 1."""
+    return Schema(type_, optional, name, 1, parameters=parameters)
+
+
+# Decimals
+
+
+def unscaled(value: Decimal, scale: int) -> int:
+    """The integer that stands for the value at that scale; further digits are cut off."""
+    sign, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    number = int("".join(map(str, digits)) or "0")
+    shift = exponent + scale
+    number = number * int(10**shift) if shift >= 0 else number // int(10**-shift)
+    return -number if sign else number
+
+
+def two_complement(number: int) -> bytes:
+    """`BigInteger.toByteArray`: big-endian two's complement in as few bytes as hold it, zero as one byte."""
+    return number.to_bytes((number if number >= 0 else ~number).bit_length() // 8 + 1, "big", signed=True)
+
+
+def decimal_schema(precision: int | None, scale: int, modes: Modes, optional: bool, *, mode: str = "") -> Schema:
+    """A decimal of fixed scale; `precision` None leaves the parameter out. `mode` overrides `modes.decimal`."""
+    match mode or modes.decimal:
+        case "double":
+            return Schema("double", optional)
+        case "string":
+            return Schema("string", optional)
+    parameters = [("scale", str(scale))]
+    if precision is not None:
+        parameters.append(("connect.decimal.precision", str(precision)))
+    return semantic("bytes", "org.apache.kafka.connect.data.Decimal", optional, *parameters)
+
+
+def decimal_value(value: Decimal, precision: int, scale: int, modes: Modes, *, mode: str = "") -> Meaning:
+    """A decimal of fixed scale in the mode; the value is padded to the scale, as the database gives it."""
+    number = unscaled(value, scale)
+    match mode or modes.decimal:
+        case "double":
+            return double_of(value, precision, scale)
+        case "string":
+            return Meaning(java_decimal(number, scale, plain=modes.release >= (1, 9)), value)
+    return Meaning(two_complement(number), value)
+
+
+def java_decimal(number: int, scale: int, *, plain: bool) -> str:
+    """`BigDecimal.toPlainString`, or `toString`, which has an exponent where the first digit is past the sixth decimal place."""
+    digits = str(abs(number))
+    sign = "-" if number < 0 else ""
+    adjusted = len(digits) - 1 - scale
+    if not plain and (scale < 0 or adjusted < -6):
+        rest = f".{digits[1:]}" if len(digits) > 1 else ""
+        return f"{sign}{digits[0]}{rest}E{adjusted:+d}"
+    if scale <= 0:
+        return f"{sign}{digits}{'0' * -scale}" if number else "0"
+    padded = digits.rjust(scale + 1, "0")
+    return f"{sign}{padded[:-scale]}.{padded[-scale:]}"
+
+
+_DOUBLE: Final = "decimal.handling.mode double keeps some 17 digits"
+
+
+def double_of(value: Decimal, precision: int, scale: int) -> Meaning:
+    """A decimal as a double: exact up to 15 digits; beyond, a reader may round the printed or the binary number."""
+    double = float(value)
+    with localcontext() as context:
+        context.prec = 1100
+        quantum = Decimal(1).scaleb(-scale)
+        printed, binary = Decimal(double_text(double)), Decimal(double)
+        near = tuple(dict.fromkeys(n.quantize(quantum, ROUND_HALF_UP) for n in (printed, binary)))
+        if near == (value,):
+            return Meaning(double, value)
+        if any(abs(n) >= Decimal(10) ** (precision - scale) for n in near):
+            return Meaning(double, value, f"{_DOUBLE}: this one no longer fits the column", lost=True, corrupt=True)
+        return Meaning(double, value, _DOUBLE, options=(*near, printed) if precision > 38 else near)
+
+
+# Dates and times
+
+
+def date_schema(modes: Modes, optional: bool) -> Schema:
+    """DATE: days since the epoch, or text with a Z."""
+    match modes.temporal:
+        case "connect":
+            return semantic("int32", "org.apache.kafka.connect.data.Date", optional)
+        case "isostring":
+            return semantic("string", "io.debezium.time.IsoDate", optional)
+    return semantic("int32", "io.debezium.time.Date", optional)
+
+
+def date_value(days: int, modes: Modes) -> int | str:
+    """A DATE from its days since 1970-01-01."""
+    return f"{iso_date(days)}Z" if modes.temporal == "isostring" else days
+
+
+def datetime_schema(fsp: int, modes: Modes, optional: bool) -> Schema:
+    """A timestamp without zone of `fsp` fraction digits."""
+    match modes.temporal:
+        case "connect":
+            return semantic("int64", "org.apache.kafka.connect.data.Timestamp", optional)
+        case "isostring":
+            return semantic("string", "io.debezium.time.IsoTimestamp", optional)
+        case "microseconds":
+            return semantic("int64", "io.debezium.time.MicroTimestamp", optional)
+        case "nanoseconds":
+            return semantic("int64", "io.debezium.time.NanoTimestamp", optional)
+    return semantic("int64", f"io.debezium.time.{'Timestamp' if fsp <= 3 else 'MicroTimestamp'}", optional)
+
+
+_NO_MICROS: Final = "milliseconds are all that Connect's logical types hold"
+_OVERFLOW: Final = "nanoseconds overflow 64 bits silently"
+
+
+def datetime_value(micros: int, fsp: int, modes: Modes) -> Meaning:
+    """A timestamp without zone from its microseconds of wall clock since 1970-01-01."""
+    match modes.temporal:
+        case "connect":
+            millis = micros // 1000
+            return Meaning(millis, millis * 1000, _NO_MICROS if micros % 1000 else "")
+        case "isostring":
+            return Meaning(f"{iso_datetime(micros)}Z", micros)
+        case "nanoseconds":
+            nanos = micros * 1000
+            wrapped = wrap(nanos)
+            return Meaning(wrapped, micros, "" if wrapped == nanos else _OVERFLOW, lost=wrapped != nanos)
+    return Meaning(micros // 1000 if fsp <= 3 and modes.temporal != "microseconds" else micros, micros)
+
+
+def time_schema(fsp: int, modes: Modes, optional: bool) -> Schema:
+    """A time of day, or MySQL's TIME, of `fsp` fraction digits."""
+    match modes.temporal:
+        case "connect":
+            return semantic("int32", "org.apache.kafka.connect.data.Time", optional)
+        case "isostring":
+            return semantic("string", "io.debezium.time.IsoTime", optional)
+        case "nanoseconds":
+            return semantic("int64", "io.debezium.time.NanoTime", optional)
+        case "adaptive" if fsp <= 3:
+            return semantic("int32", "io.debezium.time.Time", optional)
+    return semantic("int64", "io.debezium.time.MicroTime", optional)
+
+
+_NO_DAY: Final = "connect and isostring hold a time of day alone: outside 0 to 24 hours the value is null"
+_MIDNIGHT: Final = "24:00:00 is written as midnight"
+
+
+def time_value(micros: int, fsp: int, modes: Modes) -> Meaning:
+    """A time from its signed microseconds; None outside a day where the mode has no such value."""
+    match modes.temporal:
+        case "connect" | "isostring" if not 0 <= micros <= DAY:
+            return Meaning(None, None, _NO_DAY)
+        case "connect":
+            millis = micros // 1000
+            return Meaning(millis, millis * 1000, _NO_MICROS if micros % 1000 else "")
+        case "isostring":
+            return Meaning(f"{iso_time(micros % DAY)}Z", micros % DAY, _MIDNIGHT if micros == DAY else "")
+        case "nanoseconds":
+            return Meaning(micros * 1000, micros)
+        case "adaptive" if fsp <= 3:
+            return Meaning(micros // 1000, micros)
+    return Meaning(micros, micros)
+
+
+def zoned_text(micros: int, digits: int | None) -> str:
+    """`io.debezium.time.ZonedTimestamp` in UTC: as many fraction digits as needed, or exactly `digits` of them."""
+    text = iso_datetime(micros)
+    if digits:
+        text = f"{text.partition('.')[0]}.{f'{micros % MICROS:06d}'.ljust(digits, '0')[:digits]}"
+    return f"{text}Z"
+
+
+def iso_datetime(micros: int) -> str:
+    """`DateTimeFormatter.ISO_LOCAL_DATE_TIME`: as many fraction digits as needed."""
+    days, rest = divmod(micros, DAY)
+    return f"{iso_date(days)}T{iso_time(rest)}"
+
+
+def iso_time(micros: int) -> str:
+    """`DateTimeFormatter.ISO_LOCAL_TIME`: as many fraction digits as needed."""
+    seconds, fraction = divmod(micros, MICROS)
+    text = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{text}.{fraction:06d}".rstrip("0") if fraction else text
+
+
+def iso_date(days: int) -> str:
+    """`DateTimeFormatter.ISO_LOCAL_DATE` of any year: a sign beyond 9999, four digits at least, 0000 is 1 BC."""
+    year, month, day = civil(days)
+    shown = f"+{year}" if year > 9999 else f"{year:04d}" if year >= 0 else f"-{-year:04d}"
+    return f"{shown}-{month:02d}-{day:02d}"
+
+
+def civil(days: int) -> tuple[int, int, int]:
+    """Year, month and day of the proleptic Gregorian calendar from days since 1970-01-01."""
+    era, of_era = divmod(days + 719_468, 146_097)
+    year_of_era = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
+    of_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    shifted = (5 * of_year + 2) // 153
+    month = shifted + 3 if shifted < 10 else shifted - 9
+    return year_of_era + era * 400 + (month <= 2), month, of_year - (153 * shifted + 2) // 5 + 1
+
+
+def wrap(number: int) -> int:
+    """A Java long after overflow."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+# Binaries
+
+
+def binary_schema(modes: Modes, optional: bool) -> Schema:
+    """`bytes`, or `string` in the modes that write text."""
+    return Schema("bytes" if modes.binary == "bytes" else "string", optional)
+
+
+def binary_value(value: bytes, modes: Modes) -> bytes | str:
+    """Bytes as they are, or their text in the mode."""
+    match modes.binary:
+        case "base64":
+            return base64.b64encode(value).decode()
+        case "base64-url-safe":
+            return base64.urlsafe_b64encode(value).decode()
+        case "hex":
+            return value.hex()
+    return value

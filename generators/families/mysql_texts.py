@@ -1,0 +1,129 @@
+"""MySQL values as JSON writers of several vendors spell them: everything a text or null, after MySQL's and Java's own text forms.
+
+The vendors document little of it (reference/cloud_vendors.md 2.4 and 4.1), so a writer states its choices as `TextForms`, and a
+text that a careful reader could take for another value too gives a cell that allows both.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+from generators.families.canal import wire
+from generators.model import Cell, Logical, SourceType, State, Value, ZeroDate
+from generators.sources import mysql
+
+LATIN1: Final = ""
+HEX: Final = "hex"
+BASE64: Final = "base64"
+PREFIXED_HEX: Final = "0x"
+"""How binaries are spelled (`Deployment.binary` where a reader has to be told): ISO-8859-1 as Canal does it, hexadecimal digits,
+base64, or `0x` and hexadecimal digits."""
+
+BIT_DOUBT: Final = "the text is a decimal number and a row of binary digits"
+LABEL_DOUBT: Final = "the text is a label and also an index or a mask, or the empty label and the empty value"
+EPOCH_DOUBT: Final = "zero milliseconds are the zero value or 1970-01-01 00:00:00"
+TRUNCATED: Final = "the writer keeps milliseconds"
+
+
+@dataclass(frozen=True, slots=True)
+class TextForms:
+    """A writer's choices. `time_zone` renders TIMESTAMP; `labels` writes ENUM and SET as labels, else as index and mask.
+
+    `timestamp` is "" (fraction digits of the column), "millis" (always three) or "epoch" (milliseconds since 1970). `time_digits`
+    is the number of fraction digits of TIME, None for the column's. The other fields are those of `_canal_cells.ValueFacts`.
+    """
+
+    time_zone: str
+    binary: str = LATIN1
+    upper_hex: bool = False
+    labels: bool = False
+    timestamp: str = ""
+    time_digits: int | None = None
+    strips_binary: bool = True
+    keeps_scale: bool = True
+    lob_null_codes: bool = True
+    boolean_code: int = -6
+    time_sign_lost: bool = False
+    hundred_hours_lost: bool = False
+    enum_labels: bool = False
+
+
+def cell(kind: SourceType, value: Value, forms: TextForms) -> Cell:
+    """A column's value as it stands on the wire (`text`, None for JSON null) and what it is worth. Raises TypeError for a value
+    that the type does not have."""
+    if value is None:
+        return Cell(State.NULL, kind)
+    match kind.logical, value:
+        case Logical.TIMESTAMP, int() | ZeroDate() if forms.timestamp:
+            return _millis(kind, value, forms)
+        case Logical.TIME, int() if forms.time_digits is not None:
+            found = wire(kind, value, forms).cell
+            return replace(found, text=mysql.time_text(value, max(kind.fsp, forms.time_digits)))
+        case Logical.BINARY, bytes():
+            found = wire(kind, value, forms).cell
+            assert isinstance(found.value, bytes)
+            return replace(found, text=binary_text(found.value, forms.binary, forms.upper_hex))
+        case ((Logical.ENUM | Logical.SET), int()) if forms.labels:
+            return _labels(kind, value)
+        case Logical.BIT, int():
+            return _bits(wire(kind, value, forms).cell)
+    return wire(kind, value, forms).cell
+
+
+def binary_text(value: bytes, form: str, upper: bool = False) -> str:
+    """Bytes in one of the spellings above."""
+    match form:
+        case "hex" | "0x":
+            digits = value.hex().upper() if upper else value.hex()
+            return f"0x{digits}" if form == PREFIXED_HEX else digits
+        case "base64":
+            return base64.b64encode(value).decode()
+        case _:
+            return value.decode("latin-1")
+
+
+_BINARY_DIGITS: Final = re.compile(r"[01]{2,}")
+
+
+def _bits(found: Cell) -> Cell:
+    text = found.text or ""
+    if not _BINARY_DIGITS.fullmatch(text) or len(text) > (found.type.length or 1):
+        return found
+    return _either(found, (found.value, int(text, 2)), BIT_DOUBT)
+
+
+def _labels(kind: SourceType, value: int) -> Cell:
+    members = kind.members
+    if kind.logical is Logical.ENUM:
+        text = members[value - 1] if value else ""
+        options = {i for i, member in enumerate(members, 1) if member == text} | ({0} if not text else set())
+    else:
+        text = ",".join(member for i, member in enumerate(members) if value >> i & 1)
+        options = {value}
+    if text.isascii() and text.isdigit() and int(text) <= (kind.high or 0):
+        options.add(int(text))
+    found = Cell(State.VALUE, kind, value, text, mysql.value_class(kind, value))
+    return _either(found, tuple(sorted(options)), LABEL_DOUBT)
+
+
+def _millis(kind: SourceType, value: int | ZeroDate, forms: TextForms) -> Cell:
+    cls = mysql.value_class(kind, value)
+    if isinstance(value, ZeroDate):
+        if forms.timestamp == "epoch":
+            return _either(Cell(State.VALUE, kind, value, "0", cls), (value, 0), EPOCH_DOUBT)
+        return Cell(State.VALUE, kind, value, mysql.datetime_text(value, 3), cls)
+    kept = value // 1000 * 1000
+    reason = "" if kept == value else TRUNCATED
+    if forms.timestamp == "epoch":
+        return Cell(State.VALUE, kind, kept, str(kept // 1000), cls, reason=reason)
+    found = wire(mysql.temporal("timestamp", 3), kept, forms).cell
+    return replace(found, type=kind, cls=cls, reason=found.reason or reason)
+
+
+def _either(found: Cell, options: tuple[Value, ...], reason: str) -> Cell:
+    if len(set(options)) < 2:
+        return found
+    return replace(found, state=State.ONE_OF, options=options, reason=reason)

@@ -1,0 +1,1 @@
+"""What TiCDC's formats share: the text of cells and statements, and the sink's framing."""

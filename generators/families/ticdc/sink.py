@@ -1,0 +1,79 @@
+"""What TiCDC's Kafka sink does to every protocol's messages: split rows, partitions, size limit, claim checks, compression.
+
+Source: reference/ticdc.md 1.1, 1.4, 5 (pingcap/tiflow pkg/sink/kafka, pkg/compression/compress.go, cdc/model/sink.go).
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+import zlib
+from typing import Final
+
+from generators.families.ticdc import text
+from generators.model import Logical, Op, Row, RowChange, SourceType, Table, Value
+
+RECORD_OVERHEAD: Final = 36
+"""Bytes that TiCDC adds to key and value before it compares with `max-message-bytes` (1.1)."""
+
+_ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
+
+
+def partition_of(table: Table, partitions: int) -> int:
+    """The partition of a table's rows: CRC-32 of schema and table name, for a hash that the reference does not tell."""
+    return zlib.crc32(f"{table.database}\0{table.name}".encode()) % partitions
+
+
+def split_rows(event: RowChange, *, split_keys: bool) -> list[tuple[Op, Row | None, Row | None]]:
+    """The rows of a statement as (op, before, after), an UPDATE of a key as DELETE and INSERT, deletes first (5).
+
+    `split_keys` tells that the release splits an UPDATE of any key; clustered integer keys are always split by TiDB.
+    """
+    found: list[tuple[Op, Row | None, Row | None]] = []
+    split = False
+    keys = _splitting_columns(event.table, split_keys)
+    for images in event.rows:
+        before, after = images.before, images.after
+        if before is None:
+            found.append((Op.INSERT, None, after))
+        elif after is None:
+            found.append((Op.DELETE, before, None))
+        elif any(_differs(event.table.column(name).type, before[name], after[name]) for name in keys):
+            split = True
+            found += [(Op.DELETE, before, None), (Op.INSERT, None, after)]
+        else:
+            found.append((Op.UPDATE, before, after))
+    return sorted(found, key=lambda row: _ORDER[row[0]]) if split else found
+
+
+def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
+    if split_keys:
+        solid = (key for key in table.unique if not any(table.column(name).nullable for name in key))
+        return tuple(dict.fromkeys((*table.primary_key, *(name for key in solid for name in key))))
+    key = table.primary_key
+    return key if len(key) == 1 and table.column(key[0]).type.logical is Logical.INT else ()
+
+
+def _differs(kind: SourceType, one: Value, other: Value) -> bool:
+    if one is None or other is None:
+        return one is not other
+    return text.value_text(kind, text.canonical(kind, one)) != text.value_text(kind, text.canonical(kind, other))
+
+
+def claim_check_location(storage: str, chance: random.Random) -> str:
+    """Where the whole message lies: a file named by a random UUID below the storage's URI, `.json` in every encoding (1.4)."""
+    return f"{storage}/{uuid.UUID(int=chance.getrandbits(128), version=4)}.json"
+
+
+def pack(compression: str, value: bytes) -> bytes:
+    """The value as a snappy block or lz4 frame, or as it is when the compression is none (1.1)."""
+    match compression:
+        case "snappy":
+            import cramjam
+
+            return bytes(cramjam.snappy.compress_raw(value))
+        case "lz4":
+            import cramjam
+
+            return bytes(cramjam.lz4.compress(value))
+    return value

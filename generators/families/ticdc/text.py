@@ -1,0 +1,332 @@
+"""How TiCDC prints values, types and DDL in Canal-JSON: pure functions from the model's values to wire text.
+
+Source: reference/ticdc.md 1.6, 1.7 and 2 (pingcap/tiflow pkg/sink/codec/canal and pkg/sink/codec/utils/mysql_types.go,
+pingcap/tidb pkg/types and pkg/parser).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from decimal import Context, Decimal
+from functools import cache, lru_cache
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from generators.model import Json, Logical, SourceType, Value, ZeroDate
+from generators.sources import mysql
+
+_GO: Final[dict[int, str]] = {
+    **{c: f"\\u{c:04x}" for c in range(0x20)},
+    ord("\t"): "\\t",
+    ord("\r"): "\\r",
+    ord("\n"): "\\n",
+    ord('"'): '\\"',
+    ord("\\"): "\\\\",
+    0x2028: "\\u2028",
+    0x2029: "\\u2029",
+    # surrogateescape's stand-ins for bytes that are no UTF-8
+    **dict.fromkeys(range(0xDC80, 0xDD00), "\\ufffd"),
+}
+_GO_HTML: Final = _GO | {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
+_EXACT: Final = Context(prec=100)
+_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+def escape(text: str, *, html: bool = True) -> str:
+    """A JSON string with its quotes, as easyjson and Go's encoding/json write it (reference/ticdc.md 1.7)."""
+    return f'"{text.translate(_GO_HTML if html else _GO)}"'
+
+
+@lru_cache(4096)
+def escape_name(name: str, html: bool) -> str:
+    """`escape` for the few names and types that recur in every message."""
+    return escape(name, html=html)
+
+
+@lru_cache(64)
+def _long_class(kind: SourceType, value: str) -> str:
+    return mysql.value_class(kind, value)
+
+
+def value_class(kind: SourceType, value: Value) -> str:
+    """`mysql.value_class`, which reads every character, once for a long text that is written many times."""
+    if isinstance(value, str) and len(value) > 1000:
+        return _long_class(kind, value)
+    return mysql.value_class(kind, value)
+
+
+def canonical(kind: SourceType, value: Value) -> Value:
+    """The value as TiDB stores it: BINARY(n) padded with 0x00, CHAR(n) without trailing spaces, no negative zero (00-3, 2.1)."""
+    match value:
+        case bytes() if kind.name == "binary":
+            return value.ljust(kind.length or 0, b"\0")
+        case str() if kind.name == "char":
+            return value.rstrip(" ")
+        case float() if value == 0:
+            return 0.0
+        case Decimal() if value == 0:
+            return value.copy_abs()
+        case Json():
+            return Json(_json_canonical(value.value))
+        case _:
+            return value
+
+
+def _json_canonical(value: Any) -> Any:
+    # TiDB's binary JSON has int64, uint64 and float64 numbers, nothing else
+    match value:
+        case bool():
+            return value
+        case int() if not -(1 << 63) <= value < 1 << 64:
+            return float(value)
+        case Decimal():
+            return float(value)
+        case list():
+            return [_json_canonical(item) for item in value]
+        case dict():
+            return {key: _json_canonical(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def fixed(value: float) -> str:
+    """The shortest text that reads back as the same binary64, without an exponent (Go's `'f', -1, 64`)."""
+    return _plain(repr(value))
+
+
+def fixed32(value: float) -> str:
+    """The shortest text that reads back as the same binary32, without an exponent (Go's `'f', -1, 32`)."""
+    texts = (f"{value:.{digits}e}" for digits in range(9))
+    return _plain(next(text for text in texts if mysql.to_float32(float(text)) == value))
+
+
+def _plain(text: str) -> str:
+    plain = format(Decimal(text), "f")
+    return plain.removesuffix(".0")
+
+
+def decimal_text(value: Decimal, scale: int) -> str:
+    """The number with exactly the column's scale."""
+    return format(value.quantize(Decimal(1).scaleb(-scale), context=_EXACT), "f")
+
+
+@cache
+def zone(name: str) -> ZoneInfo:
+    """The zone of an IANA name."""
+    return ZoneInfo(name)
+
+
+def timestamp_text(micros: int, fsp: int, time_zone: str) -> tuple[str, tuple[int, ...]]:
+    """A TIMESTAMP in the server's zone, and the instants that share this wall clock: one, or two in an hour that occurs twice."""
+    local = (_EPOCH + dt.timedelta(microseconds=micros)).astimezone(zone(time_zone))
+    wall = (local.replace(tzinfo=None) - mysql.EPOCH) // dt.timedelta(microseconds=1)
+    offsets = sorted({local.replace(fold=fold).utcoffset() or dt.timedelta() for fold in (0, 1)}, reverse=True)
+    instants = tuple(wall - offset // dt.timedelta(microseconds=1) for offset in offsets)
+    return mysql.datetime_text(wall, fsp), instants
+
+
+def json_text(value: Any) -> str:
+    """A JSON document as TiDB prints it: keys sorted bytewise, a space after `:` and `,`, doubles marked as such (2.1)."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            return _json_double(value)
+        case str():
+            return escape(value, html=False)
+        case list() | tuple():
+            return f"[{', '.join(json_text(item) for item in value)}]"
+        case dict():
+            keys = sorted(value, key=lambda key: str(key).encode())
+            return "{" + ", ".join(f"{escape(key, html=False)}: {json_text(value[key])}" for key in keys) + "}"
+        case _:
+            raise TypeError(f"no JSON value: {value!r}")
+
+
+def _json_double(value: float) -> str:
+    if value == 0 or 1e-15 <= abs(value) < 1e15:
+        text = format(Decimal(repr(value)), "f")
+        return text if "." in text else f"{text}.0"
+    sign, digits, exponent = Decimal(repr(value)).normalize(_EXACT).as_tuple()
+    assert isinstance(exponent, int)
+    fraction = "".join(map(str, digits[1:]))
+    return f"{'-' if sign else ''}{digits[0]}{'.' + fraction if fraction else ''}e{exponent + len(digits) - 1}"
+
+
+def go_utf8(value: bytes) -> str:
+    """Bytes that Go prints as a string: each byte that is no UTF-8 as a lone surrogate, which `escape` writes as U+FFFD."""
+    return value.decode("utf-8", "surrogateescape")
+
+
+def value_text(kind: SourceType, value: Value, *, time_zone: str = "UTC", float_via_double: bool = False) -> str:
+    """The text of a canonical non-NULL value before JSON escaping (2.1)."""
+    match kind.logical, value:
+        case Logical.FLOAT, float():
+            return fixed(value) if float_via_double else fixed32(value)
+        case Logical.DOUBLE, float():
+            return fixed(value)
+        case Logical.DECIMAL, Decimal():
+            return decimal_text(value, kind.scale or 0)
+        case Logical.TEXT, str():
+            return value
+        case Logical.BINARY, bytes():
+            return value.decode("latin-1")
+        case Logical.DATE, dt.date() | ZeroDate():
+            return mysql.date_text(value)
+        case ((Logical.DATETIME | Logical.TIMESTAMP), ZeroDate()):
+            return mysql.datetime_text(value, kind.fsp)
+        case Logical.DATETIME, int():
+            return mysql.datetime_text(value, kind.fsp)
+        case Logical.TIMESTAMP, int():
+            return timestamp_text(value, kind.fsp, time_zone)[0]
+        case Logical.TIME, int():
+            return mysql.time_text(value, kind.fsp)
+        case Logical.JSON, Json():
+            return json_text(value.value)
+        case _, int():
+            return str(value)
+        case _:
+            raise TypeError(f"{kind.key}: {value!r}")
+
+
+_JAVA: Final[Mapping[str, int]] = {
+    "tinyint": -6,
+    "smallint": 5,
+    "mediumint": 4,
+    "int": 4,
+    "bigint": -5,
+    "float": 7,
+    "double": 8,
+    "decimal": 3,
+    "date": 91,
+    "time": 92,
+    "datetime": 93,
+    "timestamp": 93,
+    "year": 12,
+    "enum": 4,
+    "set": -7,
+    "bit": -7,
+    "json": 12,
+    "char": 1,
+    "varchar": 12,
+    **dict.fromkeys(("tinytext", "text", "mediumtext", "longtext"), 2005),
+    **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), 2004),
+}
+_JAVA_LEGACY: Final[Mapping[str, int]] = {
+    **_JAVA,
+    "tinyint": 5,
+    "smallint": 4,
+    "int": -5,
+    "bigint": 3,
+    "year": 91,
+    "enum": 1,
+    "set": 1,
+    "json": -1,
+    "binary": 1,
+    "varbinary": 12,
+    **dict.fromkeys(("tinytext", "text", "mediumtext", "longtext"), 12),
+}
+_PROMOTED: Final[Mapping[str, int]] = {"tinyint": 5, "smallint": 4, "int": -5, "bigint": 3}
+
+
+def sql_type(kind: SourceType, value: Value, *, legacy: bool = False) -> int:
+    """The java.sql.Types code: an unsigned integer above the signed maximum is promoted by its value, NULL is not (2.2).
+
+    `legacy` is the table of v5.3 and older, where signed and unsigned share promoted codes (2.2, gap 4).
+    """
+    if legacy:
+        return _JAVA_LEGACY[kind.name]
+    if kind.logical is Logical.INT and kind.unsigned and isinstance(value, int) and value > (kind.high or 0) >> 1:
+        return _PROMOTED.get(kind.name, _JAVA[kind.name])
+    return _JAVA[kind.name]
+
+
+def mysql_type(kind: SourceType, *, unsigned: bool = True, zerofill: bool = True, parameters: bool = False) -> str:
+    """The mysqlType text: the bare name, or with `parameters` (content-compatible) TiDB's full description (2.3)."""
+    text = kind.name + (_parameters(kind) if parameters else "")
+    if kind.logical not in (Logical.BIT, Logical.YEAR):
+        text += " unsigned" if unsigned and kind.unsigned else ""
+        text += " zerofill" if zerofill and kind.zerofill else ""
+    return text
+
+
+def _parameters(kind: SourceType) -> str:
+    match kind.logical:
+        case Logical.DECIMAL:
+            return f"({kind.precision},{kind.scale})"
+        case Logical.ENUM | Logical.SET:
+            quoted = (m.replace("\\", "\\\\").replace("'", "''") for m in kind.members)
+            return "(" + ",".join(f"'{member}'" for member in quoted) + ")"
+        case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
+            return f"({kind.fsp})" if kind.fsp else ""
+        case Logical.INT | Logical.BIT | Logical.YEAR:
+            return f"({kind.length})"
+    return f"({kind.length})" if kind.name in ("char", "varchar", "binary", "varbinary") else ""
+
+
+DDL_TYPES: Final[Mapping[str, str]] = {
+    "create table": "CREATE",
+    "rename table": "RENAME",
+    "drop table": "ERASE",
+    "truncate table": "TRUNCATE",
+    "create index": "CINDEX",
+    "add foreign key": "CINDEX",
+    "add primary key": "CINDEX",
+    "drop index": "DINDEX",
+    "drop foreign key": "DINDEX",
+    "drop primary key": "DINDEX",
+    "add column": "ALTER",
+    "drop column": "ALTER",
+    "modify column": "ALTER",
+    "set default": "ALTER",
+    "table comment": "ALTER",
+    "rename index": "ALTER",
+    "add partition": "ALTER",
+    "drop partition": "ALTER",
+    "truncate partition": "ALTER",
+    "table charset": "ALTER",
+    "multi schema change": "ALTER",
+}
+"""Canal's type of a DDL action; what is not here is QUERY (1.6)."""
+
+
+def ddl_type(action: str, *, new: bool) -> str:
+    """The `type` of a DDL message. A batch "create tables" is QUERY in classic, CREATE in the new architecture (1.6)."""
+    if action == "create tables":
+        return "CREATE" if new else "QUERY"
+    return DDL_TYPES.get(action, "QUERY")
+
+
+_NAME: Final = r"`(?:[^`]|``)*`"
+_QUOTED: Final = re.compile(rf"({_NAME}|'(?:[^']|'')*')")
+_PARTITION: Final = re.compile(r"\bPARTITION (\w+)(?= VALUES | WITH )", re.IGNORECASE)
+_RESTORED: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"^CREATE VIEW ", "CREATE ALGORITHM = UNDEFINED DEFINER = CURRENT_USER SQL SECURITY DEFINER VIEW "),
+        (r"^(ALTER DATABASE .*)CHARACTER SET UTF8MB4$", r"\1CHARACTER SET = utf8mb4"),
+        (r"^(ALTER TABLE .*)(?<!DEFAULT )CHARACTER SET (?!=)", r"\1DEFAULT CHARACTER SET = "),
+        (rf"( REFERENCES {_NAME}(?:\.{_NAME})?) \(", r"\1("),
+        (r"PRIMARY KEY \(", "PRIMARY KEY("),
+    )
+)
+
+
+def render_ddl(action: str, sql: str) -> str:
+    """The statement as TiDB's parser restores it: upper-case words, back-quoted names, defaults spelled out (00-1).
+
+    Names in `sql` must be quoted already, as those of `mysql.DDL_ACTIONS` are (partition names excepted).
+    """
+    sql = _PARTITION.sub(r"PARTITION `\1`", sql)
+    text = "".join(part if i % 2 else part.upper() for i, part in enumerate(_QUOTED.split(sql)))
+    for pattern, replacement in _RESTORED:
+        text = pattern.sub(replacement, text)
+    if action == "create table":
+        text = "".join(part if i % 2 else part.replace(", ", ",") for i, part in enumerate(_QUOTED.split(text)))
+    return text

@@ -1,0 +1,303 @@
+"""The named cases that only TiCDC's Simple protocol has, and the lies about its profiles (DESIGN 6.1, 7)."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from generators.families.ticdc.instants import at, noise
+from generators.families.ticdc_simple.cache_cases import events, schemas
+from generators.families.ticdc_simple.profiles import SimpleProfile
+from generators.model import (
+    Bootstrap,
+    Column,
+    Deployment,
+    Json,
+    Op,
+    Row,
+    Scenario,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    Watermark,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, scenario, slug
+from generators.wire_format import Switch
+
+DOCUMENT_WATERMARK: Final = 447984124732375041
+"""The watermark's commitTs in document 002, "WATERMARK"."""
+
+_AMBIGUOUS: Final[Mapping[str, int]] = {
+    "Asia/Shanghai": mysql.wall("1990-09-15 16:30:00"),
+    "America/New_York": mysql.wall("2024-11-03 05:30:00"),
+}
+"""An instant in the first of two equal hours, by zone."""
+
+BASE64: Final = "base64-digits"
+"""The tag of cases about base64, which only the JSON encoding has."""
+
+_ADDED: Final = Column("added", mysql.integer("int"))
+_C: Final = Column("c", mysql.integer("int"))
+
+_MORE_DDL: Final[Mapping[str, str]] = {
+    "create tables": "CREATE TABLE {table} (`id` bigint NOT NULL, `c` int, PRIMARY KEY (`id`))",
+    "recover table": "RECOVER TABLE {table}",
+    "drop partition": "ALTER TABLE {table} DROP PARTITION `p1`",
+    "truncate partition": "ALTER TABLE {table} TRUNCATE PARTITION `p1`",
+    "drop foreign key": "ALTER TABLE {table} DROP FOREIGN KEY `f`",
+    "multi schema change": "ALTER TABLE {table} ADD COLUMN `added` int, DROP COLUMN `c`",
+}
+"""Statements beside those of `mysql.DDL_ACTIONS`, for rows of the table in reference/ticdc.md 1.6."""
+
+_TABLES: Final[Mapping[str, tuple[tuple[Column, ...] | None, tuple[Column, ...] | None]]] = {
+    "create table": (None, (ID, _C)),
+    "create tables": (None, (ID, _C)),
+    "recover table": (None, (ID, _C)),
+    "create view": (None, (Column("a", mysql.integer("bigint"), nullable=False),)),
+    "create sequence": (None, ()),
+    "drop table": ((ID, _C), None),
+    "drop view": ((Column("a", mysql.integer("bigint"), nullable=False),), None),
+    "add column": ((ID, _C), (ID, _C, _ADDED)),
+    "drop column": ((ID, _C), (ID,)),
+    "modify column": ((ID, _C), (ID, Column("c", mysql.integer("bigint")))),
+    "multi schema change": ((ID, _C), (ID, _ADDED)),
+}
+"""A table's columns before and after each action; all others leave `id`, `c` as they are."""
+
+
+def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
+    """The format's own cases for a profile whose level-one tables live in `database`."""
+    yield from _ddl(database)
+    yield events("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
+    yield events("control/watermark-logical-zero", Watermark(replace(START, seq=0)), tags=("control",))
+    yield from _bootstraps(database)
+    yield from schemas(database)
+    yield from _keys(database)
+    yield from _types(profile, database)
+    if profile.checksum:
+        yield from _checksums(database)
+    if profile.reduce:
+        yield from _reduced(profile, database)
+
+
+def _ddl(database: str) -> Iterator[Scenario]:
+    texts = {action: (ddl.sql, ddl.level, ddl.renames) for action, ddl in mysql.DDL_ACTIONS.items()}
+    for action, (sql, level, renames) in (texts | {a: (sql, "table", False) for a, sql in _MORE_DDL.items()}).items():
+        name = f"ddl/{action.replace(' ', '-')}"
+        own = level == "database"
+        schema, table, other = (f"{database}_{slug(name)}", "", "") if own else (database, slug(name), f"{slug(name)}_other")
+        shown = sql.format(db=mysql.quote(schema), table=mysql.quote(table), other=mysql.quote(other))
+        event = SchemaChange(START, action, shown, schema, table, old_name=other if renames else None)
+        if not own:
+            first, last = (
+                columns if columns is None else Table(schema, table, columns, ("id",) if ID in columns else ())
+                for columns in _TABLES.get(action, ((ID, _C), (ID, _C)))
+            )
+            if action in ("add primary key", "drop primary key"):
+                bare = Table(schema, table, (ID, _C))
+                first, last = (bare, last) if action == "add primary key" else (first, bare)
+            if first and (renames or action == "exchange partition"):
+                first = replace(first, name=other)
+            event = replace(event, before=first, after=last)
+        yield events(name, event, tags=(f"ddl:{action}",))
+    name = "ddl/awkward-text"
+    awkward = Table(database, 'awk`ward <"t">&汉', (ID, _C), ("id",))
+    sql = f"ALTER TABLE {mysql.quote(awkward.name)} COMMENT = '<b>&\"\\\\''\u2028'"
+    event = SchemaChange(START, "table comment", sql, database, awkward.name, awkward, awkward)
+    yield events(name, event, tags=("ddl:awkward text",))
+    yield from _defaults(database)
+
+
+def _defaults(database: str) -> Iterator[Scenario]:
+    """CREATE TABLE with defaults of every kind that 3.4 names, `null` as text (pingcap/tiflow#12191) among them."""
+    kinds: dict[str, tuple[str, SourceType, str]] = {
+        "int": ("int", mysql.integer("int"), "100"),
+        "char": ("char(16)", mysql.text("char", 16), "'b'"),
+        "null-text": ("varchar(64)", mysql.text("varchar", 64), "'null'"),
+        "empty": ("varchar(64)", mysql.text("varchar", 64), "''"),
+        "date": ("date", mysql.temporal("date"), "'2023-12-27'"),
+        "timestamp": ("timestamp", mysql.temporal("timestamp"), "'2024-01-01 08:00:00'"),
+        "now": ("timestamp", mysql.temporal("timestamp"), "CURRENT_TIMESTAMP"),
+        "null": ("int", mysql.integer("int"), "NULL"),
+        "bit": ("bit(8)", mysql.bit(8), "b'101'"),
+    }
+    for label, (declared, kind, default) in kinds.items():
+        name = f"default/{label}"
+        sql = (
+            f"CREATE TABLE {mysql.quote(slug(name))} (`id` bigint NOT NULL, `c` {declared} DEFAULT {default}, PRIMARY KEY (`id`))"
+        )
+        table = Table(database, slug(name), (ID, Column("c", kind)), ("id",))
+        event = SchemaChange(START, "create table", sql, database, table.name, after=table)
+        yield events(name, event, tags=("default", f"default:{label}"))
+
+
+def _bootstraps(database: str) -> Iterator[Scenario]:
+    string, number = mysql.text("varchar", 64), mysql.integer("int")
+    for label, columns, key, unique in (
+        ("plain", (ID, Column("c", string)), ("id",), ()),
+        ("composite-key", (Column("b", number, False), Column("a", string, False), _C), ("a", "b"), ()),
+        ("unique", (Column("u", string, False), Column("v", number), _C), (), (("u",), ("u", "v"))),
+        ("keyless", (Column("a", number),), (), ()),
+        ("varchar-key", (Column("k", string, False), Column("u", number, False)), ("k",), (("u",),)),
+    ):
+        name = f"bootstrap/{label}"
+        yield events(name, Bootstrap(START, Table(database, slug(name), columns, key, unique)), tags=("bootstrap",))
+    name = "bootstrap/every-type"
+    yield events(name, Bootstrap(START, replace(every_type(_all), database=database, name=slug(name))), tags=("bootstrap",))
+    name = "bootstrap/awkward-names"
+    awkward = replace(COMPOSITE, database=database, name="boot`strap <&>")
+    yield events(name, Bootstrap(START, awkward), tags=("bootstrap",))
+
+
+def _all(_type: SourceType) -> bool:
+    return True
+
+
+def _keys(database: str) -> Iterator[Scenario]:
+    string = mysql.text("varchar", 64)
+    number = mysql.integer("int")
+    tags = frozenset({"boundary", "key-update"})
+    for label, key, unique in (("integer", ("n",), ()), ("varchar", ("s",), ()), ("unique", (), (("s",),))):
+        name = f"key-update/{label}"
+        columns = (Column("a", string), Column("s", string, nullable=False), Column("n", number, nullable=False))
+        table = Table(database, slug(name), columns, key, unique)
+        row: Row = {"a": "x", "s": "k", "n": 1}
+        yield scenario(name, change(table, Op.UPDATE, (row, {**row, "s": "l", "n": 2})), tags=tags)
+    name = "key-update/shift"
+    table = Table(database, slug(name), (ID, Column("a", string)), ("id",))
+    pairs: tuple[tuple[Row, Row], ...] = tuple(({"id": i, "a": f"v{i}"}, {"id": i + 1, "a": f"v{i}"}) for i in (1, 2, 3))
+    yield scenario(name, change(table, Op.UPDATE, *pairs), tags=tags)
+    name = "old/name-case"
+    cased = (ID, Column("c", string), Column("C2", string), Column("C10", string))
+    wide: Row = {"id": 1, "c": "x", "C2": "y", "C10": "z"}
+    yield scenario(name, change(Table(database, slug(name), cased, ("id",)), Op.UPDATE, (wide, {**wide, "C2": None})))
+    bare: Row = {"a": 1, "b": "x", "c": None}
+    yield scenario("old/rows/delete", change(KEYLESS, Op.DELETE, (bare, None)), level=2)
+
+
+def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
+    name = "unsigned/update-across-half"
+    kinds = {n: mysql.integer(n, unsigned=True) for n in ("tinyint", "smallint", "mediumint", "int", "bigint")}
+    table = Table(database, slug(name), (ID, *(Column(n, kind) for n, kind in kinds.items())), ("id",))
+    half: dict[str, Value] = {"id": 1, **{n: (kind.high or 0) >> 1 for n, kind in kinds.items()}}
+    over: dict[str, Value] = {"id": 1, **{n: ((kind.high or 0) >> 1) + 1 for n, kind in kinds.items()}}
+    yield scenario(name, change(table, Op.UPDATE, (half, over)), change(table, Op.DELETE, (over, None)))
+    name = "float/go-thresholds"
+    reals = {"below": 1e-5, "low": 1e-4, "five": 123456.0, "six": 1e6, "seven": 1234567.0, "huge": 1e300}
+    table = Table(database, slug(name), (ID, *(Column(n, mysql.real("double")) for n in reals)), ("id",))
+    yield scenario(name, insert(table, {"id": 1, **reals}), tags=frozenset({"boundary", "float"}))
+    name = "json/minus-zero"
+    table = Table(database, slug(name), (ID, Column("c", mysql.json())), ("id",))
+    document = {"z": -0.0, "<&>": "\u2029é", "a": [1e15, 1e-15, 12345678901234567890]}
+    yield scenario(name, insert(table, {"id": 1, "c": Json(document)}))
+    everything = every_type(_all)
+    empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
+    zero: Row = {**empty, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0), "c_timestamp_3": ZeroDate()}
+    yield scenario("zero-date/rows", insert(everything, zero), level=2, tags=frozenset({"boundary", "zero-date"}))
+    digits: Row = {**empty, "c_varbinary": base64.b64decode("12345678"), "c_blob": base64.b64decode("deadbeef")}
+    for label, op, pair in (("insert", Op.INSERT, (None, digits)), ("delete", Op.DELETE, (digits, None))):
+        tags = frozenset({"boundary", BASE64})
+        yield scenario(f"base64-digits/rows/{label}", change(everything, op, pair), level=2, tags=tags)
+        name = f"base64-digits/{label}"
+        kinds = {n: mysql.binary("varbinary", 16) for n in ("c_varbinary", "c_blob")}
+        table = Table(database, slug(name), (ID, *(Column(n, kind) for n, kind in kinds.items())), ("id",))
+        small = [image and {n: image[n] for n in ("id", *kinds)} for image in pair]
+        yield scenario(name, change(table, op, (small[0], small[1])), tags=tags)
+    zone = profile.location if profile.location in _AMBIGUOUS else profile.deployment.time_zone
+    for label, micros in (("first", _AMBIGUOUS[zone]), ("second", _AMBIGUOUS[zone] + 3600 * mysql.MICROS)):
+        row = {**empty, "c_timestamp_0": micros}
+        yield scenario(f"ambiguous-hour/rows/{label}", insert(everything, row), level=2)
+
+
+def _checksums(database: str) -> Iterator[Scenario]:
+    x: Row = {"id": 1, "a": "x", "b": None}
+    for label, op, pair in (
+        ("insert", Op.INSERT, (None, x)),
+        ("update", Op.UPDATE, (x, {**x, "b": "y"})),
+        ("delete", Op.DELETE, (x, None)),
+    ):
+        name = f"checksum/{label}"
+        columns = (ID, *(Column(n, mysql.text("varchar", 64)) for n in "ab"))
+        event = change(Table(database, slug(name), columns, ("id",)), op, pair)
+        yield scenario(name, event, tags=frozenset({"boundary", "checksum"}))
+
+
+def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
+    tags = frozenset({"boundary", "reduced"})
+    columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
+    size = profile.max_message_bytes * 3 // 2
+    big, other = noise(size), noise(size, 2)
+    row: Row = {"id": 7, "a": None, "big": big}
+    for label, op, before, after in (
+        ("insert", Op.INSERT, None, row),
+        ("update", Op.UPDATE, row, {**row, "big": other}),
+        ("update-small", Op.UPDATE, {**row, "big": "x"}, {**row, "big": "y"}),
+        ("delete", Op.DELETE, row, None),
+    ):
+        name = f"reduced/{label}"
+        yield scenario(name, change(Table(database, slug(name), columns, ("id",)), op, (before, after)), tags=tags)
+    name = "reduced/unique-handle"
+    unique = Table(database, slug(name), (*columns[1:], Column("u", mysql.text("varchar", 8), nullable=False)), (), (("u",),))
+    yield scenario(name, insert(unique, {"a": "x", "big": big, "u": "k"}), tags=tags)
+    name = "reduced/bootstrap"
+    table = Table(database, slug(name), columns, ("id",))
+    yield events(name, Bootstrap(START, table), insert(table, row), tags=("reduced",))
+    if profile.new:
+        # the classic architecture refuses such a configuration (reference/ticdc.md 00-2)
+        small: Row = {"a": "x", "big": big}
+        for label, op, before, after in (("insert", Op.INSERT, None, small), ("delete", Op.DELETE, small, None)):
+            name = f"reduced/keyless-{label}"
+            event = change(Table(database, slug(name), columns[1:]), op, (before, after))
+            yield scenario(name, event, tags=frozenset({"boundary", "reduced-keyless"}))
+    everything = every_type(_all)
+    empty: Row = {c.name: None for c in everything.columns} | {"id": 7}
+    for label, op, before, after in (
+        ("insert", Op.INSERT, None, {**empty, "c_longtext": big}),
+        ("update", Op.UPDATE, {**empty, "c_longtext": big}, {**empty, "c_longtext": other}),
+        ("delete", Op.DELETE, {**empty, "c_longtext": big}, None),
+    ):
+        yield scenario(f"reduced/rows/{label}", change(everything, op, (before, after)), level=2, tags=tags)
+
+
+_UNTOLD: Final = Deployment("Asia/Shanghai", compression="snappy")
+_HANDLE: Final = "new-8.5.6+local-zone+handle-key-only"
+_CLAIM: Final = "v8.5.7+claim-check+snappy"
+_CHECKED: Final = "v8.5.7+tz+checksum"
+_AUTO: Final = "v7.5.7+auto-bootstrap+one-partition"
+
+
+def switches(fmt: str, timestamp: str) -> tuple[Switch, ...]:
+    """Every field that a profile has in both encodings flipped, for the format of that name.
+
+    Those that say None change bytes and nothing that a decoder owes. `timestamp` is the rule of the format that owns a TIMESTAMP
+    at level one.
+    """
+    return (
+        Switch("columns-in-table-order", "v8.5.7", "column_order", "table", None, "schema/add-column-first"),
+        Switch("columns-by-id", "new-8.5.4", "column_order", "id", None, "schema/add-column-first"),
+        Switch("checksum-added", "v8.5.7", "checksum", True, None, "shape/*"),
+        Switch("checksum-dropped", _CHECKED, "checksum", False, None, "checksum/*"),
+        Switch("checksum-corrupted", _CHECKED, "corrupted", True, None, "checksum/*"),
+        Switch("default-in-server-zone", "v8.5.7", "default_utc", False, None, "default/timestamp"),
+        Switch("new-as-classic", "new-8.5.4", "new", False, None, "ddl/*"),
+        Switch("claim-check-for-handle-key", _HANDLE, "reduce", "claim-check", None, "reduced/insert"),
+        Switch("handle-key-for-claim-check", _CLAIM, "reduce", "handle-key-only", None, "reduced/insert"),
+        Switch(
+            "pre-table-schema-dropped", "v8.5.7", "pre_table_schema", False, f"{fmt}/schema/pre-table-schema", "schema/only-new"
+        ),
+        Switch("pre-table-schema-added", "new-8.5.4", "pre_table_schema", True, f"{fmt}/schema/none", "schema/only-new"),
+        Switch("other-zone", "v8.5.7", "location", "UTC", f"{fmt}/{timestamp}", "timestamp-0/plain"),
+        Switch("zone-for-local", _HANDLE, "location", "", f"{fmt}/value/timestamp-local", "timestamp-0/plain"),
+        Switch("bootstrap-unasked", "v8.5.7", "auto_bootstrap", True, f"{fmt}/change/kind", "old/name-case"),
+        Switch("bootstrap-forgotten", _AUTO, "auto_bootstrap", False, f"{fmt}/bootstrap/kind", "shape/insert"),
+        Switch("bootstrap-to-one", "v8.5.7", "bootstrap_to_all", False, f"{fmt}/bootstrap/not-dropped", "bootstrap/plain"),
+        Switch("columns-mixed-up", "v8.5.7", "column_mixup", True, f"{fmt}/value/integer", "schema/add-column-first"),
+        Switch("limit-raised", _HANDLE, "max_message_bytes", 1 << 24, f"{fmt}/reduced/handle-key-only", "reduced/insert"),
+        Switch("reduction-off", _CLAIM, "reduce", "", f"{fmt}/reduced/claim-check", "reduced/insert"),
+        Switch("compressed-untold", "v8.5.7", "deployment", _UNTOLD, f"{fmt}/change/corrupt", "shape/insert"),
+    )

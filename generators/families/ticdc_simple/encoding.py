@@ -1,0 +1,156 @@
+"""What both encodings of the Simple protocol do behind the plan: encode each message, publish it, and say what is owed for it.
+
+Source: reference/ticdc.md 1.1, 1.4, 3.1, 3.2, 4.1. `ticdc_simple_json` and `ticdc_simple_avro` each bring an `Encoding`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, Protocol
+
+from generators.families.ticdc import text
+from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack
+from generators.families.ticdc_simple.plan import cut, host_zone, plan, schemas_sent
+from generators.families.ticdc_simple.profiles import SimpleProfile
+from generators.families.ticdc_simple.records import (
+    BootstrapRecord,
+    DdlRecord,
+    DmlRecord,
+    Record,
+    RowImage,
+    SchemaKey,
+    WatermarkRecord,
+)
+from generators.model import Cell, Change, History, Image, Kind, Layout, Message, Op, SourceType, State, Value, Written
+
+CLAIM_CHECK_STORAGE: Final = "s3://claim-check/simple"
+
+Known = Mapping[SchemaKey, Mapping[str, str]]
+"""The column types of every schema that the messages of a history carry."""
+
+
+class Encoding(Protocol):
+    """How one profile's logical messages become bytes, and what those bytes tell."""
+
+    @property
+    def profile(self) -> SimpleProfile:
+        """The profile whose facts the encoding follows."""
+        ...
+
+    @property
+    def bootstrap_position(self) -> str | None:
+        """The commitTs that a BOOTSTRAP message carries, None when it has no such field."""
+        ...
+
+    @property
+    def empty_images(self) -> bool:
+        """Whether an image without columns stands in the message, as an empty map."""
+        ...
+
+    def value(self, record: Record, chance: random.Random) -> bytes:
+        """The message's bytes before compression; random key orders are drawn from `chance`."""
+        ...
+
+    def expected(self, kind: SourceType, value: Value) -> Cell:
+        """What a perfect decoder recovers of a stored value."""
+        ...
+
+
+def publish(history: History, layout: Layout, encoding: Encoding) -> list[Written]:
+    """Every message of the history with its expectation, in the order of publication.
+
+    Statements, heartbeats and transaction marks have no message here.
+    """
+    chance = random.Random(history.seed)
+    planned = list(plan(history, encoding.profile, layout.partitions, chance))
+    known = schemas_sent(planned)
+    written: list[Written] = []
+    for one in planned:
+        value, change = _encoded(encoding, one.record, known, chance)
+        key = b"" if isinstance(one.record, DmlRecord | BootstrapRecord) else None
+        for partition in one.partitions:
+            message = Message(layout.topic, partition, key, value, (), one.record.build_ts, one.event)
+            written.append(Written(message, (change,)))
+    return written
+
+
+def _encoded(encoding: Encoding, record: Record, known: Known, chance: random.Random) -> tuple[bytes, Change]:
+    profile = encoding.profile
+    compression = profile.deployment.compression
+    value = pack(compression, encoding.value(record, chance))
+    if not isinstance(record, DmlRecord):
+        return value, _change(record, encoding.bootstrap_position)
+    if profile.reduce and len(value) + RECORD_OVERHEAD > profile.max_message_bytes:
+        location = claim_check_location(CLAIM_CHECK_STORAGE, chance) if profile.reduce == "claim-check" else ""
+        record = cut(record, location)
+        value = pack(compression, encoding.value(record, chance))
+    return value, row_change(encoding, record, known)
+
+
+def row_change(encoding: Encoding, record: DmlRecord, known: Known) -> Change:
+    """What a perfect decoder makes of a row's message, given the schemas that were sent."""
+    data, old = _expected(encoding, record, record.data), _expected(encoding, record, record.old)
+    bare = not record.data and not record.old
+    return Change(
+        0,
+        Kind.ROW,
+        record.op,
+        database=record.source.database,
+        table=record.source.name,
+        position=str(record.commit_ts),
+        commit_time_us=_micros(record.commit_ts),
+        before=None if record.op is Op.INSERT else old,
+        after=None if record.op is Op.DELETE else data,
+        types=known.get(record.schema_key),
+        schema_version=str(record.schema_version),
+        accept=((Kind.CORRUPT, None),) if bare else (),
+    )
+
+
+def _expected(encoding: Encoding, record: DmlRecord, image: RowImage | None) -> Image | None:
+    if image is None or not (image or encoding.empty_images):
+        return None
+    found = {name: encoding.expected(*cell) for name, cell in image.items()}
+    return {c.name: found.get(c.name) or Cell(State.ABSENT, c.type) for c in record.source.columns}
+
+
+def _micros(commit_ts: int) -> int:
+    return (commit_ts >> 18) * 1000
+
+
+def _change(record: DdlRecord | BootstrapRecord | WatermarkRecord, bootstrap_position: str | None) -> Change:
+    if isinstance(record, WatermarkRecord):
+        return Change(0, Kind.WATERMARK, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts))
+    schema = record.table_schema
+    told = Change(
+        0,
+        Kind.BOOTSTRAP,
+        position=bootstrap_position,
+        database=schema.database if schema else None,
+        table=schema.table if schema else None,
+        keys=schema.primary_key if schema else None,
+        types=schema.types if schema else None,
+        schema_version=str(schema.version) if schema else None,
+    )
+    if isinstance(record, BootstrapRecord):
+        return told
+    return replace(told, kind=Kind.DDL, position=str(record.commit_ts), commit_time_us=_micros(record.commit_ts), sql=record.sql)
+
+
+def timestamp(profile: SimpleProfile, kind: SourceType, value: Value) -> tuple[str, str, Cell]:
+    """The location and the wall clock of a TIMESTAMP on the wire, and what is owed for them as a JSON object (3.2, 4.3)."""
+    zone = host_zone(profile)
+    location = profile.location or zone
+    instants: tuple[int, ...] = ()
+    if isinstance(value, int):
+        wall, instants = text.timestamp_text(value, kind.fsp, zone)
+    else:
+        wall = text.value_text(kind, value)
+    shown = f'{{"location":{text.escape_name(location, html=profile.escape_html)},"value":"{wall}"}}'
+    cls = text.value_class(kind, value)
+    if len(instants) > 1:
+        why = f"{wall} occurs twice in {zone}"
+        return location, wall, Cell(State.ONE_OF, kind, value, shown, cls, json=True, options=instants, reason=why)
+    return location, wall, Cell(State.VALUE, kind, value, shown, cls, json=True)

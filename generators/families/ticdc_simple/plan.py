@@ -1,0 +1,195 @@
+"""From a history to Simple's logical messages and where they go, before any encoding.
+
+Source: reference/ticdc.md 1.1, 3.1, 3.3, 3.5, 5; document 002 "Message generation and sending rules".
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from generators.families.ticdc import text
+from generators.families.ticdc.sink import partition_of, split_rows
+from generators.families.ticdc_simple.profiles import SimpleProfile
+from generators.families.ticdc_simple.records import (
+    BootstrapRecord,
+    Checksum,
+    DdlRecord,
+    DmlRecord,
+    Record,
+    RowImage,
+    SchemaKey,
+    WatermarkRecord,
+)
+from generators.families.ticdc_simple.schema import Catalogue, Known
+from generators.model import Bootstrap, History, Logical, Op, Row, RowChange, SchemaChange, SourceType, Table, Value, Watermark
+from generators.sources.boundaries import POOL_DATABASE
+
+CHECKSUM_VERSION: Final = 2
+"""Seen in the product's output (00-4)."""
+
+BOOTSTRAP_SECONDS: Final = 120
+BOOTSTRAP_ROWS: Final = 10_000
+QUIET: Final = frozenset({POOL_DATABASE})
+"""Databases of a changefeed of their own, whose bootstraps are turned off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A message to be encoded once and published to each of the partitions. `event` numbers the history's events."""
+
+    record: Record
+    partitions: tuple[int, ...]
+    event: int
+
+
+def host_zone(profile: SimpleProfile) -> str:
+    """The IANA name of the zone that TIMESTAMP values are written in."""
+    return profile.location if profile.location not in ("", "Local") else profile.deployment.time_zone
+
+
+def plan(history: History, profile: SimpleProfile, partitions: int, chance: random.Random) -> Iterator[Planned]:
+    """The history's messages in the order of publication, none of them cut to its handle key yet."""
+    catalogue = Catalogue(default_utc=profile.default_utc, time_zone=host_zone(profile))
+    everywhere = tuple(range(partitions))
+    announced: dict[Table, _Announced] = {}
+    for number, event in enumerate(history.events):
+        tso, built = event.at.tso, event.at.ms + chance.randint(5, 2_000)
+        match event:
+            case RowChange():
+                known = catalogue.current(event.table)
+                rows = split_rows(event, split_keys=True)
+                if profile.auto_bootstrap and event.table.database not in QUIET:
+                    last = announced.get(event.table)
+                    if last is None or last.due(event.at.ms):
+                        last = announced[event.table] = _Announced(event.at.ms)
+                        yield _bootstrap(known, profile, built, everywhere, number)
+                    last.rows += len(rows)
+                for op, before, after in rows:
+                    where = (partition_of(event.table, partitions),)
+                    mixed = profile.column_mixup and event.table in announced
+                    yield Planned(_row(known, profile, op, before, after, tso, built, mixed), where, number)
+            case Bootstrap():
+                announced.setdefault(event.table, _Announced(event.at.ms))
+                yield _bootstrap(catalogue.current(event.table), profile, built, everywhere, number)
+            case SchemaChange():
+                yield Planned(_ddl(catalogue, event, profile, tso, built), everywhere, number)
+            case Watermark():
+                yield Planned(WatermarkRecord(tso, built), everywhere, number)
+            case _:
+                pass
+
+
+def schemas_sent(planned: Iterable[Planned]) -> Mapping[SchemaKey, Mapping[str, str]]:
+    """The column types of every schema that the messages carry, preTableSchema included; the first one counts (5)."""
+    found: dict[SchemaKey, Mapping[str, str]] = {}
+    for one in planned:
+        match one.record:
+            case BootstrapRecord(table_schema=schema):
+                found.setdefault(schema.key, schema.types)
+            case DdlRecord(table_schema=after, pre_table_schema=before):
+                for one_of_two in (after, before):
+                    if one_of_two is not None:
+                        found.setdefault(one_of_two.key, one_of_two.types)
+            case _:
+                pass
+    return found
+
+
+@dataclass(slots=True)
+class _Announced:
+    """When a table's last BOOTSTRAP was sent, and how many rows were since."""
+
+    ms: int
+    rows: int = 0
+
+    def due(self, ms: int) -> bool:
+        return ms - self.ms >= BOOTSTRAP_SECONDS * 1000 or self.rows >= BOOTSTRAP_ROWS
+
+
+def _bootstrap(known: Known, profile: SimpleProfile, built: int, everywhere: tuple[int, ...], number: int) -> Planned:
+    where = everywhere if profile.bootstrap_to_all else everywhere[:1]
+    return Planned(BootstrapRecord(built, known.schema(profile.column_order)), where, number)
+
+
+def _ddl(catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso: int, built: int) -> DdlRecord:
+    after, before = catalogue.change(event)
+    sends_before = profile.pre_table_schema or event.action == "exchange partition"
+    return DdlRecord(
+        ddl_type(event.action, new=profile.new),
+        text.render_ddl(event.action, event.sql),
+        tso,
+        built,
+        after.schema(profile.column_order) if after else None,
+        before.schema(profile.column_order) if before and sends_before else None,
+    )
+
+
+def ddl_type(action: str, *, new: bool) -> str:
+    """The `type` of a DDL message: Canal-JSON's, but ALTER for EXCHANGE PARTITION in the new architecture (3.1)."""
+    return "ALTER" if new and action == "exchange partition" else text.ddl_type(action, new=new)
+
+
+def _row(
+    known: Known, profile: SimpleProfile, op: Op, before: Row | None, after: Row | None, tso: int, built: int, mixed: bool
+) -> DmlRecord:
+    data, old = (None if image is None else _image(known, image, mixed) for image in (after, before))
+    row = after if after is not None else before
+    assert row is not None
+    checksum = None
+    if profile.checksum:
+        current, previous = (checksum_of(known, image) if image else 0 for image in (data, old))
+        checksum = Checksum(CHECKSUM_VERSION, profile.corrupted, current, previous)
+    return DmlRecord(known.table, known.physical_id(row), op, tso, built, known.version, data, old, checksum)
+
+
+def _image(known: Known, row: Row, mixed: bool) -> RowImage:
+    columns = [c for c in known.table.columns if c.name not in known.virtual]
+    if mixed:
+        names = [c.name for c in known.by_id() if c.name not in known.virtual]
+        return {name: (c.type, _stored(c.type, row[c.name])) for name, c in zip(names, columns, strict=True)}
+    return {c.name: (c.type, _stored(c.type, row[c.name])) for c in columns}
+
+
+def _stored(kind: SourceType, value: Value) -> Value:
+    return None if value is None else text.canonical(kind, value)
+
+
+def cut(record: DmlRecord, location: str = "") -> DmlRecord:
+    """A message that was too large: handle key columns only, flagged so, with a location also for claim-check (3.1)."""
+    key = record.source.handle_key
+    data, old = (
+        None if image is None else {name: cell for name, cell in image.items() if name in key}
+        for image in (record.data, record.old)
+    )
+    return replace(record, data=data, old=old, handle_key_only=True, claim_check_location=location)
+
+
+def checksum_of(known: Known, image: RowImage) -> int:
+    """CRC-32 of the columns' bytes in the order of their ids; NULL adds nothing, TIMESTAMP is in UTC (3.3)."""
+    found = 0
+    for column in known.by_id():
+        kind, value = image.get(column.name, (column.type, None))
+        if value is not None:
+            found = zlib.crc32(_bytes(kind, value), found)
+    return found
+
+
+def _bytes(kind: SourceType, value: Value) -> bytes:
+    match value:
+        case float():
+            return struct.pack("<d", value)
+        case int() if kind.logical not in (Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME):
+            return (value & (1 << 64) - 1).to_bytes(8, "little")
+        case bytes():
+            raw = value
+        case Decimal():
+            raw = text.decimal_text(value, kind.scale or 0).encode()
+        case _:
+            raw = text.value_text(kind, value).encode(errors="surrogatepass")
+    return len(raw).to_bytes(4, "little") + raw

@@ -1,0 +1,130 @@
+"""TiCDC's releases and the options of its Simple protocol as facts about the messages, and which of them go together.
+
+Source: reference/ticdc.md 00-4, 00-6, 0, 1.1, 3, 4.3; document 002 "Use the TiCDC Simple protocol".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from generators.errors import UnknownName, UsageError
+from generators.model import Deployment
+from generators.wire_format import Profile
+
+REDUCED_LIMIT: Final = 9_000
+COMPRESSED_LIMIT: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleProfile(Profile):
+    """A TiCDC release and its Simple options as facts about the messages (reference/ticdc.md 3).
+
+    `location` is the zone name in TIMESTAMP objects, "" the host's own, which is the deployment's `time_zone`; "Local" is what Go
+    calls the host's zone. `column_order` orders a tableSchema's columns ("id": by column id). `float_verb` is Go's: "f" fixed
+    notation, "g" exponents from 1e6 on and below 1e-4; like `escape_html` it concerns JSON only. `default_utc` tells that a
+    TIMESTAMP column's default is in UTC. `auto_bootstrap` sends a BOOTSTRAP before a table's first row and again after 120 s or
+    10000 rows; without it one is sent where the history has one. `column_mixup` is the encoder's column sort in place (00-7),
+    which no honest profile has. `max_message_bytes` is compared only when `reduce` says what becomes of a larger message.
+    """
+
+    new: bool = False
+    location: str = ""
+    pre_table_schema: bool = True
+    column_order: Literal["id", "table"] = "id"
+    float_verb: Literal["f", "g"] = "f"
+    default_utc: bool = True
+    escape_html: bool = True
+    checksum: bool = False
+    corrupted: bool = False
+    auto_bootstrap: bool = False
+    bootstrap_to_all: bool = True
+    column_mixup: bool = False
+    max_message_bytes: int = 10 * 1024 * 1024
+    reduce: Literal["", "handle-key-only", "claim-check"] = ""
+
+
+_ASSUMED: Final = "the numbers in a checksum block; lengths of fractional temporal types; the escapes of \\b and \\f"
+_NEW: Final = SimpleProfile(
+    "new-8.5.6",
+    assumed=f"{_ASSUMED}; no preTableSchema for ordinary DDL (read in the source); defaults of TIMESTAMP columns",
+    new=True,
+    pre_table_schema=False,
+    column_order="table",
+    default_utc=False,
+)
+
+RELEASES: Final[Mapping[str, SimpleProfile]] = {
+    "v7.5.7": SimpleProfile("v7.5.7", assumed=_ASSUMED),
+    "v8.5.7": SimpleProfile("v8.5.7", assumed=_ASSUMED),
+    "new-8.5.4": replace(_NEW, release="new-8.5.4", float_verb="g", assumed=f"{_NEW.assumed}; floats by Go's rule for %v"),
+    "new-8.5.6": _NEW,
+}
+"""Each release without options (reference/ticdc.md 0, 3.1, 3.2)."""
+
+OPTIONS: Final = (
+    "tz",
+    "local-zone",
+    "checksum",
+    "handle-key-only",
+    "claim-check",
+    "auto-bootstrap",
+    "one-partition",
+    "snappy",
+)
+"""In the order in which a profile's name has them. `tz`: the server was started with another `--tz` than its host's zone;
+`checksum`: integrity-check-level=correctness; `one-partition`: send-bootstrap-to-all-partition=false."""
+
+EXCLUSIVE: Final = (("tz", "local-zone"), ("handle-key-only", "claim-check"))
+SERVER_ZONE: Final = "America/New_York"
+
+DEPLOYMENTS: Final[Mapping[str, Deployment]] = {
+    "none": Deployment("Asia/Shanghai"),
+    "snappy": Deployment("America/New_York", compression="snappy"),
+}
+"""`time_zone` is the host's zone: what a location `Local` stands for."""
+
+
+def profile(release: str, *options: str) -> SimpleProfile:
+    """The profile of a release with options; they are named in one fixed order, whatever the order of the arguments.
+
+    Raises UnknownName for an unknown release or option, UsageError for two options that exclude each other.
+    """
+    if release not in RELEASES:
+        raise UnknownName("release", release, RELEASES, of="ticdc-simple")
+    for option in options:
+        if option not in OPTIONS:
+            raise UnknownName("option", option, OPTIONS, of="ticdc-simple")
+    for one, other in EXCLUSIVE:
+        if one in options and other in options:
+            raise UsageError(f"options {one!r} and {other!r} of ticdc-simple exclude each other")
+    base = RELEASES[release]
+    reduce: Literal["", "handle-key-only", "claim-check"] = ""
+    if "handle-key-only" in options:
+        reduce = "handle-key-only"
+    if "claim-check" in options:
+        reduce = "claim-check"
+    deployment = DEPLOYMENTS["snappy" if "snappy" in options else "none"]
+    limit = REDUCED_LIMIT if deployment.compression == "none" else COMPRESSED_LIMIT
+    return replace(
+        base,
+        options=tuple(o for o in OPTIONS if o in options),
+        deployment=deployment,
+        location=SERVER_ZONE if "tz" in options else "Local" if "local-zone" in options else "",
+        checksum="checksum" in options,
+        auto_bootstrap="auto-bootstrap" in options,
+        bootstrap_to_all="one-partition" not in options,
+        reduce=reduce,
+        max_message_bytes=limit if reduce else base.max_message_bytes,
+    )
+
+
+PROFILES: Final[tuple[SimpleProfile, ...]] = (
+    profile("v8.5.7"),
+    profile("v8.5.7", "tz", "checksum"),
+    profile("v8.5.7", "claim-check", "snappy"),
+    profile("v7.5.7", "auto-bootstrap", "one-partition"),
+    profile("new-8.5.4"),
+    profile("new-8.5.6", "local-zone", "handle-key-only"),
+)

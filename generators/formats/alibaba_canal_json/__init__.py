@@ -1,0 +1,368 @@
+"""Alibaba Canal's flat message: JSON as the Kafka producer of Canal 1.1.4 to 1.1.8 writes it.
+
+Source: alibaba/canal `FlatMessage`, `MQMessageUtils`, `LogEventConvert`, `CanalKafkaProducer` @ e20e4424 and tags canal-1.1.4 to
+canal-1.1.8, and output of those releases; reference/canal.md 0 to 3 (0 overrides the rest). One message is one binlog rows
+event with all its rows; the record has no key and no headers. `DruidDdlParser` of 1.1.4 to 1.1.7 was run on every statement of
+`generators.sources.mysql.DDL_ACTIONS`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from generators.families.canal import Wire, is_blob, type_text, wire
+from generators.families.java_text import Escapes, has_raw_control, hash_code, json_name, json_string, remainder_of_abs
+from generators.formats.alibaba_canal_json.cases import SWITCHES, scenarios
+from generators.formats.alibaba_canal_json.profiles import PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
+from generators.model import (
+    Cell,
+    Change,
+    Column,
+    Event,
+    History,
+    Image,
+    Kind,
+    Layout,
+    Message,
+    Op,
+    Row,
+    RowChange,
+    RowImages,
+    SchemaChange,
+    SourceStatement,
+    SourceType,
+    State,
+    Table,
+    Written,
+)
+from generators.sources import mysql
+from generators.wire_format import Format, KindRow, Loss
+
+BATCH_MS: Final = 100
+BATCH_SIZE: Final = 50
+"""Events committed within 100 ms share a batch of at most 50 (`canal.mq.canalGetTimeout`, `canal.mq.canalBatchSize`)."""
+
+__all__ = ["FORMAT", "PROFILES", "CanalProfile", "partition_of", "profile", "write"]
+
+Texts: TypeAlias = Mapping[str, str | None]
+Wires: TypeAlias = Mapping[str, Wire]
+
+
+@dataclass(frozen=True, slots=True)
+class _Flat:
+    """A flat message before serialisation."""
+
+    type: str
+    database: str = ""
+    table: str = ""
+    is_ddl: bool = False
+    sql: str = ""
+    keys: tuple[str, ...] | None = None
+    data: tuple[Texts, ...] = ()
+    old: tuple[Texts, ...] = ()
+    codes: Mapping[str, int] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _RowImage:
+    """A row of an event as the binlog holds it: logged columns of both images, and Canal's `old` for it."""
+
+    before: Wires
+    after: Wires
+    old: Wires
+
+
+def write(history: History, profile: CanalProfile, layout: Layout) -> list[Written]:
+    """The flat messages of a history in the order of publication. Watermarks, bootstraps, heartbeats and transaction marks have
+    none; the rows of one event share a message unless `pk_hash` spreads them over partitions."""
+    chance = random.Random(f"{history.seed}/{profile.name}")
+    dropped: dict[tuple[str, str], tuple[str, ...]] = {}
+    written: list[Written] = []
+    for number, (event, batch) in enumerate(_batches(history.events, chance.randrange(1, 1_000_000))):
+        stamp = event.at.ms + profile.ts_lag_ms + chance.randrange(40)
+        es = event.at.ms // profile.es_step_ms * profile.es_step_ms
+        for partition, flat, changes in _flats(event, profile, layout, dropped):
+            text = _serialise(flat, profile, batch, es, stamp)
+            raw = profile.escapes is Escapes.FASTJSON2_RAW and has_raw_control(text)
+            found = (
+                replace(
+                    change,
+                    position=str(batch),
+                    commit_time_us=es * 1000,
+                    database=flat.database,
+                    table=flat.table,
+                    keys=flat.keys,
+                    types=dict(flat.types) or None,
+                )
+                for change in changes
+            )
+            message = Message(layout.topic, partition, None, text.encode(), timestamp_ms=stamp, event=number)
+            written.append(Written(message, tuple(_undecidable(change) if raw else change for change in found)))
+    return written
+
+
+def _undecidable(change: Change) -> Change:
+    """Raw control characters make the message no JSON (RFC 8259 section 7): refusing it is as good as reading it."""
+    return replace(change, accept=(*change.accept, (Kind.CORRUPT, None)))
+
+
+def _batches(events: Iterable[Event], first: int) -> Iterator[tuple[Event, int]]:
+    start, size, batch = None, 0, first - 1
+    for event in events:
+        if start is None or not 0 <= event.at.ms - start <= BATCH_MS or size == BATCH_SIZE:
+            start, size, batch = event.at.ms, 0, batch + 1
+        size += 1
+        yield event, batch
+
+
+def _flats(
+    event: Event, profile: CanalProfile, layout: Layout, dropped: dict[tuple[str, str], tuple[str, ...]]
+) -> Iterator[tuple[int, _Flat, list[Change]]]:
+    """Partition, message and changes of each message of an event; remembers dropped keys."""
+    match event:
+        case RowChange():
+            yield from _row_messages(event, profile, layout, dropped)
+        case SchemaChange():
+            if event.action == "drop primary key" and event.before is not None:
+                dropped[event.database, event.table] = event.before.primary_key
+            elif event.action in ("add primary key", "create table", "drop table"):
+                dropped.pop((event.database, event.table), None)
+            kind = ddl_type(event.action, profile.release)
+            if kind is not None:
+                yield 0, *_ddl_message(event, kind, profile)
+        case SourceStatement():
+            yield 0, *_statement_message(event)
+        case _:
+            return
+
+
+def _ddl_message(event: SchemaChange, kind: str, profile: CanalProfile) -> tuple[_Flat, list[Change]]:
+    is_ddl = profile.query_is_ddl or kind != "QUERY"
+    database, quoted = event.database, mysql.quote(event.database)
+    if kind == "QUERY" and quoted in event.sql:
+        database = quoted  # the parser's name of a database is as the statement spells it
+    flat = _Flat(kind, database, event.table, is_ddl, event.sql)
+    accept = () if is_ddl else ((Kind.CONTROL, None),)
+    return flat, [Change(0, Kind.DDL, sql=event.sql, accept=accept)]
+
+
+def _statement_message(event: SourceStatement) -> tuple[_Flat, list[Change]]:
+    kind = STATEMENT_TYPES[event.family]
+    if event.family.startswith("xa-"):
+        change = Change(0, Kind.TRANSACTION, sql=event.sql, accept=((Kind.CONTROL, None),))
+        return _Flat(kind, sql=event.sql), [change]
+    database = "" if event.family == "rows-query" else event.database
+    change = Change(0, Kind.CONTROL, sql=event.sql, accept=((Kind.DDL, None),))
+    return _Flat(kind, database, event.table, sql=event.sql), [change]
+
+
+def _row_messages(
+    event: RowChange, profile: CanalProfile, layout: Layout, dropped: Mapping[tuple[str, str], tuple[str, ...]]
+) -> Iterator[tuple[int, _Flat, list[Change]]]:
+    if event.op not in (Op.INSERT, Op.UPDATE, Op.DELETE):
+        return  # Canal takes no snapshots and has no row form of TRUNCATE
+    table, logged = event.table, _row_images(event, profile)
+    if not logged:
+        return
+    shown = [row.before if event.op is Op.DELETE else row.after for row in logged]
+    key = table.primary_key
+    if not key and profile.keeps_dropped_key:
+        key = dropped.get((table.database, table.name), ())
+    keys = tuple(name for name in shown[0] if name in key)
+    olds = [row.old for row in logged if row.old or not profile.drops_empty_old] if event.op is Op.UPDATE else []
+    codes: dict[str, int] = {}
+    for row in shown:
+        codes.update({name: cell.code for name, cell in row.items()})
+    kinds = {column.name: column.type for column in table.columns}
+    types = {name: type_text(kinds[name]) for name in codes}
+    flat = _Flat(event.op, table.database, table.name, keys=keys or None, codes=codes, types=types)
+    aligned = len(olds) == len(logged)
+    for partition, indices in _placement(shown, flat, profile, layout.partitions).items():
+        data = tuple(_texts(shown[i]) for i in indices)
+        old = tuple(_texts(olds[i]) for i in indices) if aligned else tuple(map(_texts, olds))
+        changes = [_row_change(n, event.op, table, logged[i], aligned) for n, i in enumerate(indices)]
+        yield partition, replace(flat, data=data, old=old), changes
+
+
+def _placement(shown: list[Wires], flat: _Flat, profile: CanalProfile, partitions: int) -> dict[int, list[int]]:
+    """Row numbers by partition, in order of partition: all to 0, or by hash of database and key (reference/canal.md 1.3)."""
+    if not profile.pk_hash:
+        return {0: list(range(len(shown)))}
+    found: dict[int, list[int]] = {}
+    for i, row in enumerate(shown):
+        values = [row[name].text if name in row else None for name in flat.keys or ()]
+        found.setdefault(partition_of(flat.database if profile.database_hash else None, values, partitions), []).append(i)
+    return dict(sorted(found.items()))
+
+
+def partition_of(database: str | None, values: Iterable[str | None], partitions: int) -> int:
+    """Where partitionHash puts a row: `String.hashCode` of the database (None leaves it out) XOR those of the key's values, NULL
+    counting as "" (reference/canal.md 1.3)."""
+    found = hash_code(database) if database is not None else 0
+    for value in values:
+        found ^= hash_code(value or "")
+    return remainder_of_abs(found, partitions)
+
+
+def _texts(row: Wires) -> Texts:
+    return {name: cell.text for name, cell in row.items()}
+
+
+def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
+    """The rows of an event as logged, each with its `old`: the before values of all columns that changed in this row or in an
+    earlier one, since Canal never clears that set (reference/canal.md 2.3)."""
+    found: list[_RowImage] = []
+    updated: set[str] = set()
+    for images in event.rows:
+        before, after = _logged(event, images, profile)
+        if not (before if event.op is Op.DELETE else after):
+            continue  # a MINIMAL after image without columns: the server logs no row that stays as it is
+        old: Wires = {}
+        if event.op is Op.UPDATE:
+            changed = {name for name, cell in after.items() if name not in before or before[name].text != cell.text}
+            updated = updated | changed if profile.cumulative_old else changed
+            old = {name: cell for name, cell in before.items() if name in updated}
+        found.append(_RowImage(before, after, old))
+    return found
+
+
+def _logged(event: RowChange, images: RowImages, profile: CanalProfile) -> tuple[Wires, Wires]:
+    """The columns that the server logs under its row image, in table order (MySQL manual, binlog_row_image). A column missing
+    from an inserted row is one that the statement did not name."""
+    table = event.table
+    before = _wires(table.columns, images.before, profile) if images.before is not None else {}
+    after = _wires(table.columns, images.after, profile) if images.after is not None else {}
+    identity = set(table.handle_key or (c.name for c in table.columns))
+    named = set(images.after or ())
+    if event.op is Op.UPDATE:
+        named = {name for name in after if before[name].text != after[name].text}
+
+    def keep(row: Wires, wanted: set[str], plain: bool) -> Wires:
+        return {n: w for n, w in row.items() if n in wanted or (plain and not is_blob(table.column(n).type))}
+
+    match profile.image:
+        case "noblob":
+            return keep(before, identity, True), keep(after, named, True)
+        case "minimal":
+            return keep(before, identity, False), keep(after, named, False)
+        case _:
+            return before, after
+
+
+def _wires(columns: Iterable[Column], row: Row, profile: CanalProfile) -> Wires:
+    return {column.name: wire(column.type, row.get(column.name), profile) for column in columns}
+
+
+_NOT_LOGGED: Final = "the column changed and the server's row image does not hold its old value"
+_NO_OLD: Final = "this release leaves rows without a change out of old: nothing says to which row an element belongs"
+
+
+def _row_change(number: int, op: Op, table: Table, row: _RowImage, aligned: bool) -> Change:
+    change = Change(number, Kind.ROW, op)
+    if op is Op.DELETE:
+        return replace(change, before=_image(table, row.before))
+    change = replace(change, after=_image(table, row.after))
+    if op is Op.INSERT:
+        return change
+    if not aligned:
+        return replace(change, before={c.name: _unknown(c.type, _NO_OLD) for c in table.columns})
+    return replace(change, before=_image(table, row.old), full_before=_overlaid(table, row))
+
+
+def _image(table: Table, row: Wires) -> Image:
+    return {c.name: row[c.name].cell if c.name in row else Cell(State.ABSENT, c.type) for c in table.columns}
+
+
+def _overlaid(table: Table, row: _RowImage) -> Image:
+    """The pre-image of an UPDATE: `old` over `data`. A column that both logged images hold and `old` does not is unchanged; one
+    that the before image lacks may have held anything, and one in neither is absent."""
+
+    def cell(column: Column) -> Cell:
+        name = column.name
+        if name in row.old:
+            return row.old[name].cell
+        if name not in row.after:
+            return Cell(State.ABSENT, column.type)
+        return row.after[name].cell if name in row.before else _unknown(column.type, _NOT_LOGGED)
+
+    return {column.name: cell(column) for column in table.columns}
+
+
+def _unknown(kind: SourceType, reason: str) -> Cell:
+    return Cell(State.ANY, kind, reason=reason)
+
+
+def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: int) -> str:
+    """The JSON text: keys in alphabetical order, inner maps in table order, every null written."""
+    library = profile.escapes
+
+    def quoted(text: str | None) -> str:
+        return "null" if text is None else json_string(text, library)
+
+    def mapped(row: Mapping[str, str]) -> str:
+        return f"{{{','.join([f'{json_name(name, library)}:{value}' for name, value in row.items()])}}}"
+
+    def rows(found: Iterable[Texts]) -> str:
+        return f"[{','.join(mapped({name: quoted(text) for name, text in row.items()}) for row in found)}]"
+
+    fields = {
+        "id": str(batch),
+        "data": rows(flat.data) if flat.data else "null",
+        "database": quoted(flat.database),
+        "es": str(es),
+        "isDdl": "true" if flat.is_ddl else "false",
+        "mysqlType": mapped({n: json_name(t, library) for n, t in flat.types.items()}) if flat.types else "null",
+        "old": rows(flat.old) if flat.old else "null",
+        "pkNames": "null" if flat.keys is None else f"[{','.join(map(quoted, flat.keys))}]",
+        "sql": quoted(flat.sql),
+        "sqlType": mapped({n: str(c) for n, c in flat.codes.items()}) if flat.codes else "null",
+        "table": quoted(flat.table),
+        "ts": str(stamp),
+        "type": quoted(flat.type),
+    }
+    if profile.gtid is not None:
+        fields["gtid"] = quoted(profile.gtid)
+    ordered = sorted(fields.items()) if profile.sorted_keys else fields.items()
+    return f"{{{','.join([f'{json_name(name, library)}:{value}' for name, value in ordered])}}}"
+
+
+KINDS: Final = (
+    KindRow("type INSERT, data an array", "ROW", "INSERT"),
+    KindRow("type UPDATE, data an array", "ROW", "UPDATE", "before is old; old null or of another length: unknown"),
+    KindRow("type DELETE, data an array", "ROW", "DELETE", "the row stands in data"),
+    KindRow("isDdl true", "DDL", note="CREATE, ALTER, ERASE, RENAME, TRUNCATE, CINDEX, DINDEX, and QUERY for databases"),
+    KindRow("type QUERY, isDdl false", "CONTROL or DDL", note="a rows query, or CREATE and DROP DATABASE of 1.1.4"),
+    KindRow("type INSERT, UPDATE or DELETE, data null", "CONTROL or DDL", note="DML logged as a statement; sql holds it"),
+    KindRow("type XACOMMIT or XAROLLBACK", "TRANSACTION or CONTROL"),
+)
+
+
+def supports(kind: SourceType) -> bool:
+    """Whether the source has the type: every MySQL type of `generators.sources.mysql`."""
+    return kind.source == "mysql"
+
+
+def losses(profile: CanalProfile) -> tuple[Loss, ...]:
+    """What the profile's messages do not hold of a row."""
+    if profile.image == "full":
+        return ()
+    return (Loss((), f"binlog_row_image {profile.image.upper()} logs parts of rows", "reference/canal.md 2"),)
+
+
+FORMAT: Final = Format(
+    name="alibaba-canal-json",
+    title="Alibaba Canal flat message (JSON)",
+    source="mysql",
+    profiles=PROFILES,
+    write=write,
+    kinds=KINDS,
+    position="`id`, the number of Canal's batch, shared by every message of the batch; not unique and no total order",
+    scenarios=scenarios,
+    switches=SWITCHES,
+    supports=supports,
+    losses=losses,
+)

@@ -1,0 +1,263 @@
+"""The named cases that only Canal's flat message has, and the switches that make its writer lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from generators.families.java_text import Escapes
+from generators.formats.alibaba_canal_json.profiles import STATEMENT_TYPES, CanalProfile, ddl_type
+from generators.model import (
+    Column,
+    Deployment,
+    Event,
+    History,
+    Instant,
+    Op,
+    Row,
+    RowChange,
+    Scenario,
+    SchemaChange,
+    SourceStatement,
+    Table,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import BOUNDARY, COMPOSITE, ID, KEYLESS, START, change, insert, one_column, slug
+from generators.wire_format import Switch
+
+_STRING: Final = mysql.text("varchar", 64)
+_ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
+
+
+def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+    """Every format-specific case that the profile can write, with level-one tables in `database`."""
+    yield from _ddl(profile, database)
+    yield from _control(database)
+    yield from _old(profile, database)
+    yield from _images(database)
+    yield from _envelope(profile, database)
+    yield from _values(profile, database)
+    yield from _rows()
+
+
+def _case(name: str, *events: Event, tags: frozenset[str] | set[str] = frozenset(), level: int = 1) -> Scenario:
+    return Scenario(name, History(events, seed=sum(name.encode())), level, BOUNDARY | tags)
+
+
+def _table(database: str, name: str, *columns: Column, key: tuple[str, ...] = ("id",), unique: tuple[str, ...] = ()) -> Table:
+    return Table(database, slug(name), columns or _ABC, key, (unique,) if unique else ())
+
+
+def _ddl(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+    for action, ddl in mysql.DDL_ACTIONS.items():
+        if ddl_type(action, profile.release) is None:
+            continue
+        name = f"ddl/{action.replace(' ', '-')}"
+        table = slug(name)
+        where = f"{database}_{table}" if ddl.level == "database" else database
+        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
+        event = SchemaChange(
+            START,
+            action,
+            sql,
+            where,
+            "" if ddl.level == "database" else table,
+            before=Table(where, table, _ABC, ("id",)),
+            old_name=f"{table}_other" if ddl.renames else None,
+        )
+        yield _case(name, event, tags={f"ddl:{action}"})
+    for name, action, table, sql in (
+        ("ddl/drop-two-tables", "drop table", "dropped_a", "DROP TABLE `dropped_a`,`dropped_b`"),
+        ("ddl/rename-two-tables", "rename table", "new_a", "RENAME TABLE old_a TO new_a, old_b TO new_b"),
+        ("ddl/alter-rename", "rename table", "after_alter", "ALTER TABLE before_alter RENAME TO after_alter"),
+        ("ddl/first-clause-index", "create index", "clauses", "ALTER TABLE clauses ADD INDEX i (c), ADD COLUMN d int"),
+        ("ddl/comment-and-lines", "add column", "lines", "/* Query from DMS */ ALTER TABLE `lines`\r\n\tADD COLUMN `d` int"),
+    ):
+        yield _case(name, SchemaChange(START, action, sql, database, table), tags={f"ddl:{action}"})
+    where = f"{database}_unless_there"
+    for name, text in (
+        ("ddl/create-database-if-not-exists", f"CREATE DATABASE IF NOT EXISTS `{where}`"),
+        ("ddl/create-database-bare-name", f"CREATE DATABASE {where}"),
+    ):
+        yield _case(name, SchemaChange(START, "create database", text, where), tags={"ddl:create database"})
+
+
+def _control(database: str) -> Iterator[Scenario]:
+    texts = {
+        "rows-query": "INSERT INTO control_rows_query (id) VALUES (1)",
+        "statement-insert": "INSERT INTO control_statement_insert (id, a) VALUES (1, 'it''s \"x\"')",
+        "statement-update": "UPDATE control_statement_update SET a = 'y' WHERE id < 5",
+        "statement-delete": "DELETE FROM control_statement_delete WHERE id = 1",
+        "xa-commit": "XA COMMIT X'6162',X'',1",
+        "xa-rollback": "XA ROLLBACK X'6162',X'',1",
+    }
+    for family in STATEMENT_TYPES:
+        name = f"control/{family}"
+        table = "" if family.startswith("xa-") else slug(name)
+        yield _case(name, SourceStatement(START, family, texts[family], database, table), tags={f"control:{family}"})
+    name = "control/rows-query-beside-its-row"
+    logged = _table(database, name)
+    statement = SourceStatement(START, "rows-query", "INSERT INTO t VALUES (1, 'x', 'k')", database)
+    yield _case(name, statement, insert(logged, {"id": 1, "a": "x", "b": "k"}), tags={"control:rows-query"})
+
+
+def _old(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+    unchanged = {"old:misaligned" if profile.drops_empty_old else "old:empty"}
+    one: Row = {"id": 1, "a": "x", "b": "k"}
+    two: Row = {"id": 2, "a": "q", "b": None}
+    three: Row = {"id": 3, "a": None, "b": "m"}
+    changed = (one, {**one, "a": "y"}), (two, {**two, "b": "z"})
+    for name, rows, tags in (
+        ("old/cumulative", changed, {"old:cumulative"}),
+        ("old/cumulative-three-rows", (*changed, (three, {**three, "id": 4})), {"old:cumulative"}),
+        ("old/null-value", ((two, {**two, "b": "z"}),), set()),
+        ("old/value-to-null", ((one, {**one, "b": None}),), set()),
+        ("old/all-unchanged", ((one, one), (two, two)), unchanged),
+        ("old/leading-unchanged", ((one, one), (two, {**two, "b": "z"}), (three, {**three, "b": "n"})), unchanged),
+        ("old/trailing-unchanged", ((two, {**two, "b": "z"}), (one, one)), {"old:cumulative"}),
+    ):
+        yield _case(name, change(_table(database, name), Op.UPDATE, *rows), tags=tags)
+
+
+def _images(database: str) -> Iterator[Scenario]:
+    columns = (
+        ID,
+        Column("n", mysql.integer("int")),
+        Column("t", mysql.text("text")),
+        Column("d", mysql.binary("blob")),
+        Column("j", mysql.json()),
+    )
+    row: Row = {"id": 1, "n": 5, "t": "long", "d": b"\x00\x01\x7f\x80\xff"}
+    for name, op, pair in (
+        ("image/insert-unset-columns", Op.INSERT, (None, {"id": 1, "n": 5})),
+        ("image/update-number", Op.UPDATE, (row, {**row, "n": 6})),
+        ("image/update-text", Op.UPDATE, (row, {**row, "t": "longer"})),
+        ("image/update-blob-to-null", Op.UPDATE, (row, {**row, "d": None})),
+        ("image/update-key", Op.UPDATE, (row, {**row, "id": 2})),
+        ("image/delete", Op.DELETE, (row, None)),
+    ):
+        yield _case(name, change(_table(database, name, *columns), op, pair))
+    for name, key, unique in (("image/keyless", (), ()), ("image/unique-key", (), ("id",))):
+        table = _table(database, name, *columns, key=key, unique=unique)
+        yield _case(name, change(table, Op.UPDATE, (row, {**row, "n": 6, "t": "longer"})), change(table, Op.DELETE, (row, None)))
+    name = "image/composite-key-part"
+    composite = _table(database, name, *_ABC, key=("id", "a"))
+    one: Row = {"id": 1, "a": "x", "b": "k"}
+    yield _case(name, change(composite, Op.UPDATE, (one, {**one, "a": "y"})), change(composite, Op.DELETE, (one, None)))
+    name = "image/key-then-value"
+    rows = (one, {**one, "id": 9}), ({**one, "id": 2}, {**one, "id": 2, "b": "z"})
+    yield _case(name, change(_table(database, name), Op.UPDATE, *rows))
+
+
+def _envelope(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+    row: Row = {"id": 1, "a": "x", "b": "k"}
+    name = "envelope/shared-batch-id"
+    first, second = _table(database, f"{name}-1"), _table(database, f"{name}-2")
+    near, far = Instant(START.ms + 30, 2), Instant(START.ms + 5_000, 3)
+    yield _case(name, insert(first, row), insert(second, row, near), insert(first, {**row, "id": 2}, far))
+    name = "envelope/commit-time-seconds"
+    yield _case(name, insert(_table(database, name), row, Instant(START.ms + 987, 1)))
+    name = "envelope/unique-key-only"
+    unique = _table(database, name, *_ABC, key=(), unique=("id",))
+    yield _case(name, insert(unique, row), change(unique, Op.DELETE, (row, None)), tags={"keys:none"})
+    name = "envelope/after-drop-primary-key"
+    keyed = _table(database, name)
+    drop = SchemaChange(
+        START, "drop primary key", f"ALTER TABLE {keyed.name} DROP PRIMARY KEY", database, keyed.name, before=keyed
+    )
+    tags = set() if profile.keeps_dropped_key else {"keys:none"}
+    yield _case(name, drop, insert(replace(keyed, primary_key=()), row), tags=tags)
+    if profile.gtid is not None:
+        name = "envelope/gtid"
+        yield _case(name, insert(_table(database, name), row), tags={"gtid"})
+    if not profile.pk_hash:
+        return
+    for i in (1, 2, 3, 4):
+        name = f"hash/one-row-{i}"
+        yield _case(name, insert(_table(database, name), {**row, "id": i}), tags={"hash"})
+    name = "hash/rows-spread"
+    spread: list[tuple[Row | None, Row | None]] = [(None, {**row, "id": i}) for i in range(1, 8)]
+    yield _case(name, change(_table(database, name), Op.INSERT, *spread), tags={"hash"})
+    name = "hash/update-moves-key"
+    moves = tuple(({**row, "id": i}, {**row, "id": i + 10, "a": "y"}) for i in range(1, 5))
+    yield _case(name, change(_table(database, name), Op.UPDATE, *moves), tags={"hash"})
+    name = "hash/equal-key-parts-cancel"
+    pair = _table(database, name, *_ABC, key=("a", "b"))
+    equal: list[tuple[Row | None, Row | None]] = [(None, {"id": i, "a": str(i), "b": str(i)}) for i in range(1, 5)]
+    yield _case(name, change(pair, Op.INSERT, *equal), tags={"hash"})
+    name = "hash/no-key"
+    yield _case(name, change(_table(database, name, key=()), Op.INSERT, *spread), tags={"hash", "keys:none"})
+
+
+def _values(profile: CanalProfile, database: str) -> Iterator[Scenario]:
+    big = mysql.integer("bigint", unsigned=True)
+    name = "values/unsigned-codes-differ"
+    rows = tuple((None, {"id": i, "c": c}) for i, c in enumerate(((1 << 63) - 1, 1 << 63, (1 << 64) - 1, 0)))
+    yield _case(name, change(one_column(database, name, big), Op.INSERT, *rows))
+    name = "values/null-code-last"
+    texts = _table(database, name, ID, Column("t", mysql.text("text")), Column("s", mysql.set_of("a", "b")), Column("u", big))
+    full: Row = {"id": 1, "t": "x", "s": 3, "u": (1 << 64) - 1}
+    yield _case(name, change(texts, Op.INSERT, (None, full), (None, {"id": 2})))
+    hundred = (100 * 3600 + 62) * mysql.MICROS
+    for fsp, label, value in (
+        (0, "minus-hundred-hours", -hundred),
+        (0, "hundred-and-one-hours", hundred + 3600 * mysql.MICROS),
+        (1, "minus-tenth", -100_000),
+        (2, "minus-hundredths", -120_000),
+        (4, "minus-one-unit", -100),
+        (6, "minus-hundred-hours", -hundred - 1),
+    ):
+        name = f"values/time-{fsp}-{label}"
+        yield _case(name, insert(one_column(database, name, mysql.temporal("time", fsp)), {"id": 1, "c": value}))
+    for label, text in (("first", "1991-09-14 16:30:00"), ("second", "1991-09-14 17:30:00"), ("after", "1991-09-14 18:30:00")):
+        name = f"values/timestamp-shanghai-overlap-{label}"
+        yield _case(name, insert(one_column(database, name, mysql.temporal("timestamp")), {"id": 1, "c": mysql.wall(text)}))
+    if profile.escapes is Escapes.FASTJSON2_RAW:
+        for label, raw in (("nul", "a\x00b"), ("vertical-tab", "\x0b"), ("unit-separator", "汉\x1f")):
+            name = f"values/raw-control-{label}"
+            yield _case(name, insert(one_column(database, name, _STRING), {"id": 1, "c": raw}), tags={"raw-control"})
+
+
+def _rows() -> Iterator[Scenario]:
+    """Level two: the pool's tables, no DDL."""
+    names = [column.name for column in COMPOSITE.columns]
+    row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
+    other: Row = {**row, names[0]: 6, names[3]: None}
+    cumulative: RowChange = change(COMPOSITE, Op.UPDATE, (row, {**row, names[1]: None}), (other, {**other, names[3]: "w"}))
+    yield _case("rows/canal/cumulative", cumulative, level=2, tags={"old:cumulative"})
+    bare: Row = {"a": 1, "b": "x", "c": None}
+    mixed = change(KEYLESS, Op.UPDATE, (bare, bare), ({**bare, "a": 2}, {**bare, "a": 2, "b": None}))
+    yield _case("rows/canal/leading-unchanged", mixed, level=2)
+    yield _case("rows/canal/many-deletes", change(KEYLESS, Op.DELETE, *(({**bare, "a": i}, None) for i in range(5))), level=2)
+
+
+_RULES: Final = "alibaba-canal-json"
+_ZONE: Final = Deployment(time_zone="Asia/Shanghai")
+
+SWITCHES: Final = (
+    Switch("no gtid field", "1.1.8", "gtid", None, None),
+    Switch("fastjson 1 escapes", "1.1.8", "escapes", Escapes.FASTJSON1, None),
+    Switch("escaped control characters", "1.1.6", "escapes", Escapes.FASTJSON2, None),
+    Switch("old codes of NULL", "1.1.8", "lob_null_codes", False, None),
+    Switch("BIT code of tinyint(1)", "1.1.8", "boolean_code", -7, None),
+    Switch("QUERY is DDL", "1.1.4", "query_is_ddl", True, None, "ddl/*"),
+    Switch("later ts", "1.1.8", "ts_lag_ms", 3_600_000, None),
+    Switch("id first", "1.1.8", "sorted_keys", False, None),
+    Switch("one partition", "1.1.8+pk-hash", "pk_hash", False, None, "hash/one-row-*"),
+    Switch("hash without database", "1.1.8+pk-hash", "database_hash", False, None, "hash/one-row-*"),
+    Switch("old left out", "1.1.8", "drops_empty_old", True, f"{_RULES}/old/empty-element", "old/all-unchanged"),
+    Switch("old of its own row only", "1.1.8", "cumulative_old", False, f"{_RULES}/old/cumulative", "old/cumulative"),
+    Switch("lost sign", "1.1.8", "time_sign_lost", True, f"{_RULES}/value/time-negative", "time-3/minus-one-unit"),
+    Switch("hour 100 as 00", "1.1.8", "hundred_hours_lost", True, f"{_RULES}/value/time-over-24h", "time-0/hundred-hours"),
+    Switch(
+        "dropped key kept", "1.1.8", "keeps_dropped_key", True, f"{_RULES}/envelope/no-keys", "envelope/after-drop-primary-key"
+    ),
+    Switch("es in milliseconds", "1.1.8", "es_step_ms", 1, f"{_RULES}/envelope/commit-time", "envelope/commit-time-seconds"),
+    Switch("full row image", "1.1.8+minimal", "image", "full", f"{_RULES}/image/partial", "shape/update-one-column"),
+    Switch("zeros kept", "1.1.8", "strips_binary", False, f"{_RULES}/value/binary-stripped", "binary/trailing-zeros"),
+    Switch("decimal scale kept", "1.1.8", "keeps_scale", True, f"{_RULES}/value/decimal", "decimal-10-4/zero"),
+    Switch("enum labels", "1.1.8", "enum_labels", True, f"{_RULES}/value/enum-index", "enum/member-1"),
+    Switch("another zone", "1.1.8", "deployment", _ZONE, f"{_RULES}/value/timestamp-zone", "timestamp-0/plain"),
+)
+"""Every field of a profile, flipped. Those with a rule change what a decoder recovers; the others change bytes alone."""

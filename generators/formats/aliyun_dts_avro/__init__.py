@@ -1,0 +1,348 @@
+"""Aliyun DTS Avro: raw Avro records of a subscription or of a sync to Kafka, editions 2019 and 2020-06 of the schema.
+
+Source: document 001 (which sends its reader to the vendor's schema), reference/aliyun_dts_record.avsc,
+reference/cloud_vendors.md 1. One message is one record and one change: a row, a DDL statement, a transaction mark, or nothing but
+a sign of life. `fields[i]` names the column of `beforeImages[i]` and `afterImages[i]`; its order is not the table's, and here is
+drawn from the history's seed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final
+
+from generators.formats.aliyun_dts_avro.cases import scenarios, switches
+from generators.formats.aliyun_dts_avro.cells import CHARSET_DOUBT, NONE, Writer, supports, type_number, writer_of
+from generators.formats.aliyun_dts_avro.faults import FAULTS, cell_faults
+from generators.formats.aliyun_dts_avro.profiles import NAME, OPERATION, PROFILES, SETTING, AliyunProfile, changed, profile
+from generators.formats.aliyun_dts_avro.schema import FIELD, Datum, Record, cell_bytes, whole
+from generators.model import (
+    Cell,
+    Change,
+    Event,
+    Heartbeat,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Message,
+    Op,
+    Row,
+    RowChange,
+    RowImages,
+    SchemaChange,
+    SourceStatement,
+    State,
+    Table,
+    TransactionMark,
+    Watermark,
+    Written,
+)
+from generators.wire_format import Format, KindRow
+
+__all__ = ["FORMAT", "PROFILES", "AliyunProfile", "profile", "write"]
+
+COMMITS_PER_FILE: Final = 1000
+"""The virtual binlog: the counter of `Instant.seq` over this is the file's number less `FIRST_FILE`."""
+FIRST_FILE: Final = 78
+
+_OPERATIONS: Final = {Op.INSERT: "INSERT", Op.UPDATE: "UPDATE", Op.DELETE: "DELETE", Op.READ: "INIT"}
+_ALIVE: Final = ((Kind.HEARTBEAT, None),)
+_CONTROLS: Final[Mapping[str, tuple[tuple[Kind, Op | None], ...]]] = {
+    "CHECKPOINT": _ALIVE,
+    "NOOP": _ALIVE,
+    "FILL": (),
+    "FINISH": (),
+    "CONTROL": (),
+    "RDB": (),
+}
+"""Operations that tell nothing of data, and what they may be called beside CONTROL."""
+
+
+def write(history: History, profile: AliyunProfile, layout: Layout) -> list[Written]:
+    """The records of a history in order: one a row, DDL statement, transaction mark, heartbeat, watermark (as CHECKPOINT) and
+    operation of its own (`OPERATION`), all in partition 0 of the layout's topic without a key.
+
+    Ids, transaction ids, the order of columns and tags and the schema's version are drawn from the history's seed. `SETTING`
+    events change the profile on the way. Raises KeyError for an operation that the schema has not.
+    """
+    task = _Task(history, profile)
+    return [written for ordinal, event in enumerate(history.events) for written in task.records(event, ordinal, layout.topic)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What one record says beside its head: see `Record`."""
+
+    operation: str
+    change: Change
+    name: str | None = None
+    tags: Mapping[str, str] | None = None
+    fields: str | Sequence[bytes] | None = None
+    before: str | Sequence[bytes] | None = None
+    after: str | Sequence[bytes] | None = None
+
+
+class _Task:
+    """One DTS task: its profile as settings left it, the last id, the version of the schema in metaVersion."""
+
+    def __init__(self, history: History, profile: AliyunProfile) -> None:
+        self.profile, self.seed = profile, history.seed
+        self.chance = random.Random(f"{history.seed}/{profile.name}/{profile.order}")
+        self.id = self.chance.randrange(1, 1_000_000)
+        self.transaction = self.chance.randrange(1, 1_000_000)
+        self.meta_version = self.chance.randrange(1, 100)
+
+    def records(self, event: Event, ordinal: int, topic: str) -> Iterator[Written]:
+        """The records of an event."""
+        if isinstance(event, SourceStatement) and event.family == SETTING:
+            self.profile = changed(self.profile, event.sql)
+            return
+        profile = self.profile
+        position, safe = positions(event.at, ordinal, profile)
+        seconds = 0 if profile.bare else event.at.ms // 1000
+        bare = Change(0, Kind.CONTROL, position=position, commit_time_us=seconds * 1_000_000)
+        for content in self.contents(event, bare):
+            stamp = event.at.ms + profile.lag_ms
+            self.id += not profile.one_id
+            head: dict[str, Any] = {
+                "version": profile.version,
+                "id": self.id,
+                "sourceTimestamp": seconds,
+                "sourcePosition": position,
+                "safeSourcePosition": safe,
+                "sourceTxid": "0",
+                "source": {"sourceType": profile.source_type, "version": profile.source_version},
+                "operation": content.operation,
+                "objectName": content.name,
+                "processTimestamps": [stamp - 20, stamp] if profile.processed else None,
+            }
+            if profile.bare:
+                head |= {"version": 0, "id": 0, "sourceTxid": "", "source": {"sourceType": profile.source_type, "version": ""}}
+            record = Record(
+                head,
+                self.tags(content, stamp),
+                content.fields,
+                content.before,
+                content.after,
+                (seconds * 1000 if profile.born_ms else seconds) if profile.born else None,
+                profile.framing,
+            )
+            yield Written(Message(topic, 0, None, record.encoded(), timestamp_ms=stamp, event=ordinal), (content.change,))
+
+    def tags(self, content: _Content, stamp: int) -> dict[str, str]:
+        """A record's tags in an order of chance."""
+        own = [] if content.tags is None else list(content.tags.items())
+        if self.profile.short or self.profile.bare:
+            found = own if content.change.kind is Kind.ROW else []
+        else:
+            found = [("readerThroughoutTime", str(stamp)), *own]
+        self.chance.shuffle(found)
+        return dict(found)
+
+    def contents(self, event: Event, bare: Change) -> Iterator[_Content]:
+        """What the records of an event say."""
+        match event:
+            case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE | Op.READ):
+                yield from self.rows(event, bare)
+            case SchemaChange():
+                self.meta_version += 1
+                yield self.ddl(event, bare)
+            case TransactionMark():
+                tags = {"GTID": f"9e76e5d8-4ac3-11ee-9e33-00163e0a8a2b:{self.transaction}", **self.session()}
+                yield _Content(event.mark, replace(bare, kind=Kind.TRANSACTION), tags=tags)
+            case Heartbeat():
+                yield _Content("HEARTBEAT", replace(bare, kind=Kind.HEARTBEAT))
+            case Watermark():
+                yield _Content("CHECKPOINT", replace(bare, accept=_CONTROLS["CHECKPOINT"]))
+            case SourceStatement(family=family, table="COMMAND") if family == OPERATION:
+                accept = ((Kind.CONTROL, None),)
+                change = replace(bare, kind=Kind.DDL, database=event.database, sql=event.sql, accept=accept)
+                yield _Content("COMMAND", change, object_name(event.database), after=event.sql)
+            case SourceStatement(family=family) if family == OPERATION:
+                yield _Content(event.table, replace(bare, accept=_CONTROLS[event.table]))
+            case _:
+                return
+
+    def session(self) -> dict[str, str]:
+        """The tags of statements and transaction marks of MySQL."""
+        if self.profile.source == "postgresql":
+            return {}
+        return {"lowerCaseTableNames": "0", "Q_FLAGS2_CODE": "0", "Q_SQL_MODE_CODE": "1436549152", "Q_CHARSET_CODE": "45,45,255"}
+
+    def ddl(self, event: SchemaChange, bare: Change) -> _Content:
+        """A statement: the string branch of afterImages; the object is the database even where the statement names a table."""
+        profile = self.profile
+        tags = self.session()
+        parts, table = [event.database], event.table if profile.ddl_table else None
+        if table:
+            parts.append(table)
+        if profile.logical_tags:
+            tags |= {"l_db_name": event.database} | ({"l_tb_name": table} if table else {})
+            parts = physical(parts)
+        change = replace(bare, kind=Kind.DDL, database=event.database, table=table, sql=event.sql)
+        fields = "" if profile.fields_text else None
+        return _Content("DDL", change, object_name(*parts), tags, fields, after=event.sql)
+
+    def rows(self, event: RowChange, bare: Change) -> Iterator[_Content]:
+        """The rows of an event."""
+        profile, table = self.profile, event.table
+        columns = _columns(table, self.seed, profile)
+        keys = table.primary_key if profile.keys_told else ()
+        schema = table.schema
+        named = replace(
+            bare,
+            kind=Kind.ROW,
+            op=event.op,
+            database=table.database,
+            schema=schema,
+            table=table.name,
+            keys=keys or None,
+            types=columns.types,
+        )
+        parts = [table.database, *([schema] if schema else []), table.name]
+        if profile.logical_tags:
+            parts = physical(parts)
+        name = object_name(*parts)
+        for images in event.rows:
+            before, old = self.image(columns, images, event, "before")
+            after, new = self.image(columns, images, event, "after")
+            change = replace(named, before=before, after=after)
+            if any(cell.reason == CHARSET_DOUBT for image in (before, after) if image for cell in image.values()):
+                change = replace(change, accept=((Kind.CORRUPT, None),))
+            tags = self.row_tags(table)
+            yield _Content(_OPERATIONS[event.op], change, name, tags, columns.items, old, new)
+
+    def image(
+        self, columns: _Columns, images: RowImages, event: RowChange, side: str
+    ) -> tuple[dict[str, Cell] | None, list[bytes] | None]:
+        """An image's cells and encoded values."""
+        profile, table = self.profile, event.table
+        row, other = (images.before, images.after) if side == "before" else (images.after, images.before)
+        if row is None:
+            return None, [] if profile.empty_images else None
+        unset = set(profile.unset)
+        if profile.partial and side == "before":
+            unset |= _not_captured(table, row, other)
+        cells: dict[str, Cell] = {}
+        items: list[bytes] = []
+        for column, write_value in columns.writers:
+            datum, cell = write_value(row.get(column))
+            if column in unset:
+                datum, cell = _unset(cell)
+            cells[column] = cell
+            items.append(cell_bytes(datum))
+        for column in profile.hidden:
+            if any(c.name == column for c in table.columns):
+                cells[column] = Cell(State.ABSENT, table.column(column).type)
+        return cells, items
+
+    def row_tags(self, table: Table) -> dict[str, str]:
+        """The tags of a row's record."""
+        profile = self.profile
+        found = {"thread_id": "27", "server_id": "2026310845"} if profile.source == "mysql" else {}
+        if profile.meta_version:
+            found["metaVersion"] = str(self.meta_version)
+        if profile.logical_tags:
+            found |= {"l_db_name": table.database, "l_tb_name": table.name}
+        keys: dict[str, Sequence[str]] = {f"uk_{'_'.join(key)}": key for key in table.unique}
+        if table.primary_key:
+            keys["PRIMARY"] = table.primary_key
+        if profile.keys_told and (keys or self.chance.random() < 0.5):
+            order = list(keys)
+            self.chance.shuffle(order)
+            found["pk_uk_info"] = json.dumps({name: keys[name] for name in order}, ensure_ascii=False, separators=(",", ":"))
+        return found
+
+
+def _unset(cell: Cell) -> tuple[Datum, Cell]:
+    return NONE, Cell(State.ABSENT, cell.type)
+
+
+def _not_captured(table: Table, row: Row, other: Row | None) -> set[str]:
+    """What a source without full logging leaves out of an old row: what is neither key nor changed."""
+    if not table.handle_key:
+        return set()
+    kept = set(table.handle_key)
+    if other is not None:
+        kept |= {name for name in row if row.get(name) != other.get(name)}
+    return {column.name for column in table.columns} - kept
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """A table's columns in the order of the wire: encoded fields, how values are written, types by name."""
+
+    items: tuple[bytes, ...]
+    writers: tuple[tuple[str, Writer], ...]
+    types: Mapping[str, str]
+
+
+@lru_cache(maxsize=1024)
+def _columns(table: Table, seed: int, profile: AliyunProfile) -> _Columns:
+    found = [column for column in table.columns if column.name not in profile.hidden]
+    if not profile.table_order:
+        random.Random(f"{seed}/{table.database}/{table.name}/{len(found)}/{profile.order}").shuffle(found)
+    return _Columns(
+        tuple(FIELD({"name": c.name, "dataTypeNumber": type_number(c.type)}) for c in found),
+        tuple((c.name, writer_of(c.type, profile)) for c in found),
+        {c.name: str(type_number(c.type)) for c in found},
+    )
+
+
+def positions(at: Instant, ordinal: int, profile: AliyunProfile) -> tuple[str, str]:
+    """The sourcePosition and safeSourcePosition of an event: end offset and file in the virtual binlog; a reader of PostgreSQL's
+    physical log joins two places in the log."""
+    if profile.bare:
+        return "", ""
+    number, end = FIRST_FILE + at.seq // COMMITS_PER_FILE, 72_469 + 500 * ordinal
+    if profile.short:
+        return f"{ordinal + 4}@{number}", ""
+    if profile.physical:
+        return f"0/{end:X}<->0/{end - 122:X}", f"0/{end - 122:X}<->0/{end - 122:X}"
+    return f"{end}@{number}", f"{end - 122}@{number}"
+
+
+def object_name(*parts: str) -> str:
+    """The parts joined by dots; a dot inside a part is written as the six characters of its escape."""
+    return ".".join(part.replace(".", "\\u002E") for part in parts)
+
+
+def physical(parts: Sequence[str]) -> list[str]:
+    """The physical names of a sharded database and its table."""
+    return [part + suffix for part, suffix in zip(parts, ("_pyii_0005", "_aeje_11"), strict=False)]
+
+
+KINDS: Final = (
+    KindRow("operation INSERT", "ROW", "INSERT", "afterImages alone"),
+    KindRow("operation UPDATE", "ROW", "UPDATE", "both images; EmptyObject NONE is a column that was not captured"),
+    KindRow("operation DELETE", "ROW", "DELETE", "beforeImages alone"),
+    KindRow("operation INIT", "ROW", "READ", "full load: afterImages alone"),
+    KindRow("operation DDL", "DDL", note="the statement is the string branch of afterImages"),
+    KindRow("operation COMMAND", "DDL or CONTROL", note="MongoDB's; readers differ"),
+    KindRow("operation BEGIN, COMMIT, ROLLBACK or ABORT", "TRANSACTION"),
+    KindRow("operation HEARTBEAT", "HEARTBEAT"),
+    KindRow("operation CHECKPOINT or NOOP", "CONTROL or HEARTBEAT", note="fillers that move the offset on"),
+    KindRow("operation FILL, FINISH, CONTROL or RDB", "CONTROL"),
+)
+
+FORMAT: Final = Format(
+    name=NAME,
+    title="Aliyun DTS Avro",
+    source="mysql, postgresql",
+    profiles=PROFILES,
+    write=write,
+    kinds=KINDS,
+    position="`sourcePosition` as it stands: end offset and file number as `72469@78`, or PostgreSQL's place in the log",
+    scenarios=scenarios,
+    switches=switches(),
+    supports=supports,
+    container="avro",
+    faults=FAULTS,
+    cell_faults=cell_faults,
+    schemas=lambda _profile: (whole(True).schema, whole(False).schema),
+)

@@ -1,0 +1,322 @@
+"""Ways to spoil records of Aliyun DTS: where its unions, lengths and enumerations are, and cells that fit no column.
+
+A fault finds its place by walking over the record as the specification lays it out.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from generators.families import avro as _avro
+from generators.families.avro import LONG
+from generators.formats.aliyun_dts_avro.cells import date_time, writer_of
+from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
+from generators.formats.aliyun_dts_avro.schema import BRANCHES, Datum, cell_bytes
+from generators.garbage.faults import MUST, UNSPECIFIED, CellFault, Fault
+from generators.model import Value
+from generators.sources import mysql, postgresql
+from generators.sources import registry as sources
+from generators.sources.boundaries import slug
+
+Span: TypeAlias = tuple[int, int]
+"""Where a number begins and ends."""
+
+_STRINGS: Final = ("position", "safe-position", "transaction")
+"""sourcePosition, safeSourcePosition, sourceTxid."""
+
+
+class _Walk:
+    """A walk over a record: `places` are the spans of the numbers that faults replace, by name, the first of each."""
+
+    def __init__(self, value: bytes) -> None:
+        self.value, self.at = value, 0
+        self.places: dict[str, Span] = {}
+        self.record()
+
+    def number(self, name: str = "") -> int:
+        found, size = LONG.read(self.value[self.at : self.at + 10])
+        if name:
+            self.places.setdefault(name, (self.at, self.at + size))
+        self.at += size
+        return int(found)
+
+    def text(self, name: str = "") -> None:
+        size = self.number(name)
+        self.at += size
+
+    def items(self, item: Callable[[], None], name: str = "") -> None:
+        while count := self.number(name):
+            if count < 0:
+                self.number()
+            for _ in range(abs(count)):
+                item()
+
+    def record(self) -> None:
+        self.number("version")
+        self.number()
+        self.number()
+        for name in _STRINGS:
+            self.text(name)
+        self.number("source-type")
+        self.text()
+        self.number("operation")
+        if self.number():
+            self.text("object-name")
+        if self.number():
+            self.items(lambda: self.skip("long"))
+        self.items(self.tag)
+        if self.number("fields-branch") == 2:
+            self.items(self.field, "fields")
+        for _ in range(2):
+            if self.number("image-branch") == 2:
+                self.items(self.cell, "image")
+
+    def tag(self) -> None:
+        self.text("tag-name")
+        self.text()
+
+    def field(self) -> None:
+        self.text("field-name")
+        self.number()
+
+    def cell(self) -> None:
+        branch = BRANCHES[self.number("cell")]
+        for part in _PARTS[branch]:
+            self.skip(part, branch)
+
+    def skip(self, part: str, branch: str = "") -> None:
+        match part:
+            case "text":
+                self.text(f"{branch}-text")
+            case "bytes":
+                self.text(f"{branch}-bytes")
+            case "double":
+                self.at += 8
+            case "part":
+                if self.number():
+                    self.number()
+            case _:
+                self.number()
+
+
+_DATE_TIME: Final = ("part",) * 7
+_PARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "null": (),
+    "Integer": ("int", "text"),
+    "Character": ("text", "bytes"),
+    "Decimal": ("text", "int", "int"),
+    "Float": ("double", "int", "int"),
+    "Timestamp": ("long", "int"),
+    "DateTime": _DATE_TIME,
+    "TimestampWithTimeZone": (*_DATE_TIME, "text"),
+    "BinaryGeometry": ("text", "bytes"),
+    "TextGeometry": ("text", "text"),
+    "BinaryObject": ("text", "bytes"),
+    "TextObject": ("text", "text"),
+    "EmptyObject": ("int",),
+}
+
+
+@lru_cache(maxsize=64)
+def places(value: bytes) -> Mapping[str, Span]:
+    """The spans of the numbers of a record that faults replace: `operation`, `object-name` (its length), `cell` (a branch) ..."""
+    return _Walk(value).places
+
+
+def _number(place: str, other: int) -> Callable[[bytes], bytes | None]:
+    """Puts another number in a place."""
+
+    def replace(value: bytes) -> bytes | None:
+        span = places(value).get(place)
+        return None if span is None else value[: span[0]] + LONG(other) + value[span[1] :]
+
+    return replace
+
+
+def _first_byte(place: str, byte: bytes) -> Callable[[bytes], bytes | None]:
+    """Replaces the first byte of a text, whose length stands in a place."""
+
+    def replace(value: bytes) -> bytes | None:
+        span = places(value).get(place)
+        return None if span is None else value[: span[1]] + byte + value[span[1] + 1 :]
+
+    return replace
+
+
+def _longer(place: str, zeros: int) -> Callable[[bytes], bytes | None]:
+    """Writes a number with bytes that add nothing to it."""
+
+    def replace(value: bytes) -> bytes | None:
+        span = places(value).get(place)
+        if span is None:
+            return None
+        head, last = value[: span[1] - 1], value[span[1] - 1]
+        return head + bytes([last | 0x80, *[0x80] * (zeros - 1), 0]) + value[span[1] :]
+
+    return replace
+
+
+def _before(head: bytes) -> Callable[[bytes], bytes]:
+    return lambda value: head + value
+
+
+def _behind(tail: bytes) -> Callable[[bytes], bytes]:
+    return lambda value: value + tail
+
+
+FAULTS: Final = (
+    *_avro.FAULTS,
+    Fault("union-index-13", "wrong-branch", MUST, "A value's branch is 13, the first that there is not.", _number("cell", 13)),
+    Fault("union-index-negative", "wrong-branch", MUST, "A value's branch is -1.", _number("cell", -1)),
+    Fault("fields-index-3", "wrong-branch", MUST, "The branch of fields is 3, of a union of three.", _number("fields-branch", 3)),
+    Fault("operation-17", "wrong-branch", MUST, "operation is 17, the first that there is not.", _number("operation", 17)),
+    Fault("operation-negative", "wrong-branch", MUST, "operation is -1.", _number("operation", -1)),
+    Fault(
+        "source-type-13",
+        "foreign-schema",
+        MUST,
+        "sourceType is 13, OTHER of a schema that has TIDB before it (DTS-5).",
+        _number("source-type", 13),
+    ),
+    Fault(
+        "published-union",
+        "foreign-schema",
+        MUST,
+        "The index of Record in the published array of schemas, read as a union, precedes the record (DTS-1).",
+        _before(LONG(13)),
+    ),
+    Fault(
+        "two-longs-behind",
+        "trailing-content",
+        MUST,
+        "Two whole numbers follow the record, of which an edition has at most one.",
+        _behind(LONG(1_700_000_000) * 2),
+    ),
+    Fault("huge-string", "huge-length", MUST, "objectName has 1,900,000,000 bytes.", _number("object-name", 1_900_000_000)),
+    Fault("huge-bytes", "huge-length", MUST, "A Character has 2,147,483,647 bytes.", _number("Character-bytes", (1 << 31) - 1)),
+    Fault("huge-bytes-over", "huge-length", MUST, "A Character has 2,147,483,648 bytes.", _number("Character-bytes", 1 << 31)),
+    Fault("huge-fields", "huge-length", MUST, "fields has a block of 1,099,511,627,776 items.", _number("fields", 1 << 40)),
+    Fault("huge-image", "huge-length", MUST, "An image has a block of 1,099,511,627,776 items.", _number("image", 1 << 40)),
+    Fault("negative-string", "huge-length", MUST, "objectName has -1 bytes.", _number("object-name", -1)),
+    Fault(
+        "negative-unread-string",
+        "huge-length",
+        MUST,
+        "safeSourcePosition, which few readers want, has -1 bytes: who skips it may take that for nothing to skip.",
+        _number("safe-position", -1),
+    ),
+    Fault("negative-bytes", "huge-length", MUST, "A Character has -5 bytes.", _number("Character-bytes", -5)),
+    Fault(
+        "invalid-utf-8-name",
+        "invalid-utf-8",
+        UNSPECIFIED,
+        "objectName begins with the byte FF.",
+        _first_byte("object-name", b"\xff"),
+    ),
+    Fault(
+        "invalid-utf-8-field",
+        "invalid-utf-8",
+        UNSPECIFIED,
+        "A column's name begins with the byte FF.",
+        _first_byte("field-name", b"\xff"),
+    ),
+    Fault(
+        "invalid-utf-8-character",
+        "invalid-utf-8",
+        UNSPECIFIED,
+        "The bytes of a Character begin with FF, whatever its charset.",
+        _first_byte("Character-bytes", b"\xff"),
+    ),
+    Fault(
+        "overlong-version",
+        "overlong-number",
+        UNSPECIFIED,
+        "version takes a byte more than it need.",
+        _longer("version", 1),
+    ),
+    Fault(
+        "overlong-operation",
+        "overlong-number",
+        UNSPECIFIED,
+        "operation takes twelve bytes, where a number has ten at most.",
+        _longer("operation", 11),
+    ),
+)
+"""Every envelope fault of the format."""
+
+
+def _text_object(text: str) -> Datum:
+    return "TextObject", {"type": "TEXT", "value": text}
+
+
+def _integer(text: str, width: int = 8) -> Datum:
+    return "Integer", {"precision": width, "value": text}
+
+
+def _decimal(text: str) -> Datum:
+    return "Decimal", {"value": text, "precision": 9, "scale": 2}
+
+
+def _wall(*parts: int | None) -> Datum:
+    return "DateTime", date_time(*parts)
+
+
+_NOON: Final = mysql.wall("2021-07-19 11:12:13")
+_CLOCK: Final = (11 * 3600 + 12 * 60 + 13) * mysql.MICROS
+
+_MYSQL_CELLS: Final[tuple[tuple[str, str, Value, Datum], ...]] = (
+    ("cell-int", "int", 1234567891, _integer("12x4", 4)),
+    ("cell-int-over", "int", 1234567892, _integer("2147483648", 4)),
+    ("cell-int-fraction", "int", 1234567893, _integer("1.5", 4)),
+    ("cell-int-empty", "int", 1234567894, _integer("", 4)),
+    ("cell-bigint-over", "bigint", 1234567890123456789, _integer("9223372036854775808")),
+    ("cell-unsigned-bigint-negative", "unsigned-bigint", 12345678901234567891, _integer("-1")),
+    ("cell-unsigned-bigint-over", "unsigned-bigint", 12345678901234567892, _integer(str(1 << 64))),
+    ("cell-decimal", "decimal-10-2", Decimal("7654321.24"), _decimal("76x.24")),
+    ("cell-decimal-digits", "decimal-10-2", Decimal("7654321.25"), _decimal("123456789.25")),
+    ("cell-decimal-scale", "decimal-10-2", Decimal("7654321.75"), _decimal("7654321.755")),
+    ("cell-float-branch", "float", 12345.5, ("BinaryObject", {"type": "BLOB", "value": b"\x01"})),
+    ("cell-double-branch", "double", 54321.25, _text_object("5432x")),
+    ("cell-bit", "bit-8", 173, _integer("256", 1)),
+    ("cell-date", "date", dt.date(2021, 7, 19), _wall(2021, 13, 45)),
+    ("cell-date-february", "date", dt.date(2021, 7, 20), _wall(2021, 2, 30)),
+    ("cell-datetime", "datetime-0", _NOON, _wall(2021, 7, 19, 25, 61, 61, 0)),
+    ("cell-datetime-month", "datetime-6", _NOON + 1, _wall(2021, 13, 19, 11, 12, 13, 1)),
+    ("cell-timestamp-branch", "timestamp-0", _NOON, _text_object("yesterday")),
+    ("cell-time", "time-0", _CLOCK, _wall(None, None, None, 11, 99, 99, 0)),
+    ("cell-year-branch", "year", 2019, _text_object("20x4")),
+    ("cell-int-branch", "smallint", 12345, ("BinaryObject", {"type": "BLOB", "value": b"12345"})),
+    ("cell-varbinary-branch", "varbinary", b"\xab\xcd\xef\x01", _integer("5")),
+)
+"""Name, type, a value that occurs nowhere else in a message, and the wire value that fits no column of the type."""
+
+_POSTGRESQL_CELLS: Final[tuple[tuple[str, str, Value, Datum], ...]] = (
+    ("cell-int", "integer", 1234567891, _integer("12x4", 4)),
+    ("cell-int-over", "integer", 1234567892, _integer("2147483648", 4)),
+    ("cell-bigint-over", "bigint", 1234567890123456789, _integer("9223372036854775808")),
+    ("cell-decimal", "numeric-10-2", Decimal("7654321.24"), _decimal("76x.24")),
+    ("cell-decimal-digits", "numeric-10-2", Decimal("7654321.25"), _decimal("123456789.25")),
+    ("cell-double-branch", "double-precision", 54321.25, _text_object("5432x")),
+    ("cell-boolean", "boolean", 1, ("TextObject", {"type": "BOOL", "value": "maybe"})),
+    ("cell-date", "date", dt.date(2021, 7, 19), _wall(2021, 13, 45)),
+    ("cell-timestamp", "timestamp-0", postgresql.wall("2021-07-19 11:12:13"), _wall(2021, 7, 19, 25, 61, 61, 0)),
+    ("cell-time", "time-0", _CLOCK, _wall(None, None, None, 11, 99, 99, 0)),
+    (
+        "cell-timestamptz-zone",
+        "timestamptz-0",
+        _NOON,
+        ("TimestampWithTimeZone", {"value": date_time(2021, 7, 19, 11, 12, 13, 0), "timezone": "nowhere"}),
+    ),
+)
+
+
+def cell_faults(profile: AliyunProfile) -> tuple[CellFault, ...]:
+    """Unfit cells as a profile's messages can have them: the value's bytes, branch included, and other bytes."""
+    source = sources.source(profile.source)
+    found = _POSTGRESQL_CELLS if source is sources.POSTGRESQL else _MYSQL_CELLS
+    good = [cell_bytes(writer_of(source.types[kind], profile)(value)[0]) for _, kind, value, _ in found]
+    return tuple(CellFault(n, f"c_{slug(k)}", v, g, cell_bytes(bad)) for (n, k, v, bad), g in zip(found, good, strict=True))

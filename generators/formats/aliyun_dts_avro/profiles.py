@@ -1,0 +1,169 @@
+"""Aliyun DTS Avro's schema editions and the choices that its sources leave open, as the facts that change what is written.
+
+Source: reference/cloud_vendors.md 1. The vendor names no release: an edition of the schema is one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from generators.errors import UnknownName, UsageError
+from generators.formats.aliyun_dts_avro.schema import ONE_BLOCK, Framing
+from generators.wire_format import Profile
+
+NAME: Final = "aliyun-dts-avro"
+RELEASES: Final = ("2019", "2020-06")
+
+ASSUMED: Final = (
+    "Avro branch of TEXT, BINARY, VARBINARY and of PostgreSQL's types, type texts of objects, charset of TEXT as BinaryObject, "
+    "zero TIMESTAMP, trailing zeros of BINARY, labels of ENUM and SET, spelling of JSON, precision and scale of Float, precision "
+    "of BIT, DateTime.millis of values without a fraction, tags of control records, object name of PostgreSQL's DDL"
+)
+
+SETTING: Final = "dts-setting"
+"""A `SourceStatement` of this family is no record: its `sql`, a JSON object, sets fields of the profile for what follows."""
+
+OPERATION: Final = "dts-operation"
+"""A `SourceStatement` of this family is a record of the operation in `table`; COMMAND has the text of `sql`."""
+
+
+@dataclass(frozen=True, slots=True)
+class AliyunProfile(Profile):
+    """An edition of the schema with a source's and a task's choices.
+
+    `born` writes bornTimestamp, in seconds or with `born_ms` in milliseconds (DTS-2). `source_type` and `source_version` are the
+    record's Source; `fraction` is the unit of DateTime.millis (micros or nanos; DTS-3), `moment_fraction` that of
+    Timestamp.millis. `null_fraction` leaves millis null where it would be 0. `physical` is a reader of PostgreSQL's physical log.
+    `logical_tags` writes a physical object name, and the logical one in tags (DTS-9).
+
+    `text` is the branch of the TEXT family (binary-object, text-object, character), `binary` that of BINARY and VARBINARY
+    (character, object). `charset` is the character set of CHAR and VARCHAR, `charsets` that of types by name; a value that it
+    cannot hold is of a column in utf8mb4. `offset` is the zone of TimestampWithTimeZone in minutes, `booleans` are
+    the texts of PostgreSQL's boolean.
+
+    `partial` has EmptyObject NONE in before images for what was not captured, `unset` for these columns in any image; `hidden`
+    columns are filtered out. `empty_images` writes an empty array for an image that there is not. `framing` puts arrays and maps
+    into blocks, `processed` writes processTimestamps.
+
+    `keys_told` False leaves out pk_uk_info, `meta_version` writes metaVersion. `short` records have positions of a few characters
+    and no tags but a row's, `bare` ones nothing but the operation. `fields_text` puts an empty text in a DDL record's
+    fields (DTS-11), `ddl_table` names the table in it. `table_order` keeps columns in the order of the table; `order` salts every
+    random order, `one_id` gives every record the same id (DTS-4), `lag_ms` is how much later the task handles an event.
+    """
+
+    born: bool = True
+    born_ms: bool = False
+    version: int = 0
+    source_type: str = "MySQL"
+    source_version: str = "8.0.28"
+    fraction: str = "micros"
+    moment_fraction: str = "micros"
+    null_fraction: bool = False
+    physical: bool = False
+    logical_tags: bool = False
+    text: str = "binary-object"
+    binary: str = "character"
+    charset: str = "utf8mb4"
+    charsets: tuple[tuple[str, str], ...] = ()
+    offset: int = 480
+    booleans: tuple[str, str] = ("f", "t")
+    partial: bool = False
+    unset: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    empty_images: bool = False
+    framing: Framing = ONE_BLOCK
+    processed: bool = False
+    keys_told: bool = True
+    meta_version: bool = True
+    short: bool = False
+    bare: bool = False
+    fields_text: bool = False
+    ddl_table: bool = False
+    table_order: bool = False
+    order: int = 0
+    one_id: bool = False
+    lag_ms: int = 431
+
+
+def changed(found: AliyunProfile, setting: str) -> AliyunProfile:
+    """The profile with the fields that a setting names. Raises TypeError for one that it has not."""
+    values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(setting).items()}
+    return replace(found, **values)
+
+
+_BLOCKS: Final = {"framing": Framing((1, 2), sized=False), "processed": True}
+_SIZED: Final = {"framing": Framing((2,), sized=True), "processed": True}
+
+OPTIONS: Final = (
+    *(
+        "postgresql",
+        "physical-log",
+        "drds",
+        "text-character",
+        "text-object",
+        "legacy-charsets",
+        "partial",
+        "blocks",
+        "sized-blocks",
+    ),
+)
+"""In the order of a profile's name. `postgresql` and `drds` are sources, MySQL is the default; `physical-log` reads PostgreSQL's
+physical log. `text-character` and `text-object` are two of three branches that TEXT may have (reference/cloud_vendors.md 1.7).
+`legacy-charsets` has CHAR in latin1 and VARCHAR in gbk, `partial` before images without what was not captured. `blocks` and
+`sized-blocks` are two ways to put arrays and maps into blocks."""
+
+_FACTS: Final[dict[str, dict[str, Any]]] = {
+    "postgresql": {"source": "postgresql", "source_type": "PostgreSQL", "source_version": "13.4", "charset": "utf8"},
+    "physical-log": {"physical": True, "fraction": "nanos", "offset": -210, "booleans": ("false", "true")},
+    "drds": {"source_type": "DRDS", "source_version": "5.4.12", "fraction": "nanos", "logical_tags": True},
+    "text-character": {"text": "character", "null_fraction": True},
+    "text-object": {"text": "text-object", "binary": "object"},
+    "legacy-charsets": {"charsets": (("char", "latin1"), ("varchar", "gbk"), ("tinytext", "utf8mb3"))},
+    "partial": {"partial": True},
+    "blocks": _BLOCKS,
+    "sized-blocks": _SIZED,
+}
+
+
+def profile(release: str, *options: str) -> AliyunProfile:
+    """The profile of an edition with options, in any order.
+
+    Raises UnknownName, or UsageError for a repeated option and for a pair that no task has.
+    """
+    if release not in RELEASES:
+        raise UnknownName("release", release, RELEASES, of=NAME)
+    for option in options:
+        if option not in OPTIONS:
+            raise UnknownName("option", option, OPTIONS, of=NAME)
+    if len(set(options)) < len(options):
+        raise UsageError(f"options {', '.join(options)}: each may be given once")
+    chosen = tuple(option for option in OPTIONS if option in options)
+    mysql_only = {"drds", "text-character", "text-object", "legacy-charsets"}
+    for one, others, why in (
+        ("physical-log", set(OPTIONS) - set(chosen) if "postgresql" not in chosen else set(), "needs postgresql"),
+        ("postgresql", mysql_only & set(chosen), "has no choice of MySQL's"),
+        ("text-character", {"text-object"} & set(chosen), "is another branch than text-object"),
+        ("blocks", {"sized-blocks"} & set(chosen), "is another framing than sized-blocks"),
+    ):
+        if one in chosen and others:
+            raise UsageError(f"{release}+{'+'.join(chosen)}: {one} {why}")
+    facts: dict[str, Any] = {"born": release != "2019", "meta_version": release != "2019"}
+    facts["version"] = 170844600 if release == "2019" else 0
+    for option in chosen:
+        facts |= _FACTS[option]
+    return AliyunProfile(release, chosen, assumed=ASSUMED, **facts)
+
+
+PROFILES: Final = (
+    profile("2019", "text-character", "sized-blocks"),
+    profile("2020-06", "text-object", "legacy-charsets"),
+    profile("2020-06", "partial", "blocks"),
+    profile("2020-06", "drds"),
+    profile("2020-06", "postgresql"),
+    profile("2020-06", "postgresql", "physical-log"),
+    profile("2019"),
+    profile("2020-06"),
+)
+"""The plain one, which bench and load take, is the last. One deployment: the bytes tell everything."""

@@ -1,0 +1,189 @@
+"""CloudCanal's Debezium Envelope: its schemas, named cases, unfit cells and lying switches.
+
+Source: document 001 and, for the schemas that it leaves to Debezium's documentation, reference/debezium.md 1.2, 1.7 and 1.11.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final
+
+from generators.families.canal import type_text
+from generators.families.cloudcanal.messages import jdbc_type
+from generators.families.connect import Schema
+from generators.families.debezium.values import Modes
+from generators.garbage.faults import CellFault
+from generators.model import Column, Event, History, Instant, Op, Row, Scenario, SchemaChange, Table
+from generators.sources import mysql
+from generators.sources.boundaries import BOUNDARY, ID, START, change, slug
+from generators.wire_format import Profile, Switch
+
+_TEXT: Final = Schema("string")
+_LONG: Final = Schema("int64")
+_SOURCE: Final = Schema(
+    "struct",
+    name="io.debezium.connector.mysql.Source",
+    fields=(
+        ("ts_ms", _LONG),
+        ("db", _TEXT),
+        ("table", Schema("string", True)),
+        ("connector", _TEXT),
+        ("gtid", Schema("string", True)),
+        ("file", _TEXT),
+        ("pos", _LONG),
+        ("server_id", _LONG),
+    ),
+)
+_COLUMN: Final = Schema(
+    "struct",
+    fields=(
+        ("jdbcType", Schema("int32")),
+        ("name", _TEXT),
+        ("position", Schema("int32")),
+        ("typeExpression", _TEXT),
+        ("typeName", _TEXT),
+    ),
+)
+_TABLE: Final = Schema(
+    "struct",
+    fields=(("columns", Schema("array", items=_COLUMN)), ("primaryKeyColumnNames", Schema("array", items=_TEXT))),
+)
+_CHANGES: Final = Schema("struct", True, fields=(("type", _TEXT), ("table", _TABLE)))
+
+
+@lru_cache(maxsize=1024)
+def row_schema(table: Table, columns: tuple[tuple[str, Schema], ...]) -> Schema:
+    """The envelope of a table's rows, its members in the order of the document's example."""
+    name = f"cloudcanal.{table.database}.{table.name}"
+    row = Schema("struct", True, f"{name}.Value", fields=columns)
+    fields = (("op", _TEXT), ("ts_ms", Schema("int64", True)), ("after", row), ("before", row), ("source", _SOURCE))
+    return Schema("struct", name=f"{name}.Envelope", fields=fields)
+
+
+@lru_cache(maxsize=2)
+def ddl_schema(with_op: bool) -> Schema:
+    """The payload of a DDL message, its members in the order of the document's example."""
+    fields = (
+        *((("op", _TEXT),) if with_op else ()),
+        ("databaseName", _TEXT),
+        ("ddl", _TEXT),
+        ("ts_ms", _LONG),
+        ("source", _SOURCE),
+        ("tableChanges", _CHANGES),
+    )
+    return Schema("struct", name="io.debezium.connector.mysql.SchemaChangeValue", fields=fields)
+
+
+def described(table: Table, action: str) -> dict[str, Any]:
+    """`tableChanges`: one object, positions from 0 (CC-5), the table as it is after the statement."""
+    columns = [
+        {
+            "jdbcType": jdbc_type(c.type),
+            "name": c.name,
+            "position": i,
+            "typeExpression": type_text(c.type),
+            "typeName": c.type.name,
+        }
+        for i, c in enumerate(table.columns)
+    ]
+    return {"type": action, "table": {"columns": columns, "primaryKeyColumnNames": list(table.primary_key)}}
+
+
+_STRING: Final = mysql.text("varchar", 22)
+_ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
+_ROW: Final[Row] = {"id": 1, "a": "x", "b": None}
+
+
+def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
+    """Every case that only this format has, with level-one tables in `database`."""
+    yield from _documents(database)
+    yield from _ddl(database)
+    name = "snapshot/read"
+    yield _case(name, change(_table(database, name), Op.READ, (None, _ROW)), tags={"snapshot"})
+    name = "op/a-column-named-ddl"
+    odd = Table(database, slug(name), (ID, Column("ddl", _STRING), Column("op", _STRING)), ("id",))
+    row: Row = {"id": 1, "ddl": "drop table t", "op": "d"}
+    yield _case(name, change(odd, Op.INSERT, (None, row)), tags={"names"})
+    name = "image/orientation"
+    yield _case(
+        name, change(_table(database, name), Op.UPDATE, ({**_ROW, "b": "old"}, {**_ROW, "b": "new"})), tags={"orientation"}
+    )
+    name = "image/one-null-column"
+    lone = Table(database, slug(name), (Column("a", _STRING),))
+    for label, op, pair in (("insert", Op.INSERT, (None, {"a": None})), ("delete", Op.DELETE, ({"a": None}, None))):
+        table = replace(lone, name=f"{lone.name}_{label}")
+        yield _case(f"{name}-{label}", change(table, op, pair), tags={"image:null-row"})
+
+
+def _case(name: str, *events: Event, tags: set[str]) -> Scenario:
+    return Scenario(name, History(events, seed=sum(name.encode())), 1, BOUNDARY | tags)
+
+
+def _table(database: str, name: str) -> Table:
+    return Table(database, slug(name), _ABC, ("id",))
+
+
+def _documents(database: str) -> Iterator[Scenario]:
+    """The row and the statement of document 001."""
+    at = Instant(1_669_796_261_933, 0)
+    columns = tuple(Column(name, _STRING, nullable=name != "col_pk") for name in ("col1", "col2", "col_pk"))
+    table = Table(database, "table_test", columns, ("col_pk",))
+    row: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
+    yield _case("document/insert", change(table, Op.INSERT, (None, row), at=at), tags={"document"})
+    sql = "alter table table_test add col2 varchar(22) null"
+    altered = replace(table, name="table_test_ddl")
+    event = SchemaChange(at, "add column", sql, database, altered.name, replace(altered, columns=columns[::2]), altered)
+    yield _case("document/ddl", event, tags={"ddl:add column", "document"})
+
+
+def _ddl(database: str) -> Iterator[Scenario]:
+    for action, ddl in mysql.DDL_ACTIONS.items():
+        if ddl.level == "database":
+            continue
+        name = f"ddl/{action.replace(' ', '-')}"
+        table = _table(database, name)
+        other = f"{table.name}_other"
+        sql = ddl.sql.format(db=mysql.quote(database), table=mysql.quote(table.name), other=mysql.quote(other))
+        before = replace(table, name=other) if ddl.renames else table
+        after = None if action == "drop table" else table
+        event = SchemaChange(START, action, sql, database, table.name, before, after, other if ddl.renames else None)
+        yield _case(name, event, tags={f"ddl:{action}"})
+
+
+_FAULTS: Final = (
+    CellFault("cell-int", "c_int", 1234567891, "1234567891", '"12x4"'),
+    CellFault("cell-int-over", "c_int", 1234567892, "1234567892", "2147483648"),
+    CellFault("cell-bigint-over", "c_bigint", 1234567890123456789, "1234567890123456789", "9223372036854775808"),
+    CellFault("cell-unsigned-int-negative", "c_unsigned_int", 3234567893, "3234567893", "-5"),
+    CellFault("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), '"LZ+RPQ=="', '"At/cHE0="'),
+    CellFault("cell-double", "c_double", 54321.25, "54321.25", '"5432x"'),
+    CellFault("cell-date", "c_date", dt.date(2021, 7, 19), "18827", '"2021-13-45"'),
+)
+
+
+def cell_faults(profile: Profile) -> tuple[CellFault, ...]:
+    """JSON that a column's type cannot hold."""
+    return _FAULTS
+
+
+_R: Final = "cloudcanal-debezium"
+SWITCHES: Final = (
+    Switch("images-swapped", "2022", "swapped", True, f"{_R}/image/orientation", "image/orientation"),
+    Switch("connector", "2022", "connector", "mysql", None),
+    Switch("null-images", "2022", "empty_images", False, None),
+    Switch("ddl-op", "2022", "ddl_op", True, None),
+    Switch("schemaless", "2022", "schemas", False, None),
+    Switch(
+        "labels-escaped",
+        "2022",
+        "modes",
+        Modes(escapes_labels=True, year_zero=0, adjusts_years=False),
+        f"{_R}/value/labels",
+        "enum-quoted/*",
+    ),
+    Switch("year-zero", "2022", "modes", Modes(escapes_labels=False, adjusts_years=False), f"{_R}/value/year", "year/zero"),
+)

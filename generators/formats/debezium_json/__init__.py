@@ -1,0 +1,457 @@
+"""Upstream Debezium through Kafka Connect's JsonConverter: MySQL and PostgreSQL connectors 1.4 to 3.5.
+
+Source: debezium/debezium v1.4.0.Final, v1.9.7.Final, v2.5.4.Final, v3.5.0.Final and apache/kafka connect/json; output of those
+releases; reference/debezium.md 0 (which overrides the rest) to 3. One message is one row; the record key is the row's key, its
+tombstone follows each delete, and an UPDATE of the key is a delete, a tombstone and an insert.
+
+`Deployment` tells what schemaless bytes do not show, in Debezium's own option values: `decimal` is `decimal.handling.mode`
+(precise, double, string), `temporal` is `time.precision.mode` (adaptive_time_microseconds, adaptive, connect, isostring,
+microseconds, nanoseconds), `binary` is `binary.handling.mode` (bytes, base64, base64-url-safe, hex), `bigint_unsigned` is
+`bigint.unsigned.handling.mode` (long, precise).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+
+from generators.families.connect import Raw, Schema, partition_of, payload_text, schema_text
+from generators.families.debezium import mysql as _debezium_mysql
+from generators.families.debezium import postgresql as _debezium_postgresql
+from generators.families.debezium.values import Wire
+from generators.formats.debezium_json import envelope
+from generators.formats.debezium_json.cases import SWITCHES, cell_faults, losses, scenarios
+from generators.formats.debezium_json.envelope import SILENT, table_changes
+from generators.formats.debezium_json.profiles import PROFILES, DebeziumProfile, profile, supports
+from generators.formats.debezium_json.rows import Place, Shape, Wires, full_image, image, key_header, key_json, row_json, shape_of
+from generators.model import (
+    Change,
+    Column,
+    Heartbeat,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Message,
+    Op,
+    Row,
+    RowChange,
+    RowImages,
+    SchemaChange,
+    SourceStatement,
+    Table,
+    TransactionMark,
+    Value,
+    Written,
+)
+from generators.wire_format import Format, KindRow
+
+__all__ = ["FORMAT", "PROFILES", "DebeziumProfile", "profile", "write"]
+
+LEGACY_NULL: Final = '{"schema":null,"payload":null}'
+"""What Kafka Connect before 2.2 wrote for a null without schema, in keys and values."""
+
+Headers: TypeAlias = tuple[tuple[str, bytes], ...]
+
+_OPS: Final = {Op.READ: "r", Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d", Op.TRUNCATE: "t"}
+_DEFAULT: Final = re.compile(r"""(?:ADD COLUMN|ALTER COLUMN) (?:`([^`]+)`|"([^"]+)") .*DEFAULT (\d+)$""")
+_REPLACED: Final = "Kafka Connect writes a column's default in place of NULL: the two cannot be told apart"
+
+
+def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Written]:
+    """The records of a history in the order of publication: rows, tombstones, transaction boundaries, heartbeats, MySQL's schema
+    changes and PostgreSQL's logical messages, each on its own topic below the prefix `layout.topic`."""
+    writer = _Writer(history, profile, layout)
+    for number, event in enumerate(history.events):
+        writer.number = number
+        match event:
+            case RowChange():
+                writer.rows(event)
+            case SchemaChange():
+                writer.schema_change(event)
+            case Heartbeat():
+                writer.heartbeat(event)
+            case TransactionMark():
+                writer.transaction_mark(event)
+            case SourceStatement(family="logical-message"):
+                writer.logical_message(event)
+            case _:
+                pass
+    return writer.written
+
+
+class _Writer:
+    """One connector task: its position in the log, its transaction, the defaults of columns that DDL gave, and what it wrote."""
+
+    def __init__(self, history: History, profile: DebeziumProfile, layout: Layout) -> None:
+        self.profile, self.layout, self.prefix = profile, layout, layout.topic
+        self.chance = random.Random(f"{history.seed}/{profile.name}")
+        self.written: list[Written] = []
+        self.number = 0
+        self.server = self.chance.randrange(1, 1 << 32)
+        self.file = f"mysql-bin.{self.chance.randrange(1, 999):06d}"
+        self.place = self.chance.randrange(1 << 24, 1 << 25) * 8
+        self.last_commit = self.place - 8
+        self.transaction = self.chance.randrange(500, 1_000_000)
+        self.open = False
+        self.counts: dict[str, int] = {}
+        self.lag = self.chance.randrange(40, 400)
+        self.defaults: dict[tuple[str, str], dict[str, Value]] = {}
+        run = uuid.UUID(int=self.chance.getrandbits(128), version=4)
+        self.context: Headers = ()
+        if profile.context_headers:
+            found = {"connectorLogicalName": self.prefix, "taskId": "0", "connectorName": profile.source, "runId": str(run)}
+            self.context = tuple((f"__debezium.context.{name}", text.encode()) for name, text in found.items())
+
+    # Records
+
+    def emit(
+        self,
+        topic: str,
+        key: str | None,
+        value: str | None,
+        change: Change,
+        at: Instant,
+        headers: Headers = (),
+    ) -> None:
+        """One record; a null goes out as the release's Kafka Connect writes it."""
+        if self.profile.legacy_tombstones:
+            key, value = key or LEGACY_NULL, value or LEGACY_NULL
+        raw = None if key is None else key.encode("utf-8", "replace")
+        partitions = self.layout.partitions
+        partition = self.chance.randrange(partitions) if raw is None else partition_of(raw, partitions)
+        data = None if value is None else value.encode("utf-8", "replace")
+        self.written.append(Written(Message(topic, partition, raw, data, headers, at.ms + self.lag, self.number), (change,)))
+
+    def key_text(self, schema: Schema, payload: Any) -> str:
+        """A key that is no row's."""
+        text = payload_text(schema, payload)
+        return f'{{"schema":{schema_text(schema)},"payload":{text}}}' if self.profile.key_schemas else text
+
+    def value_text(self, schema: Schema, payload: Any) -> str:
+        """A value that is no row's."""
+        text = payload_text(schema, payload)
+        return f'{{"schema":{schema_text(schema)},"payload":{text}}}' if self.profile.schemas else text
+
+    # Positions
+
+    def advance(self) -> None:
+        """To the next event in the log."""
+        self.place += self.chance.randrange(40, 400)
+        if not self.open:
+            self.transaction += 1
+            self.counts = {}
+
+    def source_ms(self, at: Instant) -> int:
+        """`source.ts_ms`."""
+        return at.ms // self.profile.step_ms * self.profile.step_ms
+
+    def source(self, at: Instant, database: str, outer: str, table: str | None, row: int = 0, snapshot: str = "") -> str:
+        """The source block."""
+        version, profile = self.profile.version, self.profile
+        shown: Any = snapshot or (Raw("null") if profile.nulls_kept else None)
+        block: dict[str, Any] = {
+            "version": profile.release,
+            "connector": profile.source,
+            "name": self.prefix,
+            "snapshot": shown,
+            "db": database,
+            **envelope.stamps(profile, self.source_ms(at)),
+        }
+        if profile.is_mysql:
+            gtid = f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}" if profile.transactions else None
+            block |= {"table": table, "server_id": self.server, "gtid": gtid, "file": self.file, "pos": self.place, "row": row}
+            block["thread"] = None if snapshot else 7
+        else:
+            block |= {"schema": outer, "table": table, "txId": self.transaction, "lsn": self.place}
+            if version >= (1, 5):
+                block["sequence"] = f'["{self.last_commit}","{self.place}"]'
+        return payload_text(envelope.source_schema(profile), block)
+
+    def position(self, row: int = 0) -> str:
+        """The position of the current event's row as `FORMAT.position` defines it."""
+        return f"{self.file}:{self.place}:{row}" if self.profile.is_mysql else str(self.place)
+
+    def transaction_id(self) -> str:
+        """The id of the transaction that holds the current event."""
+        if self.profile.is_mysql:
+            return f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}"
+        return f"{self.transaction}:{self.place}" if self.profile.version >= (2, 0) else str(self.transaction)
+
+    def transaction_block(self, collection: str) -> str:
+        """The transaction block of the next row of a table."""
+        if not self.profile.transactions:
+            return "null"
+        count = self.counts[collection] = self.counts.get(collection, 0) + 1
+        total = sum(self.counts.values())
+        block = {"id": self.transaction_id(), "total_order": total, "data_collection_order": count}
+        return payload_text(envelope.transaction_schema(self.profile), block)
+
+    # Rows
+
+    def rows(self, event: RowChange) -> None:
+        """The messages of a row event."""
+        profile, table = self.profile, event.table
+        if profile.image == "minimal" and event.op not in (Op.INSERT, Op.READ, Op.TRUNCATE):
+            return  # 1.9.7 emits the inserts alone (reference/debezium.md 0.4)
+        if event.op is Op.TRUNCATE:
+            self.truncate(event.at, table)
+            return
+        self.advance()
+        known = tuple(self.defaults.get((table.database, table.name), {}).items())
+        shape = shape_of(table, profile, self.prefix, known, event.op is Op.READ)
+        for i, images in enumerate(event.rows):
+            if not profile.is_mysql and i:
+                self.place += 56  # each row has its place in PostgreSQL's log
+            self.row(event, shape, dict(known), images, i)
+        self.last_commit = self.place
+
+    def row(self, event: RowChange, shape: Shape, defaults: Mapping[str, Value], images: RowImages, number: int) -> None:
+        """The messages of one row."""
+        profile, table = self.profile, event.table
+        if event.op is Op.UPDATE and profile.is_mysql and images.before == images.after:
+            return  # MySQL logs no row that stays as it is
+        snapshot = event.op is Op.READ
+        before = self.wires(table, images.before, defaults, snapshot) if images.before is not None else {}
+        after = self.wires(table, images.after, defaults, snapshot) if images.after is not None else {}
+        position = Place(event, shape, number)
+        if event.op is Op.DELETE:
+            if profile.image == "default" and not shape.key:
+                return  # no replica identity: PostgreSQL sends nothing
+            self.delete(position, before)
+            return
+        old_key, new_key = key_json(shape, before), key_json(shape, after)
+        if event.op is Op.UPDATE and old_key != new_key:
+            headers = (("__debezium.newkey", key_header(shape, after)),), (("__debezium.oldkey", key_header(shape, before)),)
+            told = headers if profile.key_headers else ((), ())
+            self.delete(position, before, told[0])
+            created = self.toasted(table, images, after)
+            self.change(position, Op.INSERT, None, created, new_key, told[1])
+            return
+        if event.op is Op.UPDATE:
+            sent = before if profile.image == "full" else None
+            self.change(position, Op.UPDATE, sent, self.toasted(table, images, after), new_key)
+            return
+        self.change(position, event.op, None, after, new_key)
+
+    def wires(self, table: Table, row: Row, defaults: Mapping[str, Value], snapshot: bool) -> Wires:
+        """Every column of a row."""
+        modes, mysql = self.profile.modes, self.profile.is_mysql
+        wire = _debezium_mysql.wire if mysql else _debezium_postgresql.wire
+        found = {c.name: wire(c.type, row.get(c.name), modes, nullable=c.nullable, snapshot=snapshot) for c in table.columns}
+        for name, default in defaults.items():
+            if name in found and found[name].json == "null" and not self.profile.nulls_kept:
+                stand_in = wire(table.column(name).type, default, modes)
+                found[name] = replace(stand_in, cell=replace(stand_in.cell, cls="default", reason=_REPLACED))
+        return found
+
+    def toasted(self, table: Table, images: RowImages, after: Wires) -> Wires:
+        """The new row, with the placeholder for what the server did not send because it is stored out of line and unchanged."""
+        if self.profile.image != "default" or images.before is None or images.after is None:
+            return after
+        found = dict(after)
+        for column in table.columns:
+            value = images.after.get(column.name)
+            if _debezium_postgresql.is_toasted(column.type, value) and value == images.before.get(column.name):
+                found[column.name] = _debezium_postgresql.unavailable(column.type, self.profile.modes, column.nullable)
+        return found
+
+    def delete(self, place: Place, before: Wires, headers: Headers = ()) -> None:
+        """A delete and its tombstone."""
+        key, sent = key_json(place.shape, before), before
+        if self.profile.image == "default":
+            sent = {c.name: before[c.name] if c.name in place.shape.key else self.not_sent(c) for c in place.event.table.columns}
+        self.change(place, Op.DELETE, sent, None, key, headers)
+        if self.profile.tombstones:
+            found = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
+            self.emit(place.shape.topic, self.row_key(place.shape, key), None, found, place.event.at, (*self.context, *headers))
+
+    def not_sent(self, column: Column) -> Wire:
+        """A column that the old row does not have."""
+        nullable = column.nullable or not self.profile.fallbacks
+        return _debezium_postgresql.not_sent(column.type, self.profile.modes, nullable)
+
+    def keys(self, shape: Shape) -> tuple[str, ...] | None:
+        """The key's columns as the record key names them."""
+        return tuple(shape.names[name] for name in shape.key) or None
+
+    def row_key(self, shape: Shape, key: str | None) -> str | None:
+        """The record key of that payload."""
+        if key is None or not shape.key_schema:
+            return key
+        return f'{{"schema":{shape.key_schema},"payload":{key}}}'
+
+    def change(
+        self, place: Place, op: Op, before: Wires | None, after: Wires | None, key: str | None, headers: Headers = ()
+    ) -> None:
+        """One change of a row."""
+        event, shape, profile = place.event, place.shape, self.profile
+        table = event.table
+        source = self.source(event.at, table.database, shape.outer, shape.table, place.row, self.snapshot(place))
+        moment = envelope.stamps(profile, event.at.ms + self.lag)
+        stamps = ",".join(f'"{name}":{number}' for name, number in moment.items())
+        block = f'"transaction":{self.transaction_block(f"{shape.outer}.{shape.table}")}'
+        rest = f'"op":"{_OPS[op]}",{stamps}'
+        tail = f"{block},{rest}" if profile.transaction_first else f"{rest},{block}"
+        payload = f'{{"before":{row_json(shape, before)},"after":{row_json(shape, after)},"source":{source},{tail}}}'
+        value = f'{{"schema":{shape.value_schema},"payload":{payload}}}' if shape.value_schema else payload
+        corrupt = any(wire.corrupt for row in (before, after) if row for wire in row.values())
+        found = Change(
+            0,
+            Kind.ROW,
+            op,
+            database=table.database,
+            schema=None if profile.is_mysql else shape.outer,
+            table=shape.table,
+            keys=self.keys(shape),
+            position=self.position(place.row),
+            commit_time_us=self.source_ms(event.at) * 1000,
+            before=image(shape, before),
+            after=image(shape, after),
+            full_before=full_image(shape, before),
+            full_after=full_image(shape, after),
+            accept=((Kind.CORRUPT, None),) if corrupt else (),
+        )
+        self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*self.context, *headers))
+
+    def snapshot(self, place: Place) -> str:
+        """`source.snapshot` of a row that was read; "" for a streamed one. `first` came with 2.0."""
+        if place.event.op is not Op.READ:
+            return ""
+        if place.row == len(place.event.rows) - 1:
+            return "last"
+        return "first" if not place.row and self.profile.version >= (2, 0) else "true"
+
+    def truncate(self, at: Instant, table: Table) -> None:
+        """TRUNCATE, which 1.4 does not know."""
+        profile = self.profile
+        if profile.version < (1, 5):
+            return
+        self.advance()
+        shape = shape_of(table, profile, self.prefix, (), False)
+        event = RowChange(at, table, Op.TRUNCATE, ())
+        self.change(Place(event, replace(shape, key=()), 0), Op.TRUNCATE, None, None, None)
+
+    # Everything else
+
+    def schema_change(self, event: SchemaChange) -> None:
+        """Remembers defaults; MySQL's connector also writes the statement, and a TRUNCATE before it."""
+        self.remember(event)
+        profile = self.profile
+        if not profile.is_mysql or event.action in SILENT:
+            return
+        if event.action == "truncate table" and event.before is not None:
+            self.truncate(event.at, event.before)
+        self.advance()
+        table = event.table or None
+        payload: dict[str, Any] = {
+            "source": Raw(self.source(event.at, event.database, "", table)),
+            "ts_ms": event.at.ms + self.lag,
+            "databaseName": event.database,
+            "ddl": event.sql,
+            "tableChanges": table_changes(event),
+        }
+        key, value = envelope.schema_change_schemas(profile)
+        found = Change(
+            0,
+            Kind.DDL,
+            database=event.database,
+            table=table,
+            position=self.position(),
+            commit_time_us=self.source_ms(event.at) * 1000,
+            sql=event.sql,
+        )
+        name = self.key_text(key, {"databaseName": event.database})
+        self.emit(self.prefix, name, self.value_text(value, payload), found, event.at, self.context)
+
+    def remember(self, event: SchemaChange) -> None:
+        """Defaults that a statement gives a column, under the table's current name."""
+        here = (event.database, event.table)
+        if event.old_name:
+            self.defaults[here] = self.defaults.pop((event.database, event.old_name), {})
+        given = _DEFAULT.search(event.sql)
+        if given and event.action in ("add column", "set default"):
+            name = given[1] or given[2]
+            self.defaults[here] = {**self.defaults.get(here, {}), name: int(given[3])}
+
+    def heartbeat(self, event: Heartbeat) -> None:
+        """A heartbeat on its own topic."""
+        key, value = envelope.heartbeat_schemas(self.profile)
+        name = self.key_text(key, {"serverName": self.prefix})
+        text = self.value_text(value, {"ts_ms": event.at.ms + self.lag})
+        self.emit(f"__debezium-heartbeat.{self.prefix}", name, text, Change(0, Kind.HEARTBEAT), event.at)
+
+    def transaction_mark(self, event: TransactionMark) -> None:
+        """BEGIN and END on the transaction topic; rows between them share the transaction."""
+        begins = event.mark == "BEGIN"
+        if begins:
+            self.open = False
+            self.advance()
+        self.open = begins
+        if not self.profile.transactions:
+            return
+        payload: dict[str, Any] = {"status": "BEGIN" if begins else "END", "id": self.transaction_id()}
+        if not begins:
+            payload["event_count"] = sum(self.counts.values())
+            payload["data_collections"] = [{"data_collection": n, "event_count": c} for n, c in self.counts.items()]
+        payload["ts_ms"] = self.source_ms(event.at)
+        key, value = envelope.boundary_schemas(self.profile)
+        name = self.key_text(key, {"id": payload["id"]})
+        self.emit(f"{self.prefix}.transaction", name, self.value_text(value, payload), Change(0, Kind.TRANSACTION), event.at)
+
+    def logical_message(self, event: SourceStatement) -> None:
+        """PostgreSQL's logical decoding message, which 1.4 does not know; `table` is its prefix."""
+        profile = self.profile
+        if profile.is_mysql or profile.version < (1, 8):
+            return
+        self.advance()
+        payload: dict[str, Any] = {
+            "op": "m",
+            "ts_ms": event.at.ms + self.lag,
+            "source": Raw(self.source(event.at, event.database, "", "")),
+            "message": {"prefix": event.table, "content": event.sql.encode()},
+        }
+        key, value = envelope.message_schemas(profile)
+        found = Change(
+            0,
+            Kind.CONTROL,
+            database=event.database,
+            position=self.position(),
+            commit_time_us=self.source_ms(event.at) * 1000,
+        )
+        name = self.key_text(key, {"prefix": event.table})
+        self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), found, event.at, self.context)
+
+
+KINDS: Final = (
+    KindRow("payload.op c", "ROW", "INSERT"),
+    KindRow("payload.op r", "ROW", "READ"),
+    KindRow("payload.op u", "ROW", "UPDATE", "before is null under REPLICA IDENTITY DEFAULT"),
+    KindRow("payload.op d", "ROW", "DELETE", "after is null; before may hold the key alone, with null or fallbacks beside it"),
+    KindRow("payload.op t", "ROW", "TRUNCATE", "both images are null, and the record key"),
+    KindRow("payload.op m", "CONTROL", note="a logical decoding message of PostgreSQL"),
+    KindRow('value null, or {"schema":null,"payload":null}', "TOMBSTONE", note="the delete before it said what is gone"),
+    KindRow("payload.ddl, no op", "DDL", note="schema-change topic"),
+    KindRow("payload.status, no op", "TRANSACTION", note="BEGIN or END on the transaction topic"),
+    KindRow("payload of ts_ms alone", "HEARTBEAT"),
+)
+
+
+FORMAT: Final = Format(
+    name="debezium-json",
+    title="Debezium (Kafka Connect JSON)",
+    source="mysql, postgresql",
+    profiles=PROFILES,
+    write=write,
+    kinds=KINDS,
+    position="`source.file`:`source.pos`:`source.row` of MySQL, `source.lsn` of PostgreSQL as decimal text",
+    scenarios=scenarios,
+    switches=SWITCHES,
+    supports=supports,
+    cell_faults=cell_faults,
+    losses=losses,
+)

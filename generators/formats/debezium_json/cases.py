@@ -1,0 +1,437 @@
+"""The named cases that only Debezium's format has, and the switches that make its writer lie."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from generators.families.debezium.values import Modes
+from generators.formats.debezium_json.envelope import SILENT
+from generators.formats.debezium_json.losses import cell_faults, losses
+from generators.formats.debezium_json.profiles import DebeziumProfile, supports
+from generators.model import (
+    Column,
+    Event,
+    Heartbeat,
+    History,
+    Instant,
+    Json,
+    Op,
+    Row,
+    RowChange,
+    Scenario,
+    SchemaChange,
+    SourceStatement,
+    SourceType,
+    Table,
+    TransactionMark,
+    Value,
+    ZeroDate,
+)
+from generators.sources import mysql, postgresql
+from generators.sources import registry as sources
+from generators.sources.boundaries import BOUNDARY, START, change, composite, every_type, insert, keyless, one_column, slug
+from generators.wire_format import Switch
+
+__all__ = ["SWITCHES", "cell_faults", "losses", "scenarios"]
+
+COLLISIONS: Final = ("1234", "1111", "0000", "1e10", "+123", "Infinity")
+"""Base64 texts of decimals that are numbers as well (reference/debezium.md 2.2)."""
+
+LONG: Final = "unchanged and out of line " * 100
+"""More than PostgreSQL keeps within a row."""
+
+
+def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
+    """Every format-specific case that the profile can write, with level-one tables in `database`."""
+    cases = _Cases(profile, database)
+    yield from cases.operations()
+    yield from cases.keys()
+    yield from cases.values()
+    yield from cases.control()
+    if profile.is_mysql:
+        yield from cases.mysql()
+        yield from cases.ddl()
+    else:
+        yield from cases.postgresql()
+    yield from cases.rows()
+
+
+def _case(name: str, *events: Event, tags: frozenset[str] | set[str] = frozenset(), level: int = 1) -> Scenario:
+    return Scenario(name, History(events, seed=sum(name.encode())), level, BOUNDARY | tags)
+
+
+class _Cases:
+    """The cases of one profile, in its source's types."""
+
+    def __init__(self, profile: DebeziumProfile, database: str) -> None:
+        self.profile, self.database = profile, database
+        self.origin = sources.source(profile.source)
+        self.id = Column("id", self.origin.key, nullable=False)
+        self.a, self.b = Column("a", self.origin.string), Column("b", self.origin.number)
+
+    def table(self, name: str, *columns: Column, key: tuple[str, ...] = ("id",), unique: tuple[str, ...] = ()) -> Table:
+        """A table of this profile; by default of `id`, `a` and `b`."""
+        found = columns or (self.id, self.a, self.b)
+        return Table(self.database, slug(name), found, key, (unique,) if unique else (), self.origin.schema)
+
+    def operations(self) -> Iterator[Scenario]:
+        """Snapshot rows, truncation, deletes with their tombstones, updates of the key."""
+        one: Row = {"id": 1, "a": "x", "b": 5}
+        two: Row = {"id": 2, "a": None, "b": None}
+        name = "op/read"
+        yield _case(name, change(self.table(name), Op.READ, (None, one), (None, two), (None, {**one, "id": 3})))
+        name = "op/read-keyless"
+        yield _case(name, change(self.table(name, self.a, self.b, key=()), Op.READ, (None, {"a": "x", "b": 5})))
+        name = "op/read-then-stream"
+        table = self.table(name)
+        yield _case(name, change(table, Op.READ, (None, one)), change(table, Op.UPDATE, (one, {**one, "b": 6})))
+        if self.profile.version >= (1, 5):
+            name = "op/truncate"
+            yield _case(name, RowChange(START, self.table(name), Op.TRUNCATE, ()))
+        name = "op/delete-then-insert"
+        table = self.table(name)
+        yield _case(name, insert(table, one), change(table, Op.DELETE, (one, None)), insert(table, {**one, "b": 7}))
+        if self.profile.image == "minimal":
+            return
+        name = "tombstone/keyless"
+        rows: tuple[tuple[Row | None, Row | None], ...] = (({"a": "x", "b": 5}, None), ({"a": None, "b": 6}, None))
+        yield _case(name, change(self.table(name, self.a, self.b, key=()), Op.DELETE, *rows))
+        name = "key/update-and-more"
+        pairs: tuple[tuple[Row | None, Row | None], ...] = ((one, {**one, "id": 9, "a": "z"}), (two, {**two, "b": 1}))
+        yield _case(name, change(self.table(name), Op.UPDATE, *pairs), tags={"key-update"})
+        name = "key/update-part"
+        parts = self.table(name, self.id, Column("a", self.origin.string, False), self.b, key=("a", "id"))
+        yield _case(name, change(parts, Op.UPDATE, (one, {**one, "a": 'q"\\'})), tags={"key-update"})
+
+    def keys(self) -> Iterator[Scenario]:
+        """Record keys: types that are base64, names that look like an envelope, unique keys, no key."""
+        is_mysql = self.profile.is_mysql
+        amount = mysql.decimal(10, 2) if is_mysql else postgresql.numeric(10, 2)
+        raw = mysql.binary("varbinary", 16) if is_mysql else postgresql.bytea()
+        found: tuple[tuple[str, SourceType, Value], ...] = (
+            ("key/decimal", amount, Decimal("-26588.24")),
+            ("key/binary", raw, b"\xd7m\xf8"),
+            ("key/wall-clock", self.origin.moment, mysql.wall("2024-01-02 03:04:05.678901")),
+            ("key/text-escapes", self.origin.string, 'q"uo\\te\n汉'),
+        )
+        for name, kind, value in found:
+            table = self.table(name, Column("k", kind, False), self.a, key=("k",))
+            row: Row = {"k": value, "a": "x"}
+            yield _case(name, insert(table, row), change(table, Op.DELETE, (row, None)))
+        name = "key/named-schema-and-payload"
+        columns = (Column("schema", self.origin.number, False), Column("payload", self.origin.string, False), self.a)
+        odd = self.table(name, *columns, key=("schema", "payload"))
+        envelope_like: Row = {"schema": 1, "payload": "{}", "a": "x"}
+        yield _case(name, insert(odd, envelope_like), change(odd, Op.DELETE, (envelope_like, None)), tags={"key-look-alike"})
+        name = "key/named-like-the-envelope"
+        names = ("op", "before", "after", "source", "ts_ms", "ddl", "schema", "payload", "status")
+        wide = self.table(name, self.id, *(Column(n, self.origin.string) for n in names))
+        row = {"id": 1, **dict.fromkeys(names, "d")}
+        yield _case(name, insert(wide, row), change(wide, Op.UPDATE, (row, {**row, "op": None, "after": "{}"})))
+        name = "key/unique-index"
+        unique = self.table(name, Column("u", self.origin.number, False), self.a, key=(), unique=("u",))
+        yield _case(name, insert(unique, {"u": 1, "a": "x"}))
+        name = "key/one-key-one-partition"
+        table = self.table(name)
+        yield _case(name, *(insert(table, {"id": i, "a": "x", "b": i}) for i in range(1, 9)))
+
+    def values(self) -> Iterator[Scenario]:
+        """Base64 that looks like a number, in decimals and binaries, and what stands in place of NULL."""
+        is_mysql = self.profile.is_mysql
+        scaled = mysql.decimal(20, 4) if is_mysql else postgresql.numeric(20, 4)
+        raw = mysql.binary("varbinary", 16) if is_mysql else postgresql.bytea()
+        for text in COLLISIONS:
+            number = int.from_bytes(base64.b64decode(text), "big", signed=True)
+            sign, digits = int(number < 0), tuple(map(int, str(abs(number))))
+            name = f"values/decimal-base64-{text}"
+            event = insert(one_column(self.database, name, scaled), {"id": 1, "c": Decimal((sign, digits, -4))})
+            yield _case(name, event, tags={"base64-digits"})
+            name = f"values/binary-base64-{text}"
+            event = insert(one_column(self.database, name, raw), {"id": 1, "c": base64.b64decode(text)})
+            yield _case(name, event, tags={"base64-digits"})
+        name = "values/default-for-null"
+        table = self.table(name, self.id, self.a, Column("c", self.origin.number))
+        given = self.default(table, "c")
+        rows: tuple[tuple[Row | None, Row | None], ...] = (
+            (None, {"id": 1, "a": "x", "c": None}),
+            (None, {"id": 2, "a": None, "c": 7}),
+        )
+        yield _case(name, given, change(table, Op.INSERT, *rows), tags={"default-for-null"})
+        if self.profile.image != "minimal":
+            name = "values/default-for-null-in-before"
+            table = self.table(name, self.id, self.a, Column("c", self.origin.number))
+            pair: tuple[Row | None, Row | None] = ({"id": 1, "a": "x", "c": None}, {"id": 1, "a": "y", "c": 1})
+            yield _case(name, self.default(table, "c"), change(table, Op.UPDATE, pair), tags={"default-for-null"})
+
+    def default(self, table: Table, column: str) -> SchemaChange:
+        """A statement that gives a column the default 5."""
+        quote = self.origin.quote
+        sql = f"ALTER TABLE {quote(table.name)} ALTER COLUMN {quote(column)} SET DEFAULT 5"
+        return SchemaChange(START, "set default", sql, table.database, table.name, table, table)
+
+    def control(self) -> Iterator[Scenario]:
+        """Heartbeats and transaction boundaries."""
+        table = self.table("control/heartbeat")
+        later = Instant(START.ms + 10_000, 1)
+        yield _case("control/heartbeat", insert(table, {"id": 1, "a": "x", "b": 5}), Heartbeat(later))
+        if not self.profile.transactions:
+            return
+        first, second = self.table("control/transaction-1"), self.table("control/transaction-2")
+        end = Instant(START.ms, 3)
+        yield _case(
+            "control/transaction",
+            TransactionMark(START, "BEGIN", "9"),
+            insert(first, {"id": 1, "a": "x", "b": 5}),
+            insert(second, {"id": 1, "a": "x", "b": 5}),
+            insert(first, {"id": 2, "a": "x", "b": 5}),
+            TransactionMark(end, "COMMIT", "9", 3),
+            tags={"control:transaction"},
+        )
+        empty = (TransactionMark(START, "BEGIN", "10"), TransactionMark(end, "COMMIT", "10"))
+        yield _case("control/transaction-empty", *empty, tags={"control:transaction"})
+        name = "control/transaction-two"
+        table = self.table(name)
+        events: tuple[Event, ...] = (
+            TransactionMark(START, "BEGIN", "11"),
+            insert(table, {"id": 1, "a": "x", "b": 5}),
+            TransactionMark(end, "COMMIT", "11", 1),
+            TransactionMark(later, "BEGIN", "12"),
+            insert(table, {"id": 2, "a": "x", "b": 5}, later),
+            TransactionMark(later, "COMMIT", "12", 1),
+        )
+        yield _case(name, *events, tags={"control:transaction"})
+
+    def mysql(self) -> Iterator[Scenario]:
+        """Dates that MySQL has and Connect has not, and snapshots."""
+        for slug_ in ("date", "datetime-0", "datetime-6", "timestamp-0", "timestamp-6"):
+            name = f"values/not-null-zero-{slug_}"
+            table = self.table(name, self.id, Column("c", mysql.TYPES[slug_], False))
+            yield _case(name, insert(table, {"id": 1, "c": ZeroDate()}), tags={"zero-not-null"})
+        for label, date in (("low", dt.date(1, 1, 1)), ("below-pivot", dt.date(69, 12, 31)), ("pivot", dt.date(70, 1, 1))):
+            name = f"values/two-digit-year-date-{label}"
+            event = insert(one_column(self.database, name, mysql.temporal("date")), {"id": 1, "c": date})
+            yield _case(name, event, tags={"two-digit-year"})
+        name = "values/two-digit-year-datetime"
+        wall = mysql.wall("0099-12-31 23:59:59.123456")
+        event = insert(one_column(self.database, name, mysql.temporal("datetime", 6)), {"id": 1, "c": wall})
+        yield _case(name, event, tags={"two-digit-year"})
+        name = "values/set-of-everything"
+        kind = mysql.set_of("a", "b", "c")
+        yield _case(name, insert(one_column(self.database, name, kind), {"id": 1, "c": 7}))
+        snapshots: tuple[tuple[str, SourceType, Value], ...] = (
+            ("json", mysql.json(), Json({"a": 1, "b": [1.5, None]})),
+            ("enum-comma", mysql.enum_of("it's", "a,b"), 2),
+            ("year-zero", mysql.year(), 0),
+            ("zero-timestamp", mysql.temporal("timestamp"), ZeroDate()),
+            ("timestamp", mysql.temporal("timestamp", 6), mysql.wall("2024-01-02 03:04:05.100000")),
+            ("float", mysql.real("float"), 9_999_999.0),
+            ("unsigned", mysql.integer("bigint", unsigned=True), (1 << 64) - 1),
+        )
+        for label, kind, value in snapshots:
+            name = f"snapshot/{label}"
+            event = change(one_column(self.database, name, kind), Op.READ, (None, {"id": 1, "c": value}))
+            yield _case(name, event, tags={"snapshot"})
+
+    def ddl(self) -> Iterator[Scenario]:
+        """Each statement on the schema-change topic."""
+        for action, ddl in mysql.DDL_ACTIONS.items():
+            if action in SILENT:
+                continue
+            name = f"ddl/{action.replace(' ', '-')}"
+            table = slug(name)
+            where = f"{self.database}_{table}" if ddl.level == "database" else self.database
+            sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
+            columns = (self.id, self.a, Column("e", mysql.enum_of("a", "b,c")), Column("d", mysql.decimal(10, 2)))
+            known = None if ddl.level == "database" else Table(where, table, columns, ("id",))
+            old = f"{table}_other" if ddl.renames else None
+            shown = "" if ddl.level == "database" else table
+            event = SchemaChange(START, action, sql, where, shown, known, None if action == "drop table" else known, old)
+            yield _case(name, event, tags={f"ddl:{action}"})
+        name = "ddl/comment-and-lines"
+        text = '/* from "DMS" */ ALTER TABLE `lines`\r\n\tADD COLUMN `d` int'
+        yield _case(name, SchemaChange(START, "add column", text, self.database, "lines"), tags={"ddl:add column"})
+
+    def postgresql(self) -> Iterator[Scenario]:
+        """REPLICA IDENTITY, TOAST, logical messages."""
+        yield from self.identity()
+        yield from self.toast()
+        if self.profile.version >= (1, 8):
+            for name, content in (("plain", "hello"), ("json", '{"op":"c","after":{"id":1}}'), ("empty", "")):
+                event = SourceStatement(START, "logical-message", content, self.database, f"prefix-{name}")
+                yield _case(f"control/logical-message-{name}", event, tags={"control:logical-message"})
+
+    def identity(self) -> Iterator[Scenario]:
+        """What of the old row is sent."""
+        kinds = {name: kind for name, kind in postgresql.TYPES.items() if name != "enum-quoted"}
+        columns = tuple(Column(f"c_{slug(name)}", kind, False) for name, kind in kinds.items())
+        row: dict[str, Value] = {"id": 1}
+        for name in kinds:
+            row[f"c_{slug(name)}"] = next(reversed(list(postgresql.boundary_values(name).values())))
+        name = "identity/delete-not-null"
+        table = self.table(name, self.id, *columns)
+        yield _case(name, change(table, Op.DELETE, (row, None)), tags={"identity"})
+        name = "identity/delete"
+        old: Row = {"id": 1, "a": "x", "b": 5}
+        yield _case(name, change(self.table(name), Op.DELETE, (old, None)), tags={"identity"})
+        name = "identity/update"
+        yield _case(name, change(self.table(name), Op.UPDATE, (old, {**old, "a": None})), tags={"identity"})
+        name = "identity/update-nothing"
+        yield _case(name, change(self.table(name), Op.UPDATE, (old, old)), tags={"identity"})
+        name = "identity/update-key"
+        yield _case(name, change(self.table(name), Op.UPDATE, (old, {**old, "id": 2})), tags={"identity", "key-update"})
+        name = "identity/keyless-update"
+        bare: Row = {"a": "x", "b": 5}
+        table = self.table(name, self.a, self.b, key=())
+        yield _case(name, change(table, Op.UPDATE, (bare, {"a": "y", "b": 5})), tags={"identity"})
+
+    def toast(self) -> Iterator[Scenario]:
+        """Values that are stored out of line, changed and unchanged."""
+        kept: tuple[tuple[str, Value], ...] = (
+            ("text", LONG),
+            ("bytea", LONG.encode()),
+            ("json", Json({"a": LONG})),
+            ("jsonb", Json({"a": LONG})),
+            ("hstore", Json({"a": LONG})),
+            ("text-array", Json([LONG])),
+            ("integer-array", Json(list(range(700)))),
+        )
+        for label, value in kept:
+            kind = postgresql.TYPES[label]
+            name = f"toast/{label}"
+            table = self.table(name, self.id, Column("c", kind), self.b)
+            old: Row = {"id": 1, "c": value, "b": 5}
+            yield _case(name, change(table, Op.UPDATE, (old, {**old, "b": 6})), tags={"toast"})
+            name = f"toast/{label}-to-null"
+            table = self.table(name, self.id, Column("c", kind), self.b)
+            yield _case(name, change(table, Op.UPDATE, (old, {**old, "c": None})), tags={"toast"})
+        name = "toast/key-update"
+        table = self.table(name, self.id, Column("c", postgresql.text("text")))
+        old = {"id": 1, "c": LONG}
+        yield _case(name, change(table, Op.UPDATE, (old, {**old, "id": 2})), tags={"toast", "key-update"})
+        name = "toast/insert"
+        table = self.table(name, self.id, Column("c", postgresql.text("text")))
+        yield _case(name, insert(table, old))
+
+    def rows(self) -> Iterator[Scenario]:
+        """Level two: the pool's tables, no DDL."""
+        source = self.profile.source
+        table, two_keys, bag = every_type(supports, source), composite(source), keyless(source)
+        values = self.origin.boundary_values
+        row: dict[str, Value] = {"id": 1}
+        for name in self.origin.types:
+            row[f"c_{slug(name)}"] = next(reversed(list(values(name).values())))
+        bare: Row = {"a": 1, "b": "x", "c": None}
+        yield _case("rows/debezium/read", change(table, Op.READ, (None, row)), level=2)
+        yield _case("rows/debezium/read-keyless", change(bag, Op.READ, (None, bare)), level=2)
+        if self.profile.version >= (1, 5):
+            yield _case("rows/debezium/truncate", RowChange(START, table, Op.TRUNCATE, ()), insert(table, row), level=2)
+        digits = {"1234": -2658824, "1e10": -2757260, "Infinity": 37898298469234}
+        column = "c_decimal_20_10" if self.profile.is_mysql else "c_numeric_38_10"
+        raw = "c_varbinary" if self.profile.is_mysql else "c_bytea"
+        for text, number in digits.items():
+            value = Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -10))
+            event = insert(table, {**dict.fromkeys(row), "id": 2, column: value, raw: base64.b64decode(text)})
+            yield _case(f"rows/debezium/base64-{text}", event, level=2, tags={"base64-digits"})
+        if self.profile.image == "minimal":
+            return
+        names = [c.name for c in two_keys.columns]
+        keyed: Row = {**{n: f"v{i}" for i, n in enumerate(names)}, names[0]: 5}
+        moved = change(two_keys, Op.UPDATE, (keyed, {**keyed, names[-1]: "w"}))
+        yield _case("rows/debezium/key-update", moved, level=2, tags={"key-update"})
+        pairs: list[tuple[Row | None, Row | None]] = [({**bare, "a": i}, None) for i in range(3)]
+        yield _case("rows/debezium/keyless-deletes", change(bag, Op.DELETE, *pairs), level=2)
+        if not self.profile.is_mysql:
+            held: Row = {**dict.fromkeys(row), "id": 3, "c_text": LONG, "c_bytea": LONG.encode(), "c_integer": 1}
+            yield _case(
+                "rows/debezium/toast", change(table, Op.UPDATE, (held, {**held, "c_integer": 2})), level=2, tags={"toast"}
+            )
+
+
+_RULES: Final = "debezium-json"
+_NEW: Final = "3.5.0.Final"
+_STRING: Final = "1.4.0.Final+legacy-tombstone+string+connect+base64"
+_ISO: Final = "3.5.0.Final+double+isostring+hex+unsigned-precise"
+_DEFAULT: Final = "3.5.0.Final+postgresql"
+_FULL: Final = "3.5.0.Final+postgresql+full+schemaless+transaction+string+connect+base64+interval-string"
+_OLD: Final = "1.4.0.Final+postgresql"
+
+
+def _lie(name: str, profile: str, modes: Modes, rule: str, scenario: str) -> Switch:
+    return Switch(name, profile, "modes", modes, f"{_RULES}/{rule}", scenario)
+
+
+SWITCHES: Final = (
+    Switch("no schemas", _NEW, "schemas", False, None),
+    Switch("no schema in keys", _NEW, "key_schemas", False, None),
+    Switch("schemas", "3.5.0.Final+schemaless", "schemas", True, None),
+    Switch("transaction blocks", _DEFAULT, "transactions", True, None, "shape/insert"),
+    Switch("no context headers", _NEW, "context_headers", False, None),
+    Switch("no headers of key updates", _NEW, "key_headers", False, None, "key/*"),
+    Switch("transaction last", _NEW, "transaction_first", False, None),
+    Switch("legacy tombstones", _NEW, "legacy_tombstones", True, None, "shape/delete"),
+    Switch("no tombstones", _NEW, "tombstones", False, f"{_RULES}/tombstone/kind", "shape/delete"),
+    Switch("null tombstones", _STRING, "legacy_tombstones", False, None, "shape/delete"),
+    _lie("decimals as text", _NEW, Modes(decimal="string"), "value/decimal-base64", "decimal-10-2/max"),
+    _lie("decimals as doubles", _NEW, Modes(decimal="double"), "value/decimal-base64", "decimal-10-2/max"),
+    _lie("digits as text", _NEW, Modes(decimal="string"), "value/decimal-base64-digits", "values/decimal-base64-1234"),
+    _lie("base64 for text", _STRING, Modes((1, 4), "precise", "connect", "base64"), "value/decimal-string", "decimal-10-2/max"),
+    _lie(
+        "plain decimals of 1.9",
+        _STRING,
+        Modes((1, 9), "string", "connect", "base64"),
+        "value/decimal-exponent",
+        "decimal-20-10/*",
+    ),
+    _lie(
+        "base64 for doubles",
+        _ISO,
+        Modes(decimal="precise", temporal="isostring", binary="hex", bigint_unsigned="precise"),
+        "value/decimal-double",
+        "decimal-10-2/max",
+    ),
+    _lie("negative number as it is", _NEW, Modes(wraps_unsigned=False), "value/unsigned-long", "unsigned-bigint/max"),
+    _lie(
+        "long for precise",
+        _ISO,
+        Modes(decimal="double", temporal="isostring", binary="hex"),
+        "value/unsigned-precise",
+        "unsigned-bigint/max",
+    ),
+    _lie("milliseconds alone", _NEW, Modes(temporal="connect"), "value/datetime-micros", "datetime-6/max"),
+    _lie("microseconds always", _NEW, Modes(temporal="microseconds"), "value/datetime-millis", "datetime-3/max"),
+    _lie("ISO texts", _NEW, Modes(temporal="isostring"), "value/date-days", "date/leap-day"),
+    _lie("nanoseconds", _NEW, Modes(temporal="nanoseconds"), "value/time", "time-3/last-of-day"),
+    _lie("connect for iso", _ISO, Modes(decimal="double", temporal="connect", binary="hex"), "value/iso", "date/leap-day"),
+    _lie("hex binaries", _NEW, Modes(binary="hex"), "value/binary-base64", "varbinary/high"),
+    _lie(
+        "base64 for hex",
+        _ISO,
+        Modes(decimal="double", temporal="isostring", bigint_unsigned="precise"),
+        "value/binary-hex",
+        "varbinary/high",
+    ),
+    _lie("labels as they are", _NEW, Modes(escapes_labels=False), "value/enum-escaped", "enum-quoted/member-2"),
+    _lie("YEAR 0 as 0", _NEW, Modes(year_zero=0), "value/year-zero", "year/zero"),
+    _lie("no time adjuster", _NEW, Modes(adjusts_years=False), "value/two-digit-year", "values/two-digit-year-date-low"),
+    _lie("FLOAT widened", _NEW, Modes((1, 9)), "value/float", "float/fraction"),
+    _lie("intervals as microseconds", _FULL, Modes(decimal="string", temporal="connect"), "value/interval", "interval/*"),
+    Switch("NULL kept", _NEW, "nulls_kept", True, f"{_RULES}/value/default-for-null", "values/default-for-null"),
+    Switch(
+        "defaults for NULL",
+        "2.5.4.Final+plain-key+transaction+nulls-kept",
+        "nulls_kept",
+        False,
+        f"{_RULES}/value/null-kept",
+        "values/default-for-null",
+    ),
+    Switch("whole old row", _DEFAULT, "image", "full", f"{_RULES}/before/update-without", "shape/update-one-column"),
+    Switch("old key alone", _FULL, "image", "default", f"{_RULES}/before/update-full", "shape/update-one-column"),
+    Switch("null for fallbacks", _DEFAULT, "fallbacks", False, f"{_RULES}/before/fallback", "identity/delete-not-null"),
+    Switch("names as they are", _OLD, "mangles_names", False, f"{_RULES}/image/mangled-names", "shape/awkward-names"),
+    Switch("milliseconds of the binlog", _NEW, "step_ms", 7, f"{_RULES}/envelope/commit-time", "shape/insert"),
+)
+"""Every option of a profile, flipped. Those with a rule change what a decoder recovers; the others change bytes alone."""

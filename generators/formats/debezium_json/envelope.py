@@ -1,0 +1,290 @@
+"""Debezium's structs other than rows: envelope, source and transaction blocks, keys, control messages, names by release.
+
+Source: reference/debezium.md 0.1, 0.6, 0.7, 0.15, 1.2, 1.7 to 1.12. Schemas are those of `_connect`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, Final
+
+from generators.families.connect import Schema
+from generators.formats.debezium_json.profiles import DebeziumProfile
+from generators.model import Logical, SchemaChange, Table
+
+_INT64: Final = Schema("int64")
+_OPTIONAL_INT64: Final = Schema("int64", True)
+_STRING: Final = Schema("string")
+_OPTIONAL_STRING: Final = Schema("string", True)
+_BOOLEAN: Final = Schema("boolean", True)
+_INT32: Final = Schema("int32", True)
+
+_ALLOWED: Final = (
+    ((3, 1), "true,first,first_in_data_collection,last_in_data_collection,last,false,incremental"),
+    ((1, 8), "true,last,false,incremental"),
+    ((0, 0), "true,last,false"),
+)
+
+
+def mangled(name: str) -> str:
+    """An identifier as the PostgreSQL connectors 1.4 to 2.5 read it from the replication stream: each byte of its UTF-8 above
+    0x7f is taken for a signed one and widened (reference/debezium.md 0.15)."""
+    return name if name.isascii() else "".join(chr(b if b < 0x80 else 0xFF00 | b) for b in name.encode("utf-8", "surrogatepass"))
+
+
+def adjusted(name: str, profile: DebeziumProfile) -> str:
+    """A schema's name: as it is from 2.0 on, with `_` for what Avro's names cannot have before (reference/debezium.md 1.2)."""
+    if profile.version >= (2, 0):
+        return name
+    return re.sub(r"[^A-Za-z0-9_.]", "_", name if re.match("[A-Za-z_]", name) else f"_{name[1:]}")
+
+
+def topic_name(*parts: str) -> str:
+    """A topic's name of these parts, with `_` for what Kafka does not allow."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", ".".join(parts))
+
+
+@lru_cache(maxsize=64)
+def source_schema(profile: DebeziumProfile) -> Schema:
+    """The schema of `source`."""
+    version = profile.version
+    allowed = next(text for since, text in _ALLOWED if version >= since)
+    snapshot = Schema("string", True, "io.debezium.data.Enum", 1, parameters=(("allowed", allowed),), default='"false"')
+    fields: list[tuple[str, Schema]] = [
+        ("version", _STRING),
+        ("connector", _STRING),
+        ("name", _STRING),
+        ("ts_ms", _INT64),
+        ("snapshot", snapshot),
+        ("db", _STRING),
+    ]
+    if version >= (1, 5):
+        fields.append(("sequence", _OPTIONAL_STRING))
+    if version >= (2, 6):
+        fields += [("ts_us", _OPTIONAL_INT64), ("ts_ns", _OPTIONAL_INT64)]
+    fields += _mysql_fields() if profile.is_mysql else _postgresql_fields(version)
+    name = f"io.debezium.connector.{profile.source}.Source"
+    return Schema("struct", False, name, 1 if version >= (3, 1) else None, fields=tuple(fields))
+
+
+def _mysql_fields() -> list[tuple[str, Schema]]:
+    return [
+        ("table", _OPTIONAL_STRING),
+        ("server_id", _INT64),
+        ("gtid", _OPTIONAL_STRING),
+        ("file", _STRING),
+        ("pos", _INT64),
+        ("row", Schema("int32")),
+        ("thread", _OPTIONAL_INT64),
+        ("query", _OPTIONAL_STRING),
+    ]
+
+
+def _postgresql_fields(version: tuple[int, int]) -> list[tuple[str, Schema]]:
+    found = [
+        ("schema", _STRING),
+        ("table", _STRING),
+        ("txId", _OPTIONAL_INT64),
+        ("lsn", _OPTIONAL_INT64),
+        ("xmin", _OPTIONAL_INT64),
+    ]
+    return [*found, ("origin", _OPTIONAL_STRING), ("origin_lsn", _OPTIONAL_INT64)] if version >= (3, 5) else found
+
+
+@lru_cache(maxsize=64)
+def transaction_schema(profile: DebeziumProfile) -> Schema:
+    """The schema of `transaction`."""
+    fields = (("id", _STRING), ("total_order", _INT64), ("data_collection_order", _INT64))
+    if profile.version >= (2, 0):
+        return Schema("struct", True, "event.block", 1, fields=fields)
+    return Schema("struct", True, fields=fields)
+
+
+@lru_cache(maxsize=1024)
+def envelope_schema(profile: DebeziumProfile, full_name: str, row: Schema) -> Schema:
+    """The schema of a change of a row of that schema, in the order of the release's members."""
+    fields = [("before", row), ("after", row), ("source", source_schema(profile))]
+    transaction = [("transaction", transaction_schema(profile))]
+    stamps = ("ts_ms", "ts_us", "ts_ns") if profile.version >= (2, 6) else ("ts_ms",)
+    rest = [("op", _STRING), *((stamp, _OPTIONAL_INT64) for stamp in stamps)]
+    fields += transaction + rest if profile.transaction_first else rest + transaction
+    number = 2 if profile.version >= (2, 6) else 1 if profile.version >= (2, 0) else None
+    return Schema("struct", False, adjusted(f"{full_name}.Envelope", profile), number, fields=tuple(fields))
+
+
+def stamps(profile: DebeziumProfile, ms: int) -> dict[str, int]:
+    """`ts_ms`, and from 2.6 on `ts_us` and `ts_ns`, of one moment."""
+    if profile.version < (2, 6):
+        return {"ts_ms": ms}
+    return {"ts_ms": ms, "ts_us": ms * 1000, "ts_ns": ms * 1_000_000}
+
+
+def _numbered(profile: DebeziumProfile) -> int | None:
+    """Structs other than rows have a version from 2.0 on."""
+    return 1 if profile.version >= (2, 0) else None
+
+
+@lru_cache(maxsize=64)
+def heartbeat_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
+    """Key and value of a heartbeat."""
+    common, number = "io.debezium.connector.common", _numbered(profile)
+    key = Schema("struct", False, f"{common}.ServerNameKey", number, fields=(("serverName", _STRING),))
+    return key, Schema("struct", False, f"{common}.Heartbeat", number, fields=(("ts_ms", _INT64),))
+
+
+@lru_cache(maxsize=64)
+def boundary_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
+    """Key and value of a transaction's BEGIN and END."""
+    common, number = "io.debezium.connector.common", _numbered(profile)
+    key = Schema("struct", False, f"{common}.TransactionMetadataKey", number, fields=(("id", _STRING),))
+    fields = (("data_collection", _STRING), ("event_count", _INT64))
+    collection = Schema("struct", False, "event.collection" if number else "", number, fields=fields)
+    members = [
+        ("status", _STRING),
+        ("id", _STRING),
+        ("event_count", _OPTIONAL_INT64),
+        ("data_collections", Schema("array", True, items=collection)),
+    ]
+    if number:
+        members.append(("ts_ms", _INT64))
+    return key, Schema("struct", False, f"{common}.TransactionMetadataValue", number, fields=tuple(members))
+
+
+@lru_cache(maxsize=64)
+def message_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
+    """Key and value of a logical decoding message."""
+    common = "io.debezium.connector.postgresql"
+    key = Schema("struct", False, f"{common}.MessageKey", _numbered(profile), fields=(("prefix", _OPTIONAL_STRING),))
+    content = (("prefix", _OPTIONAL_STRING), ("content", Schema("bytes", True)))
+    block = Schema("struct", False, f"{common}.Message", _numbered(profile), fields=content)
+    members = [("op", _STRING), ("ts_ms", _OPTIONAL_INT64), ("source", source_schema(profile))]
+    if profile.transaction_first:
+        members.append(("transaction", transaction_schema(profile)))
+    value = Schema("struct", False, f"{common}.MessageValue", _numbered(profile), fields=(*members, ("message", block)))
+    return key, value
+
+
+@lru_cache(maxsize=64)
+def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
+    """Key and value of a schema change, by release (reference/debezium.md 1.11)."""
+    common, number = "io.debezium.connector.mysql", _numbered(profile)
+    key = Schema("struct", False, f"{common}.SchemaChangeKey", number, fields=(("databaseName", _STRING),))
+    source = ("source", source_schema(profile))
+    if profile.version < (1, 5):
+        fields = [source, ("databaseName", _STRING), ("ddl", _STRING)]
+    else:
+        text = _OPTIONAL_STRING if number else _STRING
+        fields = [source, ("databaseName", text), ("schemaName", _OPTIONAL_STRING), ("ddl", text)]
+        fields.append(("tableChanges", Schema("array", items=_change_schema(profile))))
+        if number:
+            fields.insert(1, ("ts_ms", _INT64))
+    return key, Schema("struct", False, f"{common}.SchemaChangeValue", number, fields=tuple(fields))
+
+
+def _change_schema(profile: DebeziumProfile) -> Schema:
+    common, number = "io.debezium.connector.schema", _numbered(profile)
+    strings = Schema("array", True, items=_STRING)
+    column: list[tuple[str, Schema]] = [
+        ("name", _STRING),
+        ("jdbcType", Schema("int32")),
+        ("nativeType", _INT32),
+        ("typeName", _STRING),
+        ("typeExpression", _OPTIONAL_STRING),
+        ("charsetName", _OPTIONAL_STRING),
+        ("length", _INT32),
+        ("scale", _INT32),
+        ("position", Schema("int32")),
+        ("optional", _BOOLEAN),
+        ("autoIncremented", _BOOLEAN),
+        ("generated", _BOOLEAN),
+    ]
+    if number:
+        column += [("comment", _OPTIONAL_STRING), ("defaultValueExpression", _OPTIONAL_STRING), ("enumValues", strings)]
+    columns = Schema("array", items=Schema("struct", False, f"{common}.Column", number, fields=tuple(column)))
+    table = (
+        ("defaultCharsetName", _OPTIONAL_STRING),
+        ("primaryKeyColumnNames", strings),
+        ("columns", columns),
+        ("comment", _OPTIONAL_STRING),
+    )
+    described = Schema("struct", True, f"{common}.Table", number, fields=table if number else table[:3])
+    fields = (("type", _STRING), ("id", _STRING), ("table", described))
+    return Schema("struct", False, f"{common}.Change", number, fields=fields)
+
+
+_JDBC: Final = {
+    "tinyint": 5,
+    "smallint": 5,
+    "mediumint": 4,
+    "int": 4,
+    "bigint": -5,
+    "decimal": 3,
+    "float": 6,
+    "double": 8,
+    "bit": -7,
+    "char": 1,
+    "varchar": 12,
+    "binary": -2,
+    "varbinary": -3,
+    "date": 91,
+    "time": 92,
+    "datetime": 93,
+    "timestamp": 2014,
+    "year": 4,
+    "enum": 1,
+    "set": 1,
+    "json": 1111,
+}
+_TEXTS: Final = (Logical.TEXT, Logical.ENUM, Logical.SET)
+
+
+SILENT: Final = ("create view", "drop view", "create sequence")
+"""Actions of `mysql.DDL_ACTIONS` that the connector's parser passes over."""
+
+
+def table_changes(event: SchemaChange) -> list[dict[str, Any]]:
+    """`tableChanges` of a statement; a table that is gone is not described."""
+    table = event.after or event.before
+    if table is None or not event.table or event.action == "truncate table":
+        return []
+    type_ = {"create table": "CREATE", "drop table": "DROP"}.get(event.action, "ALTER")
+    quoted = ".".join(f'"{part}"' for part in (event.database, event.table))
+    return [{"type": type_, "id": quoted, "table": None if type_ == "DROP" else _described(table)}]
+
+
+def _described(table: Table) -> dict[str, Any]:
+    columns = []
+    for position, column in enumerate(table.columns, 1):
+        kind = column.type
+        name = kind.key.upper()
+        texts = kind.name.endswith("text") or kind.logical in _TEXTS
+        sized = kind.name in ("char", "varchar", "binary", "varbinary", "bit")
+        columns.append(
+            {
+                "name": column.name,
+                "jdbcType": _JDBC.get(kind.name, 12 if texts else 2004),
+                "typeName": name,
+                "typeExpression": name,
+                "charsetName": "utf8mb4" if texts else None,
+                "length": kind.precision or (kind.length if sized else None) or kind.fsp or None,
+                "scale": kind.scale,
+                "position": position,
+                "optional": column.nullable,
+                "autoIncremented": False,
+                "generated": False,
+                "enumValues": [f"'{m}'" for m in kind.members],
+            }
+        )
+    return {"defaultCharsetName": "utf8mb4", "primaryKeyColumnNames": list(table.handle_key), "columns": columns}
+
+
+def row_name(profile: DebeziumProfile, prefix: str, table: Table) -> str:
+    """`prefix.database.table`, or `prefix.schema.table`: the topic before it is sanitised, and the schemas' common name."""
+    return ".".join((prefix, *qualified(profile, table)))
+
+
+def qualified(profile: DebeziumProfile, table: Table) -> tuple[str, str]:
+    """Database or schema, and table, as the connector names them."""
+    outer = table.database if profile.is_mysql else table.schema or "public"
+    return (mangled(outer), mangled(table.name)) if profile.mangles_names else (outer, table.name)

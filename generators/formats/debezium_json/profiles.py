@@ -1,0 +1,180 @@
+"""Debezium releases and their options, as the facts that change what is written.
+
+Source: reference/debezium.md 0, 1.1 to 1.11 and 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from generators.errors import UnknownName, UsageError
+from generators.families.debezium.values import BINARIES, DECIMALS, TEMPORALS, UNSIGNEDS, Modes
+from generators.model import SourceType
+from generators.wire_format import Profile
+
+RELEASES: Final = ("1.4.0.Final", "1.9.7.Final", "2.5.4.Final", "3.5.0.Final")
+
+
+@dataclass(frozen=True, slots=True)
+class DebeziumProfile(Profile):
+    """A Debezium release, its connector's options and the converter's, as the facts that change bytes.
+
+    `image` is the row image of the database: full or minimal of MySQL's binlog, full or default of PostgreSQL's REPLICA
+    IDENTITY. `schemas` and `key_schemas` are `schemas.enable` of the value's and the key's converter; `transactions` is
+    `provide.transaction.metadata`; `nulls_kept` is `replace.null.with.default=false`; `legacy_tombstones` a Kafka Connect before
+    2.2, which writes null as an object. Releases from 2.0 on run with `skipped.operations=none`, so that TRUNCATE is written.
+    `mangles_names`, `context_headers`, `transaction_first` and `step_ms` (the resolution of `source.ts_ms`) follow from release
+    and connector; `key_headers`, `fallbacks` and `tombstones` are the same in every profile.
+    """
+
+    modes: Modes = Modes()
+    image: str = "full"
+    schemas: bool = True
+    key_schemas: bool = True
+    transactions: bool = False
+    nulls_kept: bool = False
+    legacy_tombstones: bool = False
+    mangles_names: bool = False
+    context_headers: bool = False
+    transaction_first: bool = False
+    step_ms: int = 1
+    key_headers: bool = True
+    fallbacks: bool = True
+    tombstones: bool = True
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """Major and minor number of the release."""
+        return self.modes.release
+
+    @property
+    def is_mysql(self) -> bool:
+        """Whether the connector is MySQL's."""
+        return self.source == "mysql"
+
+
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "source": ("postgresql",),
+    "image": ("full", "minimal"),
+    "schemas": ("schemaless", "plain-key"),
+    "transactions": ("transaction",),
+    "nulls": ("nulls-kept",),
+    "tombstones": ("legacy-tombstone",),
+    "decimal": DECIMALS[1:],
+    "temporal": TEMPORALS[1:],
+    "binary": BINARIES[1:],
+    "unsigned": ("unsigned-precise",),
+    "interval": ("interval-string",),
+}
+"""Options by what they set, in the order of a profile's name; at most one of each."""
+
+OPTIONS: Final = tuple(option for group in GROUPS.values() for option in group)
+
+_MYSQL_ASSUMED: Final = (
+    "the MySQL connector behaves as MariaDB's was seen to; ids of transactions are GTIDs; columns of tableChanges"
+)
+_POSTGRESQL_ASSUMED: Final = "order of members of hstore; REAL of a snapshot is widened; 24:00:00 in connect and isostring"
+
+
+def profile(release: str, *options: str) -> DebeziumProfile:
+    """The profile of a release with options, in any order. Raises UnknownName, or UsageError for a pair that cannot be."""
+    if release not in RELEASES:
+        raise UnknownName("release", release, RELEASES, of="Debezium")
+    for option in options:
+        if option not in OPTIONS:
+            raise UnknownName("option", option, OPTIONS, of="debezium-json")
+    if len(set(options)) < len(options):
+        raise UsageError(f"options {', '.join(options)}: each may be given once")
+    chosen = _chosen(options)
+    major, minor = map(int, release.split(".")[:2])
+    version = (major, minor)
+    _check(release, version, chosen)
+    postgresql = "source" in chosen
+    modes = Modes(
+        version,
+        decimal=chosen.get("decimal", DECIMALS[0]),
+        temporal=chosen.get("temporal", TEMPORALS[0]),
+        binary=chosen.get("binary", BINARIES[0]),
+        bigint_unsigned=UNSIGNEDS["unsigned" in chosen],
+        interval="string" if "interval" in chosen else "numeric",
+    )
+    return DebeziumProfile(
+        release,
+        tuple(option for option in OPTIONS if option in options),
+        modes.deployment,
+        _POSTGRESQL_ASSUMED if postgresql else _MYSQL_ASSUMED,
+        "postgresql" if postgresql else "mysql",
+        modes,
+        image=chosen.get("image", "default" if postgresql else "full"),
+        schemas=chosen.get("schemas") != "schemaless",
+        key_schemas="schemas" not in chosen,
+        transactions="transactions" in chosen,
+        nulls_kept="nulls" in chosen,
+        legacy_tombstones="tombstones" in chosen,
+        mangles_names=postgresql and version <= (2, 5),
+        context_headers=version >= (3, 5),
+        transaction_first=version >= (3, 5),
+        step_ms=1 if postgresql else 1000,
+    )
+
+
+def _chosen(options: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for group, members in GROUPS.items():
+        given = [option for option in members if option in options]
+        if len(given) > 1:
+            raise UsageError(f"options {' and '.join(given)} exclude each other: both set {group}")
+        if given:
+            found[group] = given[0]
+    return found
+
+
+def _check(release: str, version: tuple[int, int], chosen: Mapping[str, str]) -> None:
+    """Refuses what no deployment can be. Raises UsageError."""
+    postgresql = "source" in chosen
+    refused = (
+        (
+            chosen.get("image") == "full" and not postgresql,
+            "full is PostgreSQL's REPLICA IDENTITY",
+        ),
+        (chosen.get("image") == "minimal" and postgresql, "minimal is MySQL's binlog_row_image"),
+        (
+            chosen.get("image") == "minimal" and release != "1.9.7.Final",
+            "minimal is known of 1.9.7 alone: 2.5.4 and 3.5.0 stop on the first row (reference/debezium.md 0.4)",
+        ),
+        ("nulls" in chosen and version < (2, 0), "nulls-kept needs Kafka Connect 3.5, later than this release"),
+        ("tombstones" in chosen and version > (1, 4), "legacy-tombstone needs Kafka Connect before 2.2, older than this release"),
+        ("tombstones" in chosen and "schemas" in chosen, "legacy-tombstone needs schemas in key and value"),
+        (chosen.get("temporal") == "adaptive" and not postgresql, "adaptive is refused by the MySQL connector"),
+        (
+            chosen.get("temporal") in ("isostring", "microseconds", "nanoseconds") and version < (3, 1),
+            "isostring, microseconds and nanoseconds came with 3.1",
+        ),
+        (chosen.get("binary") == "base64-url-safe" and version < (2, 0), "base64-url-safe came with 2.0"),
+        ("unsigned" in chosen and postgresql, "unsigned-precise is MySQL's: PostgreSQL has no unsigned types"),
+        ("interval" in chosen and not postgresql, "interval-string is PostgreSQL's: MySQL has no intervals"),
+    )
+    for wrong, why in refused:
+        if wrong:
+            raise UsageError(f"{release}: {why}")
+
+
+PROFILES: Final = (
+    profile("3.5.0.Final"),
+    profile("3.5.0.Final", "schemaless"),
+    profile("2.5.4.Final", "plain-key", "transaction", "nulls-kept"),
+    profile("1.9.7.Final", "minimal"),
+    profile("1.4.0.Final", "legacy-tombstone", "string", "connect", "base64"),
+    profile("3.5.0.Final", "double", "isostring", "hex", "unsigned-precise"),
+    profile("3.5.0.Final", "postgresql"),
+    profile("3.5.0.Final", "postgresql", "full", "schemaless", "transaction", "string", "connect", "base64", "interval-string"),
+    profile("1.4.0.Final", "postgresql"),
+)
+"""Three deployments: the defaults; string, connect, base64; double, isostring, hex, unsigned-precise."""
+
+
+def supports(kind: SourceType) -> bool:
+    """Whether a connector has the type: every type of `generators.sources.mysql` and `generators.sources.postgresql`."""
+    return kind.source in ("mysql", "postgresql")

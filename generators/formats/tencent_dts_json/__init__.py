@@ -1,0 +1,270 @@
+"""Tencent Cloud DTS JSON: data subscription records (FlatRecord) of a MySQL source, message version 1.
+
+Source: document 003, an older edition of the same page, and reference/cloud_vendors.md 2. There is no public source and no
+captured message: field names and rules on values are documented, JSON types and shapes are not. One record is one row, or one
+control or DDL message; `oldColumns` and `newColumns` hold texts in the order of `columns`. Document 003's own text is damaged in
+places (TX-15); geometry, on which the editions disagree (TX-5), is no type of `generators.sources.mysql`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from generators.families.java_text import hash_code, json_string, remainder_of_abs
+from generators.formats.tencent_dts_json.cases import cell_faults, scenarios, switches
+from generators.formats.tencent_dts_json.profiles import NAME, PROFILES, TencentProfile, profile
+from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, row_text, types_of
+from generators.model import (
+    Change,
+    Event,
+    Heartbeat,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Logical,
+    Message,
+    Op,
+    RowChange,
+    SchemaChange,
+    SourceType,
+    Table,
+    TransactionMark,
+    Value,
+    Watermark,
+    Written,
+)
+from generators.wire_format import Format, KindRow, Loss
+
+__all__ = ["FORMAT", "PROFILES", "TencentProfile", "profile", "write"]
+
+GTID: Final = "c7c98333-6006-11ed-bfc9-b8cef6e1a231"
+COMMITS_PER_FILE: Final = 1000
+"""The virtual binlog: the counter of `Instant.seq` over this is the file's number less `FIRST_FILE`."""
+FIRST_FILE: Final = 4
+
+FIELDS: Final = (
+    "id",
+    "version",
+    "messageType",
+    "fileName",
+    "position",
+    "safePosition",
+    "timestamp",
+    "gtid",
+    "transactionId",
+    "serverId",
+    "threadId",
+    "sourceType",
+    "sourceVersion",
+    "schemaName",
+    "tableName",
+    "objectName",
+    "columns",
+    "oldColumns",
+    "newColumns",
+    "sql",
+    "executionTime",
+    "heartbeatTimestamp",
+    "syncedGtid",
+    "fakeGtid",
+    "pkNames",
+    "readerTimestamp",
+    "tags",
+    "total",
+    "index",
+)
+"""Every field of document 003, in its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A record before serialisation: JSON text by field, its change, and what its place follows from."""
+
+    type: str
+    members: Mapping[str, str]
+    change: Change
+    object: str = ""
+    key: Texts = ()
+
+
+def write(history: History, profile: TencentProfile, layout: Layout) -> list[Written]:
+    """The records of a history in order: one a row, DDL statement, transaction mark, heartbeat and watermark (as CHECKPOINT).
+
+    The first gtid and id are drawn from the history's seed.
+    """
+    chance = random.Random(f"{history.seed}/{profile.name}")
+    first_id, first_gtid = chance.randrange(1, 1_000_000), chance.randrange(1, 100_000)
+    written: list[Written] = []
+    for ordinal, event in enumerate(history.events):
+        gtid = f"{GTID}:{first_gtid + ordinal}"
+        for record in _records(event, ordinal, gtid, profile):
+            stamp = event.at.ms + profile.reader_lag_ms
+            members = {
+                "id": str(first_id + len(written)),
+                "version": "1",
+                "messageType": f'"{record.type}"',
+                "sourceType": _text(profile.source_type, profile),
+                "sourceVersion": '"8.0.22"',
+                "fakeGtid": "false",
+                "readerTimestamp": str(stamp),
+                "tags": profile.tags,
+                **_fragment(profile),
+                **record.members,
+            }
+            place = _partition(record, profile, layout.partitions)
+            text = _serialise(members, profile)
+            message = Message(layout.topic, place, None, text.encode(), timestamp_ms=stamp, event=ordinal)
+            written.append(Written(message, (record.change,)))
+    return written
+
+
+def _fragment(profile: TencentProfile) -> dict[str, str]:
+    """`total` and `index`, reserved and without meaning; the older edition's words make `index` the total (TX-7)."""
+    return {"total": "1", "index": "1" if profile.index_is_total else "0"}
+
+
+def _text(text: str, profile: TencentProfile) -> str:
+    return json_string(text, profile.escapes)
+
+
+def _serialise(members: Mapping[str, str], profile: TencentProfile) -> str:
+    """The JSON text in the document's order of fields; one that does not apply is null, or left out (TX-10)."""
+    found = [f'"{name}":{members.get(name, "null")}' for name in FIELDS if name in members or not profile.absent]
+    return "{" + ",".join(found) + "}"
+
+
+def position_of(at: Instant, ordinal: int) -> tuple[str, str, str]:
+    """File name, position and safe position of an event in the virtual binlog. The position's file number has lost the name's
+    zero padding (TX-12)."""
+    number = FIRST_FILE + at.seq // COMMITS_PER_FILE
+    end = 2196 + 500 * ordinal
+    return f"mysql-bin.{number:06d}", f"{end}@{number}", f"{end - 195}@{number}"
+
+
+def _log(event: Event, ordinal: int, gtid: str) -> dict[str, str]:
+    """The fields of an event in the binlog."""
+    name, position, safe = position_of(event.at, ordinal)
+    return {
+        "fileName": f'"{name}"',
+        "position": f'"{position}"',
+        "safePosition": f'"{safe}"',
+        "timestamp": str(event.at.ms // 1000),
+        "gtid": f'"{gtid}"',
+        "serverId": "109741",
+        "threadId": "12",
+    }
+
+
+def _records(event: Event, ordinal: int, gtid: str, profile: TencentProfile) -> Iterator[_Record]:
+    log = _log(event, ordinal, gtid)
+    position = position_of(event.at, ordinal)[1]
+    committed = event.at.ms // 1000 * 1_000_000
+    match event:
+        case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
+            yield from _rows(event, log, Change(0, Kind.ROW, event.op, position=position, commit_time_us=committed), profile)
+        case SchemaChange():
+            members = {
+                **log,
+                "schemaName": _text(event.database, profile),
+                "sql": _text(event.sql, profile),
+                "executionTime": "0",
+            }
+            ddl = Change(0, Kind.DDL, database=event.database, sql=event.sql, position=position, commit_time_us=committed)
+            yield _Record("DDL", members, ddl)
+        case TransactionMark():
+            mark = Change(0, Kind.TRANSACTION, position=position, commit_time_us=committed)
+            named = {"transactionId": _text(event.id, profile)} if event.mark == "COMMIT" else {}
+            yield _Record(event.mark, {**log, **named}, mark)
+        case Heartbeat():
+            seconds = {"heartbeatTimestamp": str(event.at.ms // 1000)}
+            yield _Record("HEARTBEAT", seconds, Change(0, Kind.HEARTBEAT))
+        case Watermark():
+            done = {name: log[name] for name in ("fileName", "position", "safePosition")}
+            done["syncedGtid"] = f'"{GTID}:1-{gtid.rpartition(":")[2]}"'
+            accept = ((Kind.WATERMARK, None), (Kind.HEARTBEAT, None))
+            yield _Record("CHECKPOINT", done, Change(0, Kind.CONTROL, position=position, accept=accept))
+        case _:
+            return
+
+
+def _rows(event: RowChange, log: Mapping[str, str], bare: Change, profile: TencentProfile) -> Iterator[_Record]:
+    table = event.table
+    object_name = f"{table.database}.{table.name}"
+    shared = {
+        **log,
+        "schemaName": _text(table.database, profile),
+        "tableName": _text(table.name, profile),
+        "objectName": _text(object_name, profile),
+        "columns": columns_of(table, profile),
+    }
+    keys = table.primary_key
+    if keys:
+        shared["pkNames"] = f"[{','.join(_text(name, profile) for name in keys)}]"
+    for images in event.rows:
+        change, old, new = images_of(table, images, bare, profile)
+        sides = {"oldColumns": old, "newColumns": new}
+        # "null on INSERT" and "null on DELETE" are documented, so these two are never left out of a row.
+        members = {**shared, **{n: row_text(t, profile) if t is not None else "null" for n, t in sides.items()}}
+        shown = new if new is not None else old
+        assert shown is not None
+        yield _Record(event.op.value, members, _named(change, table), object_name, keys_of(table, shown))
+
+
+def _named(change: Change, table: Table) -> Change:
+    return replace(change, database=table.database, table=table.name, keys=table.primary_key or None, types=types_of(table))
+
+
+def _partition(record: _Record, profile: TencentProfile, partitions: int) -> int:
+    """By hash of the object's name, or of that and the key's texts (571/49934); Java's hash is assumed, and 0 for other
+    messages."""
+    if not record.object:
+        return 0
+    found = hash_code(record.object)
+    if profile.pk_hash:
+        for text in record.key:
+            found ^= hash_code(text or "")
+    return remainder_of_abs(found, partitions)
+
+
+def supports(kind: SourceType) -> bool:
+    """Whether the source has the type: every MySQL type of `generators.sources.mysql`."""
+    return kind.source == "mysql"
+
+
+def _milliseconds(_kind: SourceType, value: Value) -> Value:
+    return value // 1000 * 1000 if isinstance(value, int) else value
+
+
+def losses(_profile: TencentProfile) -> tuple[Loss, ...]:
+    """What the records do not hold of a row: TIMESTAMP below the millisecond."""
+    return (Loss((Logical.TIMESTAMP,), "TIMESTAMP is cut off after milliseconds", "document 003, timestamp", _milliseconds),)
+
+
+KINDS: Final = (
+    KindRow("messageType INSERT", "ROW", "INSERT", "oldColumns null"),
+    KindRow("messageType UPDATE", "ROW", "UPDATE", "both images, whole"),
+    KindRow("messageType DELETE", "ROW", "DELETE", "newColumns null"),
+    KindRow("messageType DDL", "DDL", note="sql and schemaName; no table"),
+    KindRow("messageType BEGIN or COMMIT", "TRANSACTION", note="also of transactions without rows"),
+    KindRow("messageType HEARTBEAT", "HEARTBEAT"),
+    KindRow("messageType CHECKPOINT", "CONTROL, WATERMARK or HEARTBEAT", note="up to where DTS has read: no more is documented"),
+)
+
+FORMAT: Final = Format(
+    name=NAME,
+    title="Tencent Cloud DTS JSON (FlatRecord)",
+    source="mysql",
+    profiles=PROFILES,
+    write=write,
+    kinds=KINDS,
+    position="`position`, end offset and file number as `2196@4`; the rows of one event share it, heartbeats have none",
+    scenarios=scenarios,
+    switches=switches(),
+    supports=supports,
+    cell_faults=cell_faults,
+    losses=losses,
+)

@@ -1,0 +1,217 @@
+"""The named cases that only Tencent DTS JSON has, its unfit cells, and the switches that make its writer lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
+
+from generators.families.java_text import Escapes
+from generators.formats.tencent_dts_json.profiles import NAME, TencentProfile
+from generators.garbage.faults import CELL_FAULTS, CellFault
+from generators.model import (
+    Column,
+    Deployment,
+    Event,
+    Heartbeat,
+    History,
+    Instant,
+    Op,
+    Row,
+    Scenario,
+    SchemaChange,
+    SourceType,
+    Table,
+    TransactionMark,
+    Value,
+    Watermark,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import BOUNDARY, COMPOSITE, ID, KEYLESS, START, change, insert, one_column, slug
+from generators.wire_format import Switch
+
+_STRING: Final = mysql.text("varchar", 64)
+_ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
+_ONE: Final[Row] = {"id": 1, "a": "x", "b": "k"}
+_TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
+
+
+def scenarios(profile: TencentProfile, database: str) -> Iterator[Scenario]:
+    """Every format-specific case that the profile can write, with level-one tables in `database`."""
+    yield from _ddl(database)
+    yield from _control(database)
+    yield from _lists(database)
+    yield from _envelope(database)
+    yield from _values(database)
+    yield from _rows()
+
+
+def _case(name: str, *events: Event, tags: frozenset[str] | set[str] = frozenset(), level: int = 1) -> Scenario:
+    return Scenario(name, History(events, seed=sum(name.encode())), level, BOUNDARY | tags)
+
+
+def _table(database: str, name: str, *columns: Column, key: tuple[str, ...] = ("id",)) -> Table:
+    return Table(database, slug(name), columns or _ABC, key)
+
+
+def _ddl(database: str) -> Iterator[Scenario]:
+    for action, ddl in mysql.DDL_ACTIONS.items():
+        if "sequence" in action:
+            continue  # MySQL has none
+        name = f"ddl/{action.replace(' ', '-')}"
+        table = slug(name)
+        where = f"{database}_{table}" if ddl.level == "database" else database
+        sql = ddl.sql.format(db=mysql.quote(where), table=mysql.quote(table), other=mysql.quote(f"{table}_other"))
+        event = SchemaChange(START, action, sql, where, "" if ddl.level == "database" else table)
+        yield _case(name, event, tags={f"ddl:{action}"})
+    sql = "/* from a tool */ ALTER TABLE `lines`\r\n\tADD COLUMN `d` int"
+    yield _case("ddl/comment-and-lines", SchemaChange(START, "add column", sql, database, "lines"), tags={"ddl:add column"})
+
+
+def _control(database: str) -> Iterator[Scenario]:
+    begin, commit = (TransactionMark(Instant(START.ms, seq), mark, "85") for seq, mark in ((1, "BEGIN"), (3, "COMMIT")))
+    yield _case("control/begin", begin, tags={"control:begin"})
+    yield _case("control/commit", commit, tags={"control:commit"})
+    yield _case("control/empty-transaction", begin, commit, tags={"control:empty-transaction"})
+    name = "control/whole-transaction"
+    table = _table(database, name)
+    yield _case(name, begin, insert(table, _ONE), insert(table, _TWO), commit)
+    name = "control/heartbeat"
+    yield _case(name, Heartbeat(START), Heartbeat(Instant(START.ms + 10_987, 2)), tags={"control:heartbeat"})
+    name = "control/heartbeat-between-rows"
+    table = _table(database, name)
+    yield _case(name, insert(table, _ONE), Heartbeat(START), insert(table, _TWO), tags={"control:heartbeat"})
+    yield _case("control/checkpoint", Watermark(START), tags={"control:checkpoint"})
+    name = "control/checkpoint-between-rows"
+    table = _table(database, name)
+    yield _case(name, insert(table, _ONE), Watermark(START), insert(table, _TWO), tags={"control:checkpoint"})
+
+
+def _lists(database: str) -> Iterator[Scenario]:
+    last: Row = {"id": 3, "a": None, "b": "m"}
+    for name, op, pair in (
+        ("lists/null-last", Op.INSERT, (None, _TWO)),
+        ("lists/null-inside", Op.INSERT, (None, last)),
+        ("lists/nulls-after-key", Op.INSERT, (None, {"id": 4, "a": None, "b": None})),
+        ("lists/update-other-length", Op.UPDATE, (_TWO, {**_TWO, "b": "z"})),
+        ("lists/delete-null-last", Op.DELETE, (_TWO, None)),
+    ):
+        yield _case(name, change(_table(database, name), op, pair))
+    name = "lists/key-last"
+    columns = (Column("b", _STRING), Column("a", _STRING), ID)
+    yield _case(name, insert(_table(database, name, *columns), {"id": 1, "a": "x", "b": None}))
+    name = "lists/all-null"
+    table = _table(database, name, Column("a", _STRING), Column("b", _STRING), key=())
+    yield _case(name, insert(table, {"a": None, "b": None}))
+    name = "lists/columns-swapped"
+    table = _table(database, name)
+    swapped = replace(table, columns=(_ABC[0], _ABC[2], _ABC[1]))
+    yield _case(name, insert(table, _ONE), insert(swapped, {**_ONE, "id": 2}, Instant(START.ms, 2)), tags={"lists:swapped"})
+
+
+def _envelope(database: str) -> Iterator[Scenario]:
+    name = "envelope/commit-time-seconds"
+    yield _case(name, insert(_table(database, name), _ONE, Instant(START.ms + 987, 1)))
+    name = "envelope/file-above-six-digits"
+    yield _case(name, insert(_table(database, name), _ONE, Instant(START.ms, 1_000_000_000)), tags={"position:file"})
+    name = "envelope/delivered-twice"
+    table = _table(database, name)
+    yield _case(name, insert(table, _ONE), insert(table, _ONE), tags={"delivery:twice"})
+    name = "envelope/fragment-fields"
+    yield _case(name, insert(_table(database, name), _ONE), tags={"fragment"})
+    name = "envelope/source-type"
+    yield _case(name, insert(_table(database, name), _ONE), tags={"source-type"})
+    name = "envelope/no-key"
+    keyless = _table(database, name, key=())
+    yield _case(name, insert(keyless, _ONE), change(keyless, Op.DELETE, (_ONE, None)), tags={"keys:none"})
+    name = "envelope/dotted-names"
+    yield _case(name, insert(Table(database, "envelope.dotted", _ABC, ("id",)), _ONE))
+    for i in (1, 2, 3, 4):
+        name = f"envelope/place-{i}"
+        yield _case(name, insert(_table(database, name), {**_ONE, "id": i}))
+    name = "envelope/place-rows"
+    many: list[tuple[Row | None, Row | None]] = [(None, {**_ONE, "id": i}) for i in range(1, 8)]
+    yield _case(name, change(_table(database, name), Op.INSERT, *many))
+
+
+_BINARY: Final = mysql.binary("varbinary", 16)
+_OWN_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
+    ("document-binary", _BINARY, b"\x0f\xff"),
+    ("document-number", mysql.decimal(2, 1), Decimal("3.0")),
+    ("document-datetime-6", mysql.temporal("datetime", 6), mysql.wall("2024-10-24 12:34:56.123456")),
+    ("document-datetime-0", mysql.temporal("datetime"), mysql.wall("2024-10-25 12:34:56")),
+    ("document-timestamp-6", mysql.temporal("timestamp", 6), mysql.wall("2024-10-24 04:34:56.123456")),
+    ("timestamp-round-up", mysql.temporal("timestamp", 6), mysql.wall("2024-10-24 04:34:56.999999")),
+    ("timestamp-shanghai-overlap", mysql.temporal("timestamp"), mysql.wall("1991-09-14 16:30:00")),
+    ("timestamp-shanghai-after", mysql.temporal("timestamp"), mysql.wall("1991-09-14 18:30:00")),
+    ("datetime-day-like-month", mysql.temporal("datetime", 3), mysql.wall("2024-03-04 05:06:07.089")),
+    ("time-minus-tenth", mysql.temporal("time", 1), -100_000),
+    ("time-over-24h-fraction", mysql.temporal("time", 3), (100 * 3600 + 62) * mysql.MICROS + 5_000),
+    ("binary-text-of-hex", _BINARY, b"0x41"),
+    ("binary-one-byte", _BINARY, b"\x05"),
+    ("text-like-hex", _STRING, "0x0fff"),
+    ("bit-two-ones", mysql.bit(8), 11),
+    ("enum-numeric-label", mysql.enum_of("2", "1", "x"), 1),
+    ("set-numeric-label", mysql.set_of("4", "x", "1"), 4),
+)
+
+_VALUE_TAGS: Final = {"datetime-day-like-month": {"datetime:day-first"}, "text-like-hex": {"text:hex"}}
+
+
+def _values(database: str) -> Iterator[Scenario]:
+    for label, kind, value in _OWN_VALUES:
+        name = f"values/{label}"
+        yield _case(name, insert(one_column(database, name, kind), {"id": 1, "c": value}), tags=_VALUE_TAGS.get(label, set()))
+
+
+def _rows() -> Iterator[Scenario]:
+    """Level two: the pool's tables, no DDL."""
+    names = [column.name for column in COMPOSITE.columns]
+    row: Row = {**{name: f"v{i}" for i, name in enumerate(names)}, names[0]: 5}
+    yield _case("rows/tencent/nulls-inside", insert(COMPOSITE, {**row, names[2]: None, names[3]: None}), level=2)
+    bare: Row = {"a": 1, "b": "x", "c": None}
+    updates = change(KEYLESS, Op.UPDATE, (bare, {**bare, "b": None}), ({**bare, "a": None, "b": None}, bare))
+    yield _case("rows/tencent/null-last", updates, level=2)
+    beat = Heartbeat(START), Watermark(START), TransactionMark(START, "BEGIN", "85")
+    yield _case("rows/tencent/beside-control", *beat, insert(KEYLESS, bare), level=2)
+
+
+def cell_faults(profile: TencentProfile) -> tuple[CellFault, ...]:
+    """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and binaries that are no whole bytes."""
+    time = '"11:12:13.000000"' if profile.padded_time else '"11:12:13"'
+    good = '"0xABCDEF01"' if profile.upper_hex else '"0xabcdef01"'
+    value = b"\xab\xcd\xef\x01"
+    own = (
+        CellFault("cell-binary", "c_varbinary", value, good, f'{good[:-2]}g"'),
+        CellFault("cell-binary-odd-nibble", "c_varbinary", value, good, f'{good[:-2]}"'),
+    )
+    common = (replace(f, good=time) if f.column == "c_time_0" else f for f in CELL_FAULTS if f.column != "c_set_64")
+    return (*common, *own)
+
+
+def switches() -> tuple[Switch, ...]:
+    """Every field of a profile, flipped. Those with a rule change what a decoder recovers; the others change bytes alone."""
+    plain, sparse, older = "version-1", "version-1+sparse+upper-hex+padded-time+pk-hash", "version-1+older-edition"
+    zone = Deployment(time_zone="Asia/Tokyo")
+    return (
+        Switch("fields left out", plain, "absent", True, None, "[ce]*/*"),
+        Switch("short lists", plain, "short_lists", True, None, "lists/*"),
+        Switch("fields null", sparse, "absent", False, None, "[ce]*/*"),
+        Switch("whole lists", sparse, "short_lists", False, None, "lists/*"),
+        Switch("another source type", plain, "source_type", "TDSQL-C", None, "envelope/*"),
+        Switch("protocol type numbers", plain, "binlog_codes", False, None, "datetime-0/*"),
+        Switch("index as total", plain, "index_is_total", True, None, "envelope/*"),
+        Switch("tags", older, "tags", "{}", None, "envelope/*"),
+        Switch("later reader", plain, "reader_lag_ms", 3_600_000, None, "envelope/*"),
+        Switch("fastjson 1 escapes", plain, "escapes", Escapes.FASTJSON1, None, "varchar/*"),
+        Switch("placed by key", plain, "pk_hash", True, None, "envelope/place-*"),
+        Switch("placed by table", sparse, "pk_hash", False, None, "envelope/place-*"),
+        Switch("upper-case hex", plain, "upper_hex", True, f"{NAME}/value/binary", "varbinary/high"),
+        Switch("padded TIME", plain, "padded_time", True, f"{NAME}/value/time", "time-0/last-of-day"),
+        Switch("TIMESTAMP in milliseconds", plain, "epoch_ms", True, f"{NAME}/value/timestamp", "timestamp-0/plain"),
+        Switch("TIMESTAMP as text", older, "epoch_ms", False, f"{NAME}/value/timestamp-epoch", "timestamp-0/plain"),
+        Switch("another zone", plain, "deployment", zone, f"{NAME}/value/timestamp", "timestamp-0/plain"),
+        Switch("enum index", plain, "labels", False, f"{NAME}/value/enum", "enum/member-1"),
+        Switch("zeros kept", plain, "strips_binary", False, f"{NAME}/value/binary-stripped", "binary/trailing-zeros"),
+    )

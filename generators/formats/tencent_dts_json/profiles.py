@@ -1,0 +1,101 @@
+"""Tencent DTS JSON's message version and the choices that its documents leave open, as the facts that change what is written.
+
+Source: document 003; reference/cloud_vendors.md 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from generators.errors import UnknownName, UsageError
+from generators.families.java_text import Escapes
+from generators.families.mysql_texts import PREFIXED_HEX, TextForms
+from generators.model import Deployment
+from generators.wire_format import Profile
+
+NAME: Final = "tencent-dts-json"
+RELEASE: Final = "version-1"
+"""The value of `version`; the vendor names no release."""
+
+ASSUMED: Final = (
+    "JSON types and shapes, record key, partition hash, year, bit, enum, set, json, zero dates, TIME beyond a day, number texts, "
+    "time zone of TIMESTAMP, empty binaries, fields of HEARTBEAT and CHECKPOINT, names in a DDL record"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TencentProfile(Profile):
+    """Message version 1 with an edition's and a deployment's choices.
+
+    `absent` leaves out fields that do not apply, else they are null (TX-10). `short_lists` ends a value list after its last value
+    that is not NULL. `upper_hex` is the letter case of binaries. `padded_time` writes TIME with six fraction digits (TX-13).
+    `pk_hash` places a row by its table and key. `epoch_ms` writes TIMESTAMP as a number of milliseconds (TX-3), `index_is_total`
+    reads `index` as the older edition does (TX-7). `binlog_codes` are the binlog's own type numbers, else the protocol's (TX-14).
+    `source_type` is the field's text (TX-9).
+    """
+
+    absent: bool = False
+    short_lists: bool = False
+    upper_hex: bool = False
+    padded_time: bool = False
+    pk_hash: bool = False
+    epoch_ms: bool = False
+    index_is_total: bool = False
+    binlog_codes: bool = True
+    source_type: str = "MySQL"
+    tags: str = "null"
+    reader_lag_ms: int = 789
+    labels: bool = True
+    strips_binary: bool = True
+    escapes: Escapes = Escapes.FASTJSON2
+
+    @property
+    def forms(self) -> TextForms:
+        """How this profile spells values."""
+        return TextForms(
+            self.deployment.time_zone,
+            PREFIXED_HEX,
+            self.upper_hex,
+            self.labels,
+            "epoch" if self.epoch_ms else "millis",
+            6 if self.padded_time else None,
+            self.strips_binary,
+        )
+
+
+_SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
+_NEW_YORK: Final = Deployment(time_zone="America/New_York")
+
+OPTIONS: Final = ("sparse", "upper-hex", "padded-time", "pk-hash", "older-edition")
+"""In the order of a profile's name. `sparse` leaves out fields that do not apply and ends value lists early; `older-edition` is
+the page of 2022 and 2023: TIMESTAMP in milliseconds, `index` as the total, `lowerCaseTableNames` in `tags`."""
+
+
+def profile(*options: str) -> TencentProfile:
+    """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
+    for option in options:
+        if option not in OPTIONS:
+            raise UnknownName("option", option, OPTIONS, of=NAME)
+    if len(set(options)) < len(options):
+        raise UsageError(f"options {', '.join(options)}: each may be given once")
+    sparse, older = "sparse" in options, "older-edition" in options
+    return TencentProfile(
+        RELEASE,
+        tuple(option for option in OPTIONS if option in options),
+        _NEW_YORK if sparse else _SHANGHAI,
+        ASSUMED,
+        absent=sparse,
+        short_lists=sparse,
+        upper_hex="upper-hex" in options,
+        padded_time="padded-time" in options,
+        pk_hash="pk-hash" in options,
+        epoch_ms=older,
+        index_is_total=older,
+        binlog_codes=not sparse,
+        source_type="TDSQL-C MySQL" if sparse else "MySQL",
+        tags='{"lowerCaseTableNames":"0"}' if older else "null",
+    )
+
+
+PROFILES: Final = (profile(), profile("sparse", "upper-hex", "padded-time", "pk-hash"), profile("older-edition"))

@@ -1,0 +1,112 @@
+"""Rows of Tencent DTS JSON: `columns`, and value lists in their order.
+
+Source: document 003, "Record 中 MySQL 列属性" and its rules on values; reference/cloud_vendors.md 2.2 and 2.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from generators.families.canal import type_text
+from generators.families.java_text import Escapes, json_name, json_string
+from generators.families.mysql_texts import cell
+from generators.formats.tencent_dts_json.profiles import TencentProfile
+from generators.model import Change, Image, Row, RowImages, SourceType, Table
+
+Texts: TypeAlias = tuple[str | None, ...]
+
+TRIMMED: Final = "trimmed"
+"""The class of a NULL that a value list ends before."""
+
+_CODES: Final[Mapping[str, tuple[int, int]]] = {
+    "tinyint": (1, 1),
+    "smallint": (2, 2),
+    "mediumint": (9, 9),
+    "int": (3, 3),
+    "bigint": (8, 8),
+    "decimal": (246, 246),
+    "float": (4, 4),
+    "double": (5, 5),
+    "bit": (16, 16),
+    "char": (254, 254),
+    "varchar": (15, 253),
+    "binary": (254, 254),
+    "varbinary": (15, 253),
+    "date": (10, 10),
+    "datetime": (18, 12),
+    "timestamp": (17, 7),
+    "time": (19, 11),
+    "year": (13, 13),
+    "enum": (254, 247),
+    "set": (254, 248),
+    "json": (245, 245),
+}
+"""Type numbers as a binlog stores them, and as the protocol has them (TX-14); the BLOB and TEXT families are 252 in both."""
+
+
+def columns_of(table: Table, profile: TencentProfile) -> str:
+    """`columns`: name, dataTypeNumber, isKey and originalType of each, in table order."""
+    return _columns(table, profile.binlog_codes, profile.escapes)
+
+
+@lru_cache(maxsize=256)
+def _columns(table: Table, binlog_codes: bool, library: Escapes) -> str:
+    found = [
+        f'{{"name":{json_name(c.name, library)},"dataTypeNumber":{type_number(c.type, binlog_codes)},'
+        f'"isKey":{"true" if c.name in table.primary_key else "false"},"originalType":{json_name(type_text(c.type), library)}}}'
+        for c in table.columns
+    ]
+    return f"[{','.join(found)}]"
+
+
+def type_number(kind: SourceType, binlog_codes: bool) -> int:
+    """`dataTypeNumber` of a type, in one reading of TX-14 or the other."""
+    stored, protocol = _CODES.get(kind.name, (252, 252))
+    return stored if binlog_codes else protocol
+
+
+def types_of(table: Table) -> dict[str, str]:
+    """`originalType` by column."""
+    return {column.name: type_text(column.type) for column in table.columns}
+
+
+def images_of(
+    table: Table, images: RowImages, bare: Change, profile: TencentProfile
+) -> tuple[Change, Texts | None, Texts | None]:
+    """A row's change and its value lists, None for the image that it has not."""
+    before, after = (_image(table, row, profile) if row is not None else None for row in (images.before, images.after))
+    found: list[tuple[Image | None, Texts | None]] = [_listed(image, profile) for image in (before, after)]
+    (before, old), (after, new) = found
+    return replace(bare, before=before, after=after), old, new
+
+
+def _image(table: Table, row: Row, profile: TencentProfile) -> Image:
+    forms = profile.forms
+    return {column.name: cell(column.type, row.get(column.name), forms) for column in table.columns}
+
+
+def _listed(image: Image | None, profile: TencentProfile) -> tuple[Image | None, Texts | None]:
+    if image is None:
+        return None, None
+    texts = [found.text for found in image.values()]
+    if not profile.short_lists:
+        return image, tuple(texts)
+    while texts and texts[-1] is None:
+        texts.pop()
+    marked = {n: replace(c, cls=TRIMMED) if i >= len(texts) else c for i, (n, c) in enumerate(image.items())}
+    return marked, tuple(texts)
+
+
+def row_text(texts: Texts, profile: TencentProfile) -> str:
+    """A value list: strings, and null for SQL NULL (TX-11)."""
+    library = profile.escapes
+    return f"[{','.join(['null' if text is None else json_string(text, library) for text in texts])}]"
+
+
+def keys_of(table: Table, texts: Texts) -> Texts:
+    """The texts of the primary key in its order; a key column has a value, and so is never left out."""
+    places = {column.name: i for i, column in enumerate(table.columns)}
+    return tuple(texts[places[name]] if places[name] < len(texts) else None for name in table.primary_key)

@@ -1,0 +1,361 @@
+"""TiCDC Canal-JSON: what PingCAP TiCDC writes to Kafka with `protocol=canal-json`.
+
+Releases: v5.3.4 to v8.5.7 of the classic architecture (pingcap/tiflow) and v8.5.4, v8.5.6 of the new one (pingcap/ticdc).
+Source of truth: document 000 (TiDB v6.0), corrected by reference/ticdc.md 00, 0, 1, 2, 5, which was read in the source.
+
+One row change is one Kafka record without headers; a DML key is zero-length, a DDL or watermark key is null (1.1). TiCDC's
+default dispatcher sends a table's rows to the partition that a small hash of schema and table name chooses; that hash is not in
+the reference, so this writer takes CRC-32 of the two names. Rows of one table are always in one partition. DDL goes to partition
+0 (to every partition in v5.3 and older), watermarks to every partition. With a topic for each table, classic TiCDC sends a RENAME
+to the topic of the table's old name; the one default topic of this writer hides that. Tables without a key are written as with
+`force-replicate=true`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from generators.families.ticdc import text
+from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
+from generators.formats.ticdc_canal_json.cases import SWITCHES, scenarios
+from generators.formats.ticdc_canal_json.profiles import PROFILES, TicdcProfile, profile
+from generators.model import (
+    Cell,
+    Change,
+    Column,
+    History,
+    Image,
+    Instant,
+    Kind,
+    Layout,
+    Logical,
+    Message,
+    Op,
+    Row,
+    RowChange,
+    SchemaChange,
+    SourceType,
+    State,
+    Table,
+    Value,
+    Watermark,
+    Written,
+)
+from generators.wire_format import Format, KindRow, Loss
+
+CLAIM_CHECK_STORAGE: Final = "s3://claim-check/canal-json"
+
+KINDS: Final = (
+    KindRow("type INSERT, isDdl false", "ROW", "INSERT", "the row is in data; old is null, [null] before v5.4"),
+    KindRow("type UPDATE, isDdl false", "ROW", "UPDATE", "after in data, before in old, which may be partial or [{}]"),
+    KindRow("type DELETE, isDdl false", "ROW", "DELETE", "the deleted row is in data; old is null, the row again before v5.4"),
+    KindRow("type TIDB_WATERMARK, isDdl false", "WATERMARK", note="only with the extension"),
+    KindRow("isDdl true", "DDL", note="type CREATE, RENAME, CINDEX, DINDEX, ERASE, TRUNCATE, ALTER or QUERY"),
+)
+
+
+def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Written]:
+    """Every message of the history with its expectation, in the order of publication.
+
+    When a row of a statement is split, the statement's deletes come before its updates before its inserts (reference/ticdc.md 5).
+    TiDB itself merges what one transaction does to one key; this writer does not. Statements, bootstraps, heartbeats and
+    transaction marks have no message here.
+    """
+    chance = random.Random(history.seed)
+    written: list[Written] = []
+    for number, event in enumerate(history.events):
+        stamp = _Stamp.of(event.at, profile, chance)
+        match event:
+            case RowChange():
+                partition = partition_of(event.table, layout.partitions)
+                for op, before, after in split_rows(event, split_keys=profile.split_keys):
+                    value, change = _row_message(profile, event.table, op, before, after, stamp, chance)
+                    written.append(Written(Message(layout.topic, partition, b"", value, (), stamp.encoded, number), (change,)))
+            case SchemaChange():
+                value, change = _ddl_message(profile, event, stamp)
+                for partition in range(layout.partitions) if profile.ddl_broadcast else (0,):
+                    written.append(Written(Message(layout.topic, partition, None, value, (), stamp.encoded, number), (change,)))
+            case Watermark() if profile.extension:
+                value, change = _watermark_message(profile, stamp)
+                for partition in range(layout.partitions):
+                    written.append(Written(Message(layout.topic, partition, None, value, (), stamp.encoded, number), (change,)))
+            case _:
+                pass
+    return written
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamp:
+    tso: int
+    es: int
+    ts: int
+    encoded: int
+
+    @classmethod
+    def of(cls, at: Instant, profile: TicdcProfile, chance: random.Random) -> _Stamp:
+        encoded = at.ms + chance.randint(5, 2_000)
+        return cls(at.tso, at.tso >> 18, encoded if profile.ts_filled else 0, encoded)
+
+
+def _pack(profile: TicdcProfile, body: str, terminator: bytes = b"") -> bytes:
+    return pack(profile.deployment.compression, body.encode() + terminator)
+
+
+def _quoted(profile: TicdcProfile, value: str) -> str:
+    return text.escape(value, html=profile.escape_html)
+
+
+def _object(profile: TicdcProfile, members: Mapping[str, str]) -> str:
+    html = profile.escape_html
+    return "{" + ",".join([f"{text.escape_name(name, html)}:{value}" for name, value in members.items()]) + "}"
+
+
+def _row_message(
+    profile: TicdcProfile,
+    table: Table,
+    op: Op,
+    before: Row | None,
+    after: Row | None,
+    stamp: _Stamp,
+    chance: random.Random,
+) -> tuple[bytes, Change]:
+    images = _Images.of(profile, table, op, before, after)
+    types = [c.name for c in images.columns]
+    if profile.mysql_type_order == "random":
+        chance.shuffle(types)
+    value = _pack(profile, images.body(types, stamp, ""), profile.terminator)
+    if profile.reduce and len(value) + RECORD_OVERHEAD > profile.max_message_bytes:
+        flag = ',"onlyHandleKey":true'
+        if profile.reduce == "claim-check":
+            flag = f',"claimCheckLocation":{_quoted(profile, claim_check_location(CLAIM_CHECK_STORAGE, chance))}'
+        images = _Images.of(profile, table, op, before, after, keep=table.handle_key)
+        value = _pack(profile, images.body([name for name in types if name in table.handle_key], stamp, flag), profile.terminator)
+    return value, images.change(stamp)
+
+
+@dataclass(frozen=True, slots=True)
+class _Images:
+    """One row's images as they go on the wire: JSON text and expected cell by column.
+
+    `old` is None when the wire has no pre-image; `columns` are those that the message describes.
+    """
+
+    profile: TicdcProfile
+    table: Table
+    op: Op
+    columns: tuple[Column, ...]
+    types: Mapping[str, str]
+    row: Row
+    data: Mapping[str, tuple[str, Cell]]
+    old: Mapping[str, tuple[str, Cell]] | None
+
+    @classmethod
+    def of(
+        cls,
+        profile: TicdcProfile,
+        table: Table,
+        op: Op,
+        before: Row | None,
+        after: Row | None,
+        keep: tuple[str, ...] | None = None,
+    ) -> _Images:
+        columns = table.columns
+        if keep is not None:
+            columns = tuple(c for c in columns if c.name in keep)
+        if profile.column_order == "sorted":
+            columns = tuple(sorted(columns, key=lambda c: c.name.encode()))
+        row = before if op is Op.DELETE else after
+        assert row is not None
+        data = {c.name: _cell(profile, c.type, row[c.name]) for c in columns}
+        old = None
+        if op is Op.UPDATE:
+            assert before is not None
+            old = {c.name: _cell(profile, c.type, before[c.name]) for c in columns}
+            if profile.old_updated_only:
+                old = {name: cell for name, cell in old.items() if cell[0] != data[name][0]}
+        types = {
+            c.name: text.mysql_type(
+                c.type,
+                unsigned=profile.unsigned_suffix,
+                zerofill=profile.zerofill_suffix,
+                parameters=profile.params_in_mysql_type,
+            )
+            for c in columns
+        }
+        return cls(profile, table, op, columns, types, row, data, old)
+
+    def body(self, type_order: list[str], stamp: _Stamp, flag: str) -> str:
+        profile, names = self.profile, set(self.table.primary_key)
+        codes = {c.name: str(text.sql_type(c.type, self.row[c.name], legacy=profile.legacy_sql_types)) for c in self.columns}
+        data = f"[{_object(profile, {name: cell[0] for name, cell in self.data.items()})}]"
+        old: str
+        match self.op:
+            case Op.INSERT:
+                old = profile.insert_old
+            case Op.DELETE:
+                old = data if profile.delete_old == "data" else "null"
+            case _:
+                assert self.old is not None
+                old = f"[{_object(profile, {name: cell[0] for name, cell in self.old.items()})}]"
+        last = {"data": data, "old": old}
+        mysql_types = _object(profile, {name: text.escape_name(self.types[name], profile.escape_html) for name in type_order})
+        return _envelope(
+            profile,
+            stamp,
+            database=self.table.database,
+            table=self.table.name,
+            keys="[" + ",".join(_quoted(profile, c.name) for c in self.table.columns if c.name in names) + "]",
+            type_=self.op.value,
+            sql_type=_object(profile, codes) if codes else "null",
+            mysql_type="null" if profile.new and not self.types else mysql_types,
+            last=",".join(f'"{key}":{last[key]}' for key in profile.dml_key_order),
+            extension=f'"commitTs":{stamp.tso}{flag}',
+        )
+
+    def change(self, stamp: _Stamp) -> Change:
+        whole = {c.name: self.data[c.name][1] if c.name in self.data else Cell(State.ABSENT, c.type) for c in self.table.columns}
+        before: Image | None = None
+        full: Image | None = None
+        if self.old is not None:
+            old = {name: cell for name, (_, cell) in self.old.items()}
+            before = {c.name: old.get(c.name, Cell(State.ABSENT, c.type)) for c in self.table.columns}
+            full = {name: old.get(name, cell) for name, cell in whole.items()} if len(old) < len(whole) else None
+        lossy = any(_beyond_latin1(cell) for image in (whole, before or {}) for cell in image.values())
+        keys = set(self.table.primary_key)
+        return Change(
+            0,
+            Kind.ROW,
+            self.op,
+            database=self.table.database,
+            table=self.table.name,
+            keys=tuple(c.name for c in self.table.columns if c.name in keys),
+            position=str(stamp.tso) if self.profile.extension else None,
+            commit_time_us=stamp.es * 1000,
+            before=whole if self.op is Op.DELETE else before,
+            after=None if self.op is Op.DELETE else whole,
+            full_before=full,
+            types=self.types if self.types or not self.profile.new else None,
+            accept=((Kind.CORRUPT, None),) if lossy else (),
+        )
+
+
+def _beyond_latin1(cell: Cell) -> bool:
+    return cell.state is State.ANY and cell.type.logical is Logical.BINARY and any(ord(c) > 0xFF for c in cell.text or "")
+
+
+def _cell(profile: TicdcProfile, kind: SourceType, stored: Value) -> tuple[str, Cell]:
+    if stored is None:
+        return "null", Cell(State.NULL, kind)
+    value = text.canonical(kind, stored)
+    cls = text.value_class(kind, value)
+    if kind.logical is Logical.TIMESTAMP and isinstance(value, int):
+        shown, instants = text.timestamp_text(value, kind.fsp, profile.deployment.time_zone)
+        if len(instants) > 1:
+            why = f"{shown} occurs twice in {profile.deployment.time_zone}"
+            return _quoted(profile, shown), Cell(State.ONE_OF, kind, value, shown, cls, options=instants, reason=why)
+        return _quoted(profile, shown), Cell(State.VALUE, kind, value, shown, cls)
+    if profile.binary_lossy and kind.name in ("binary", "varbinary") and isinstance(value, bytes) and not value.isascii():
+        raw = text.go_utf8(value)
+        shown = "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in raw)
+        why = "v5.3 and older print BINARY and VARBINARY as UTF-8; what is not UTF-8 is lost (pingcap/tiflow#7058)"
+        return _quoted(profile, raw), Cell(State.ANY, kind, None, shown, cls, reason=why)
+    shown = text.value_text(kind, value, float_via_double=profile.float_via_double)
+    if profile.null_text_bug and shown == "null":
+        why = "v8.5.4 of the new architecture prints the text null as a JSON null (pingcap/ticdc#3958)"
+        return "null", Cell(State.NULL, kind, cls=cls, reason=why)
+    return _quoted(profile, shown), Cell(State.VALUE, kind, value, shown, cls)
+
+
+def _envelope(
+    profile: TicdcProfile,
+    stamp: _Stamp,
+    *,
+    database: str = "",
+    table: str = "",
+    keys: str = "null",
+    ddl: bool = False,
+    type_: str,
+    sql: str = "",
+    sql_type: str = "null",
+    mysql_type: str = "null",
+    last: str = '"data":null,"old":null',
+    extension: str,
+) -> str:
+    tidb = f',"_tidb":{{{extension}}}' if profile.extension else ""
+    return (
+        f'{{"id":0,"database":{_quoted(profile, database)},"table":{_quoted(profile, table)},"pkNames":{keys},'
+        f'"isDdl":{"true" if ddl else "false"},"type":"{type_}","es":{stamp.es},"ts":{stamp.ts},"sql":{_quoted(profile, sql)},'
+        f'"sqlType":{sql_type},"mysqlType":{mysql_type},{last}{tidb}}}'
+    )
+
+
+def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> tuple[bytes, Change]:
+    sql = text.render_ddl(event.action, event.sql)
+    body = _envelope(
+        profile,
+        stamp,
+        database=event.database,
+        table=event.table,
+        ddl=True,
+        type_=text.ddl_type(event.action, new=profile.new),
+        sql=sql,
+        extension=f'"commitTs":{stamp.tso}',
+    )
+    change = Change(
+        0,
+        Kind.DDL,
+        database=event.database,
+        table=event.table,
+        position=str(stamp.tso) if profile.extension else None,
+        commit_time_us=stamp.es * 1000,
+        sql=sql,
+    )
+    return _pack(profile, body), change
+
+
+def _watermark_message(profile: TicdcProfile, stamp: _Stamp) -> tuple[bytes, Change]:
+    body = _envelope(profile, stamp, type_="TIDB_WATERMARK", extension=f'"watermarkTs":{stamp.tso}')
+    change = Change(0, Kind.WATERMARK, database="", table="", position=str(stamp.tso), commit_time_us=stamp.es * 1000)
+    return _pack(profile, body), change
+
+
+__all__ = ["FORMAT", "PROFILES", "TicdcProfile", "partition_of", "profile", "write"]
+
+
+def losses(profile: TicdcProfile) -> tuple[Loss, ...]:
+    """What the profile's messages do not hold of a row."""
+    found = []
+    if profile.binary_lossy:
+        reason = "a byte that is no UTF-8 is written as U+FFFD"
+        found.append(Loss((Logical.BINARY,), reason, "reference/ticdc.md 2.1, pingcap/tiflow#7058", _replaced))
+    if profile.null_text_bug:
+        reason = "the text null is written as JSON null"
+        found.append(Loss((Logical.TEXT, Logical.BINARY), reason, "pingcap/ticdc#3958", _nulled))
+    return tuple(found)
+
+
+def _replaced(_kind: SourceType, value: Value) -> Value:
+    if not isinstance(value, bytes):
+        return value
+    return "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in value.decode("utf-8", "surrogateescape")).encode()
+
+
+def _nulled(_kind: SourceType, value: Value) -> Value:
+    return None if value in ("null", b"null") else value
+
+
+FORMAT: Final[Format[TicdcProfile]] = Format(
+    name="ticdc-canal-json",
+    title="TiCDC Canal-JSON",
+    source="TiDB, document 000",
+    profiles=PROFILES,
+    write=write,
+    kinds=KINDS,
+    position="commitTs of `_tidb`, for a watermark its watermarkTs, as decimal text; none without the extension",
+    scenarios=scenarios,
+    switches=SWITCHES,
+    losses=losses,
+)

@@ -1,0 +1,236 @@
+"""The named cases that only TiCDC Canal-JSON has, and the lies about its profiles (DESIGN 6.1, 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from generators.families.ticdc.instants import at, noise
+from generators.formats.ticdc_canal_json.profiles import TicdcProfile
+from generators.model import (
+    Column,
+    Deployment,
+    Event,
+    History,
+    Instant,
+    Json,
+    Op,
+    Row,
+    Scenario,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    Watermark,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, scenario, slug
+from generators.wire_format import Switch
+
+DOCUMENT_WATERMARK: Final = 429918007904436226
+"""The watermark's TSO in document 000, "WATERMARK Event"."""
+
+_AMBIGUOUS: Final[Mapping[str, int]] = {
+    "Asia/Shanghai": mysql.wall("1990-09-15 16:30:00"),
+    "America/New_York": mysql.wall("2024-11-03 05:30:00"),
+}
+"""An instant in the first of two equal hours, by zone."""
+
+
+def scenarios(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
+    """The format's own cases for a profile whose level-one tables live in `database`."""
+    yield from _ddl(database)
+    if profile.extension:
+        yield _events("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
+        yield _events("control/watermark-logical-zero", Watermark(Instant(START.ms)), tags=("control",))
+    yield from _old(database)
+    yield from _keys(database)
+    yield from _types(profile, database)
+    if profile.reduce:
+        yield from _reduced(profile, database)
+
+
+def _events(name: str, *events: Event, level: int = 1, tags: tuple[str, ...] = ()) -> Scenario:
+    return Scenario(name, History(events, seed=sum(name.encode())), level, frozenset({"boundary", *tags}))
+
+
+def _ddl(database: str) -> Iterator[Scenario]:
+    for action, ddl in mysql.DDL_ACTIONS.items():
+        name = f"ddl/{action.replace(' ', '-')}"
+        own = ddl.level == "database"
+        schema, table, other = (f"{database}_{slug(name)}", "", "") if own else (database, slug(name), f"{slug(name)}_other")
+        sql = ddl.sql.format(db=mysql.quote(schema), table=mysql.quote(table), other=mysql.quote(other))
+        event = SchemaChange(START, action, sql, schema, table, old_name=other if ddl.renames else None)
+        yield _events(name, event, tags=(f"ddl:{action}",))
+    name = "ddl/awkward-text"
+    table = 'awk`ward <"t">&汉'
+    sql = f"ALTER TABLE {mysql.quote(table)} COMMENT = '<b>&\"\\\\''\u2028'"
+    yield _events(name, SchemaChange(START, "table comment", sql, database, table), tags=("ddl:awkward text",))
+
+
+def _old(database: str) -> Iterator[Scenario]:
+    string = mysql.text("varchar", 64)
+    columns = (ID, Column("a", string), Column("b", string))
+    x: Row = {"id": 1, "a": "x", "b": None}
+    tags = frozenset({"boundary", "old"})
+    for label, op, before, after in (
+        ("insert", Op.INSERT, None, x),
+        ("delete", Op.DELETE, x, None),
+        ("update", Op.UPDATE, x, {**x, "a": "y"}),
+        ("update-nothing", Op.UPDATE, x, x),
+        ("update-from-null", Op.UPDATE, x, {**x, "b": "z"}),
+        ("update-to-null", Op.UPDATE, {**x, "b": "z"}, x),
+        ("update-literal-null-to-null", Op.UPDATE, {**x, "b": "null"}, x),
+    ):
+        name = f"old/{label}"
+        yield scenario(name, change(Table(database, slug(name), columns, ("id",)), op, (before, after)), tags=tags)
+    name = "old/name-case"
+    cased = (ID, Column("c", string), Column("C2", string), Column("C10", string))
+    row: Row = {"id": 1, "c": "x", "C2": "y", "C10": "z"}
+    yield scenario(name, change(Table(database, slug(name), cased, ("id",)), Op.UPDATE, (row, {**row, "C2": None})))
+    bare: Row = {"a": 1, "b": "x", "c": None}
+    yield scenario("old/rows/update", change(KEYLESS, Op.UPDATE, (bare, {**bare, "a": None})), level=2, tags=tags)
+    yield scenario("old/rows/update-nothing", change(KEYLESS, Op.UPDATE, (bare, bare)), level=2, tags=tags)
+    yield scenario("old/rows/delete", change(KEYLESS, Op.DELETE, (bare, None)), level=2, tags=tags)
+
+
+def _keys(database: str) -> Iterator[Scenario]:
+    string = mysql.text("varchar", 64)
+    number = mysql.integer("int")
+    tags = frozenset({"boundary", "key-update"})
+    for label, key, unique in (("integer", ("n",), ()), ("varchar", ("s",), ()), ("unique", (), (("s",),))):
+        name = f"key-update/{label}"
+        columns = (Column("a", string), Column("s", string, nullable=False), Column("n", number, nullable=False))
+        table = Table(database, slug(name), columns, key, unique)
+        row: Row = {"a": "x", "s": "k", "n": 1}
+        yield scenario(name, change(table, Op.UPDATE, (row, {**row, "s": "l", "n": 2})), tags=tags)
+    name = "key-update/shift"
+    table = Table(database, slug(name), (ID, Column("a", string)), ("id",))
+    pairs: tuple[tuple[Row, Row], ...] = tuple(({"id": i, "a": f"v{i}"}, {"id": i + 1, "a": f"v{i}"}) for i in (1, 2, 3))
+    yield scenario(name, change(table, Op.UPDATE, *pairs), tags=tags)
+
+
+def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
+    name = "unsigned/update-across-half"
+    kinds = {n: mysql.integer(n, unsigned=True) for n in ("tinyint", "smallint", "mediumint", "int", "bigint")}
+    table = Table(database, slug(name), (ID, *(Column(n, kind) for n, kind in kinds.items())), ("id",))
+    half: dict[str, Value] = {"id": 1, **{n: (kind.high or 0) >> 1 for n, kind in kinds.items()}}
+    over: dict[str, Value] = {"id": 1, **{n: ((kind.high or 0) >> 1) + 1 for n, kind in kinds.items()}}
+    up, down = change(table, Op.UPDATE, (half, over)), change(table, Op.UPDATE, (over, half))
+    yield scenario(name, up, down, change(table, Op.DELETE, (over, None)))
+    name = "unsigned/parameters"
+    declared: dict[str, tuple[SourceType, Value]] = {
+        "float unsigned": (mysql.real("float", unsigned=True), 1.5),
+        "decimal unsigned": (mysql.decimal(5, 2, unsigned=True), mysql.boundary_values("unsigned-decimal-5-2")["max"]),
+        "bigint zerofill": (mysql.integer("bigint", zerofill=True), 7),
+        "tinyint zerofill": (mysql.integer("tinyint", zerofill=True), None),
+    }
+    table = Table(database, slug(name), (ID, *(Column(n, kind) for n, (kind, _) in declared.items())), ("id",))
+    yield scenario(name, insert(table, {"id": 1, **{n: value for n, (_, value) in declared.items()}}))
+    everything = every_type(_all)
+    empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
+    pair = ({**empty, "c_unsigned_bigint": 1 << 63}, {**empty, "c_unsigned_bigint": (1 << 63) - 1})
+    yield scenario("unsigned/rows/update-across-half", change(everything, Op.UPDATE, pair), level=2)
+    zero: Row = {**empty, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0), "c_timestamp_3": ZeroDate()}
+    yield scenario("zero-date/rows", insert(everything, zero), level=2, tags=frozenset({"boundary", "zero-date"}))
+    if profile.deployment.time_zone in _AMBIGUOUS:
+        first = _AMBIGUOUS[profile.deployment.time_zone]
+        for label, micros in (("first", first), ("second", first + 3600 * mysql.MICROS)):
+            row = {**empty, "c_timestamp_0": micros}
+            yield scenario(f"ambiguous-hour/rows/{label}", insert(everything, row), level=2)
+    name = "json/minus-zero"
+    table = Table(database, slug(name), (ID, Column("c", mysql.json())), ("id",))
+    document = {"z": -0.0, "<&>": "\u2029é", "a": [1e15, 1e-15, 12345678901234567890]}
+    yield scenario(name, insert(table, {"id": 1, "c": Json(document)}))
+    name = "float/noise"
+    table = Table(database, slug(name), (ID, Column("c", mysql.real("float"))), ("id",))
+    yield scenario(name, insert(table, {"id": 1, "c": mysql.to_float32(123.99)}))
+
+
+def _all(_type: SourceType) -> bool:
+    return True
+
+
+def _reduced(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
+    tags = frozenset({"boundary", "reduced"})
+    columns = (ID, Column("a", mysql.text("varchar", 64)), Column("big", mysql.text("longtext")))
+    size = profile.max_message_bytes * 3 // 2
+    big, other = noise(size), noise(size, 2)
+    row: Row = {"id": 7, "a": None, "big": big}
+    for label, op, before, after in (
+        ("insert", Op.INSERT, None, row),
+        ("update", Op.UPDATE, row, {**row, "big": other}),
+        ("update-small", Op.UPDATE, {**row, "big": "x"}, {**row, "big": "y"}),
+        ("delete", Op.DELETE, row, None),
+    ):
+        name = f"reduced/{label}"
+        yield scenario(name, change(Table(database, slug(name), columns, ("id",)), op, (before, after)), tags=tags)
+    name = "reduced/unique-handle"
+    unique = Table(database, slug(name), (*columns[1:], Column("u", mysql.text("varchar", 8), nullable=False)), (), (("u",),))
+    yield scenario(name, insert(unique, {"a": "x", "big": big, "u": "k"}), tags=tags)
+    if profile.new:
+        # the classic architecture refuses such a configuration (reference/ticdc.md 00-2)
+        name = "reduced/keyless"
+        yield scenario(name, insert(Table(database, slug(name), columns[1:]), {"a": "x", "big": big}), tags=tags)
+    everything = every_type(_all)
+    empty: Row = {c.name: None for c in everything.columns} | {"id": 7}
+    for label, op, before, after in (
+        ("insert", Op.INSERT, None, {**empty, "c_longtext": big}),
+        ("update", Op.UPDATE, {**empty, "c_longtext": big}, {**empty, "c_longtext": other}),
+        ("delete", Op.DELETE, {**empty, "c_longtext": big}, None),
+    ):
+        yield scenario(f"reduced/rows/{label}", change(everything, op, (before, after)), level=2, tags=tags)
+    names = [c.name for c in COMPOSITE.columns]
+    small: dict[str, Value] = dict.fromkeys(names, "v") | {names[0]: 5}
+    yield scenario("reduced/rows/small", insert(COMPOSITE, small), level=2, tags=tags)
+
+
+_R: Final = "ticdc-canal-json"
+_COMPATIBLE: Final = "v6.5.11+content-compatible"
+_UNTOLD: Final = Deployment("Asia/Shanghai", compression="snappy")
+_HANDLE: Final = "v7.1.6+extension+handle-key-only"
+_CLAIM: Final = "v8.5.7+extension+claim-check"
+
+SWITCHES: Final[tuple[Switch, ...]] = (
+    Switch("terminator-dropped", "v6.5.11", "terminator", b"", None),
+    Switch("terminator-added", "v8.5.7", "terminator", b"\r\n", None),
+    Switch("ts-zero", "v7.1.6", "ts_filled", False, None),
+    Switch("ts-filled", "v5.3.4", "ts_filled", True, None),
+    Switch("html-raw", "v8.5.7", "escape_html", False, None, "*/html"),
+    Switch("insert-old-null-array", "v5.4.3", "insert_old", "[null]", None, "old/insert"),
+    Switch("insert-old-null", "v5.3.4", "insert_old", "null", None, "old/insert"),
+    Switch("delete-old-data", "v5.4.3", "delete_old", "data", None, "old/delete"),
+    Switch("delete-old-null", "v5.3.4", "delete_old", "null", None, "old/delete"),
+    Switch("data-before-old", "v7.1.6", "dml_key_order", ("data", "old"), None),
+    Switch("old-before-data", "v5.4.3", "dml_key_order", ("old", "data"), None),
+    Switch("columns-sorted", "v7.1.6", "column_order", "sorted", None, "shape/awkward-names"),
+    Switch("columns-in-table-order", "v5.4.3", "column_order", "table", None, "shape/awkward-names"),
+    Switch("mysql-type-in-table-order", "v8.5.7", "mysql_type_order", "table", None, "shape/many-columns"),
+    Switch("sql-types-legacy", "v5.4.3", "legacy_sql_types", True, None, "bigint/*"),
+    Switch("sql-types-promoted", "v5.3.4", "legacy_sql_types", False, None, "bigint/*"),
+    Switch("claim-check-for-handle-key", _HANDLE, "reduce", "claim-check", None, "reduced/insert"),
+    Switch("handle-key-for-claim-check", _CLAIM, "reduce", "handle-key-only", None, "reduced/insert"),
+    Switch("new-as-classic", "new-8.5.6+extension+handle-key-only", "new", False, None, "reduced/keyless"),
+    Switch("unsigned-suffix-dropped", "v5.4.3", "unsigned_suffix", False, f"{_R}/types/bare", "unsigned-bigint/*"),
+    Switch("zerofill-suffix-dropped", "v7.1.6", "zerofill_suffix", False, f"{_R}/types/bare", "int-zerofill/*"),
+    Switch("parameters-added", "v7.1.6", "params_in_mysql_type", True, f"{_R}/types/bare", "decimal-10-4/*"),
+    Switch("parameters-dropped", _COMPATIBLE, "params_in_mysql_type", False, f"{_R}/types/content-compatible", "varchar/*"),
+    Switch("float-as-double", "v7.1.6", "float_via_double", True, f"{_R}/value/float", "float/noise"),
+    Switch("float-as-float", "v5.4.3", "float_via_double", False, f"{_R}/value/float-printed-as-double", "float/noise"),
+    Switch("binary-lossy", "v8.5.7", "binary_lossy", True, f"{_R}/value/binary-latin-1", "varbinary/not-utf-8"),
+    Switch("binary-not-lossy", "v5.3.4", "binary_lossy", False, f"{_R}/value/binary-lossy", "varbinary/not-utf-8"),
+    Switch("null-for-null-text", "new-8.5.6", "null_text_bug", True, f"{_R}/value/literal-null", "varchar/literal-null"),
+    Switch("null-text-kept", "new-8.5.4", "null_text_bug", False, f"{_R}/value/null-text-bug", "varchar/literal-null"),
+    Switch("old-partial", "v7.1.6", "old_updated_only", True, f"{_R}/old/all-columns", "shape/update-one-column"),
+    Switch("old-complete", "v7.1.6+only-updated", "old_updated_only", False, f"{_R}/old/partial", "shape/update-one-column"),
+    Switch("limit-raised", _HANDLE, "max_message_bytes", 1 << 24, f"{_R}/reduced/handle-key-only", "reduced/insert"),
+    Switch("reduction-off", _CLAIM, "reduce", "", f"{_R}/reduced/claim-check", "reduced/insert"),
+    Switch("extension-off", "v7.1.6+extension", "extension", False, f"{_R}/envelope/position", "old/update"),
+    Switch("keys-not-split", "v7.1.6", "split_keys", False, f"{_R}/op/key-update", "key-update/varchar"),
+    Switch("keys-split", "v5.4.3", "split_keys", True, f"{_R}/op/key-update", "key-update/varchar"),
+    Switch("ddl-to-one-partition", "v5.3.4", "ddl_broadcast", False, f"{_R}/ddl/not-dropped", "ddl/add-column"),
+    Switch("other-zone", "v7.1.6", "deployment", Deployment("UTC"), f"{_R}/value/timestamp-zone", "timestamp-0/plain"),
+    Switch("compressed-untold", "v8.5.7", "deployment", _UNTOLD, f"{_R}/change/corrupt", "shape/insert"),
+)
+"""Every field of a profile flipped; those that say None change bytes and nothing that a decoder owes."""

@@ -1,0 +1,152 @@
+"""TiCDC's releases and Canal-JSON options as facts about the bytes, and which of them go together.
+
+Source: reference/ticdc.md 0 (read at the releases' tags), 00-9, 1.1, 1.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from generators.errors import UnknownName, UsageError
+from generators.model import Deployment
+from generators.wire_format import Profile
+
+REDUCED_LIMIT: Final = 9_000
+COMPRESSED_LIMIT: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class TicdcProfile(Profile):
+    """A TiCDC release and its Canal-JSON options as facts about the bytes (reference/ticdc.md 0).
+
+    `insert_old` is the JSON text of an INSERT's `old`, `delete_old` "null" or "data" (the row again); `dml_key_order` are the
+    last two keys of a DML; `column_order` and `mysql_type_order` order the keys of column objects ("random" is Go's map order);
+    `split_keys` tells that an UPDATE of any key becomes DELETE and INSERT (clustered integer keys always do);
+    `max_message_bytes` is compared only when `reduce` says what becomes of a larger message.
+    """
+
+    new: bool = False
+    extension: bool = False
+    terminator: bytes = b""
+    ts_filled: bool = True
+    escape_html: bool = True
+    insert_old: Literal["null", "[null]"] = "null"
+    delete_old: Literal["null", "data"] = "null"
+    dml_key_order: tuple[str, str] = ("old", "data")
+    column_order: Literal["table", "sorted"] = "table"
+    mysql_type_order: Literal["random", "sorted", "table"] = "random"
+    unsigned_suffix: bool = True
+    zerofill_suffix: bool = True
+    params_in_mysql_type: bool = False
+    legacy_sql_types: bool = False
+    float_via_double: bool = False
+    binary_lossy: bool = False
+    null_text_bug: bool = False
+    old_updated_only: bool = False
+    split_keys: bool = True
+    ddl_broadcast: bool = False
+    max_message_bytes: int = 10 * 1024 * 1024
+    reduce: Literal["", "handle-key-only", "claim-check"] = ""
+
+
+_ESCAPING_ASSUMED: Final = "JSON escaping of DML before v6.5 (Go's standard rules)"
+_V6_5_1: Final = TicdcProfile("v6.5.1", terminator=b"\r\n", zerofill_suffix=False, float_via_double=True, split_keys=False)
+_V5_4: Final = replace(
+    _V6_5_1,
+    release="v5.4.3",
+    assumed=_ESCAPING_ASSUMED,
+    terminator=b"",
+    dml_key_order=("data", "old"),
+    column_order="sorted",
+    mysql_type_order="sorted",
+)
+_V5_3: Final = replace(
+    _V5_4,
+    release="v5.3.4",
+    ts_filled=False,
+    insert_old="[null]",
+    delete_old="data",
+    unsigned_suffix=False,
+    legacy_sql_types=True,
+    binary_lossy=True,
+    ddl_broadcast=True,
+)
+_OPTIONS_7_1: Final = ("extension", "content-compatible", "only-updated", "handle-key-only")
+_ALL_OPTIONS: Final = (*_OPTIONS_7_1, "claim-check", "snappy", "lz4")
+
+RELEASES: Final[Mapping[str, tuple[TicdcProfile, tuple[str, ...]]]] = {
+    "v5.3.4": (_V5_3, ()),
+    "v5.4.3": (_V5_4, ("extension",)),
+    "v6.5.1": (_V6_5_1, ("extension",)),
+    "v6.5.11": (TicdcProfile("v6.5.11", terminator=b"\r\n"), ("extension", "content-compatible", "handle-key-only")),
+    "v7.1.6": (TicdcProfile("v7.1.6"), _OPTIONS_7_1),
+    "v8.5.7": (TicdcProfile("v8.5.7"), _ALL_OPTIONS),
+    "new-8.5.4": (TicdcProfile("new-8.5.4", new=True, null_text_bug=True), _ALL_OPTIONS),
+    "new-8.5.6": (TicdcProfile("new-8.5.6", new=True), _ALL_OPTIONS),
+}
+"""Each release without options, and the options that it has (reference/ticdc.md 0, 1.1, 00-9)."""
+
+EXCLUSIVE: Final = (("handle-key-only", "claim-check"), ("snappy", "lz4"))
+NEEDS_EXTENSION: Final = ("handle-key-only", "claim-check")
+
+DEPLOYMENTS: Final[Mapping[str, Deployment]] = {
+    "none": Deployment("Asia/Shanghai"),
+    "snappy": Deployment("America/New_York", compression="snappy"),
+    "lz4": Deployment("UTC", compression="lz4"),
+}
+
+
+def profile(release: str, *options: str) -> TicdcProfile:
+    """The profile of a release with options; they are named in one fixed order, whatever the order of the arguments.
+
+    Raises UnknownName for an unknown release or option, UsageError for an option that the release has not, for two options that
+    exclude each other, and for one that needs the extension (reference/ticdc.md 0, 1.4).
+    """
+    if release not in RELEASES:
+        raise UnknownName("release", release, RELEASES, of="ticdc-canal-json")
+    base, legal = RELEASES[release]
+    for option in options:
+        if option not in _ALL_OPTIONS:
+            raise UnknownName("option", option, _ALL_OPTIONS, of="ticdc-canal-json")
+        if option not in legal:
+            raise UsageError(f"TiCDC {release} has no option {option!r}; it has: {', '.join(legal) or 'none'}")
+        if option in NEEDS_EXTENSION and "extension" not in options:
+            raise UsageError(f"option {option!r} of ticdc-canal-json needs 'extension'")
+    for one, other in EXCLUSIVE:
+        if one in options and other in options:
+            raise UsageError(f"options {one!r} and {other!r} of ticdc-canal-json exclude each other")
+    compatible = "content-compatible" in options
+    reduce: Literal["", "handle-key-only", "claim-check"] = ""
+    if "handle-key-only" in options:
+        reduce = "handle-key-only"
+    if "claim-check" in options:
+        reduce = "claim-check"
+    deployment = next((DEPLOYMENTS[o] for o in ("snappy", "lz4") if o in options), DEPLOYMENTS["none"])
+    limit = REDUCED_LIMIT if deployment.compression == "none" else COMPRESSED_LIMIT
+    return replace(
+        base,
+        options=tuple(o for o in _ALL_OPTIONS if o in options),
+        deployment=deployment,
+        extension="extension" in options,
+        params_in_mysql_type=compatible,
+        old_updated_only=compatible or "only-updated" in options,
+        reduce=reduce,
+        max_message_bytes=limit if reduce else base.max_message_bytes,
+    )
+
+
+PROFILES: Final[tuple[TicdcProfile, ...]] = (
+    *(profile(release) for release in RELEASES),
+    *(profile(release, "extension") for release in RELEASES if release != "v5.3.4"),
+    profile("v6.5.11", "content-compatible"),
+    profile("v7.1.6", "only-updated"),
+    profile("v7.1.6", "extension", "content-compatible"),
+    profile("v7.1.6", "extension", "handle-key-only"),
+    profile("v8.5.7", "extension", "claim-check"),
+    profile("v8.5.7", "extension", "snappy"),
+    profile("v8.5.7", "extension", "only-updated", "handle-key-only", "lz4"),
+    profile("new-8.5.6", "extension", "handle-key-only"),
+    profile("new-8.5.6", "extension", "content-compatible", "claim-check", "snappy"),
+)

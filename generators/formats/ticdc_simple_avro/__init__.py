@@ -1,0 +1,161 @@
+"""TiCDC Simple protocol, Avro encoding: what PingCAP TiCDC writes to Kafka with `protocol=simple`, `encoding-format=avro`.
+
+Releases: v7.5.7 and v8.5.7 of the classic architecture (pingcap/tiflow), v8.5.4 and v8.5.6 of the new one (pingcap/ticdc).
+Source of truth: document 002, corrected by reference/ticdc.md 00, 4, and what 0, 1.1, 1.4, 1.6, 3, 5, 6 say of both encodings.
+
+A value is one raw Avro datum of a union of twelve records, always its last, Message: no registry, no magic, no container, and the
+first byte is 16. Keys, partitions, versions, the schema cache, `types` and `keys` are as in ticdc-simple-json. A BOOTSTRAP has no
+commitTs: it has no position and no commit time. A row's map is in random order, drawn from the history's seed.
+
+At level one a long, float or double is a plain JSON number, a string text, bytes lower-case hex, Timestamp and UnsignedBigint
+compact JSON. A large message of a table without a key has empty maps, where JSON leaves the images out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from generators.families.avro import FAULTS as AVRO_FAULTS
+from generators.families.ticdc import text
+from generators.families.ticdc_simple.encoding import publish, timestamp
+from generators.families.ticdc_simple.records import DmlRecord, Record, RowImage
+from generators.formats.ticdc_simple_avro.cases import SWITCHES, scenarios
+from generators.formats.ticdc_simple_avro.faults import FAULTS, cell_faults
+from generators.formats.ticdc_simple_avro.profiles import PROFILES, AvroProfile, profile
+from generators.formats.ticdc_simple_avro.schema import ENCODER, NAMESPACE, VERSION, checksum, control, wrapped
+from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
+from generators.wire_format import Format, KindRow
+
+KINDS: Final = (
+    KindRow("type DML, payload type INSERT", "ROW", "INSERT", "the row is in data; old is null"),
+    KindRow("type DML, payload type UPDATE", "ROW", "UPDATE", "after in data, before in old, both complete"),
+    KindRow("type DML, payload type DELETE", "ROW", "DELETE", "the deleted row is in old; data is null"),
+    KindRow("type WATERMARK", "WATERMARK"),
+    KindRow("type BOOTSTRAP", "BOOTSTRAP", note="no commitTs: neither position nor commit time"),
+    KindRow("type DDL", "DDL", note="CREATE, RENAME, CINDEX, DINDEX, ERASE, TRUNCATE, ALTER or QUERY is the payload's type"),
+)
+
+_HALF: Final = 1 << 63
+
+
+def write(history: History, profile: AvroProfile, layout: Layout) -> list[Written]:
+    """Every message of the history with its expectation, in the order of publication.
+
+    Statements, heartbeats and transaction marks have no message here.
+    """
+    return publish(history, layout, Binary(profile))
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Encodes logical messages as TiCDC's goavro does (reference/ticdc.md 4)."""
+
+    profile: AvroProfile
+    bootstrap_position: ClassVar[str | None] = None
+    empty_images: ClassVar[bool] = True
+
+    def value(self, record: Record, chance: random.Random) -> bytes:
+        """The message's bytes; the maps' orders are drawn from `chance`."""
+        if isinstance(record, DmlRecord):
+            return ENCODER(self._row(record, chance))
+        return ENCODER(control(record, timestamp_decimal=self.profile.timestamp_decimal))
+
+    def expected(self, kind: SourceType, value: Value) -> Cell:
+        """What a perfect decoder recovers of a stored value."""
+        if value is None:
+            return Cell(State.NULL, kind)
+        if kind.logical is Logical.TIMESTAMP:
+            return timestamp(self.profile, kind, value)[2]
+        cls = text.value_class(kind, value)
+        match self.wire(kind, value)[1]:
+            case str() as shown:
+                return Cell(State.VALUE, kind, value, shown, cls)
+            case bytes() as raw:
+                return Cell(State.VALUE, kind, value, raw.hex(), cls)
+            case float() as number:
+                fixed = text.fixed32 if kind.logical is Logical.FLOAT else text.fixed
+                return Cell(State.VALUE, kind, value, _fraction(fixed(number)), cls, json=True)
+            case {"value": number}:
+                return Cell(State.VALUE, kind, value, f'{{"value":{number}}}', cls, json=True)
+            case number:
+                return Cell(State.VALUE, kind, value, str(number), cls, json=True)
+
+    def _row(self, record: DmlRecord, chance: random.Random) -> Any:
+        payload = {
+            "version": VERSION,
+            "database": record.source.database,
+            "table": record.source.name,
+            "tableID": record.table_id,
+            "type": record.op.value,
+            "commitTs": record.commit_ts,
+            "buildTs": record.build_ts,
+            "schemaVersion": record.schema_version,
+            "claimCheckLocation": record.claim_check_location or None,
+            "handleKeyOnly": True if record.handle_key_only else None,
+            "checksum": checksum(record.checksum),
+            "data": self._image(record.data, chance),
+            "old": self._image(record.old, chance),
+        }
+        return wrapped("DML", payload)
+
+    def _image(self, image: RowImage | None, chance: random.Random) -> Mapping[str, Any] | None:
+        if image is None:
+            return None
+        names = list(image)
+        chance.shuffle(names)
+        if self.profile.sorted_maps:
+            names.sort()
+        return {name: None if image[name][1] is None else self.wire(*image[name]) for name in names}
+
+    def wire(self, kind: SourceType, value: Value) -> tuple[str, Any]:
+        """A stored value that is not NULL as (branch, value) of the map's union (4.3)."""
+        match kind.logical, value:
+            case Logical.TIMESTAMP, _:
+                location, wall, _ = timestamp(self.profile, kind, value)
+                return f"{NAMESPACE}.Timestamp", {"location": location, "value": wall}
+            case Logical.INT, int() if kind.name == "bigint" and kind.unsigned:
+                return f"{NAMESPACE}.UnsignedBigint", {"value": signed(value)}
+            case Logical.BIT, int() if self.profile.bits == "string":
+                return "string", str(value)
+            case ((Logical.INT | Logical.YEAR | Logical.ENUM | Logical.SET | Logical.BIT), int()):
+                return "long", signed(value)
+            case Logical.FLOAT, float():
+                return "float", value
+            case Logical.DOUBLE, float():
+                return "double", value
+            case Logical.BINARY, bytes():
+                return "bytes", value
+            case _:
+                return "string", text.value_text(kind, value)
+
+
+def signed(value: int) -> int:
+    """An unsigned 64-bit number as Go casts it to int64."""
+    return value - 2 * _HALF if value >= _HALF else value
+
+
+def _fraction(number: str) -> str:
+    # without a dot a JSON number is an integer, and compared exactly rather than as the nearest binary64
+    return number if "." in number else f"{number}.0"
+
+
+__all__ = ["FORMAT", "PROFILES", "AvroProfile", "Binary", "profile", "signed", "write"]
+
+FORMAT: Final[Format[AvroProfile]] = Format(
+    name="ticdc-simple-avro",
+    title="TiCDC Simple, Avro",
+    source="TiDB, document 002",
+    profiles=PROFILES,
+    write=write,
+    kinds=KINDS,
+    position="commitTs as decimal text; a BOOTSTRAP has none",
+    scenarios=scenarios,
+    switches=SWITCHES,
+    container="avro",
+    faults=(*AVRO_FAULTS, *FAULTS),
+    cell_faults=cell_faults,
+    schemas=lambda _profile: (ENCODER.schema,),
+)

@@ -1,0 +1,307 @@
+"""How Simple messages in Avro can be spoiled beyond what any raw Avro record can, and the cells that their columns cannot hold.
+
+Source: the Avro 1.12 specification, "Binary encoding"; reference/ticdc.md 4.1 (the outdated example schema), 4.2, 4.3.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from generators.families.avro import LONG, Encoder
+from generators.families.ticdc.text import timestamp_text
+from generators.families.ticdc_simple.plan import host_zone
+from generators.formats.ticdc_simple_avro import schema as avro
+from generators.formats.ticdc_simple_avro.profiles import AvroProfile
+from generators.garbage.faults import MUST, UNSPECIFIED, CellFault, Fault
+from generators.model import Value
+from generators.sources import mysql
+
+_STRING: Final = Encoder("string")
+_HUGE: Final = 1_900_000_000
+"""A string length that a reader must not allocate; from 2147483639 on Apache's Java reader refuses it unread."""
+
+_FRAME: Final = 3
+"""Union index, message type and payload index: a byte each (4.2)."""
+
+_ROW_FRAME: Final = b"\x16\x06\x06"
+
+_TYPES: Final = [one for one in avro.SCHEMA if one["name"] in ("Checksum", "Timestamp", "UnsignedBigint")]
+
+
+def _fields(count: int) -> Encoder:
+    """The first fields of a DML, as a union with the records that they name."""
+    listed = [{"name": one[0], "type": one[1]} for one in avro.DML_HEAD[:count]]
+    return Encoder([*_TYPES, {"type": "record", "name": "Head", "fields": listed}])
+
+
+_HEAD: Final = _fields(len(avro.DML_HEAD))
+_BEFORE_TYPE: Final = _fields(4)
+_VALUE: Final = Encoder([*_TYPES, {"type": "record", "name": "Head", "fields": [{"name": "value", "type": list(avro.VALUE)}]}])
+_INDEX: Final = LONG(len(_TYPES))
+
+
+def _size(encoder: Encoder, value: bytes) -> int:
+    """How many bytes a record of the encoder's last branch takes at the start of the bytes."""
+    return encoder.read(_INDEX + value)[1] - len(_INDEX)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A column in a row's map: where the branch and the content of its value begin, and where the content ends."""
+
+    branch: int
+    start: int
+    content: int
+    end: int
+
+
+def _image(value: bytes) -> int:
+    """Where the branch of `data` stands in a DML message."""
+    return _FRAME + _size(_HEAD, value[_FRAME:])
+
+
+def _entries(value: bytes) -> Iterator[_Entry]:
+    """The columns of the first image: `data`, or `old` where there is no `data`."""
+    place = _image(value)
+    if value[place] == 0:
+        place += 1
+    count, size = LONG.read(value[place + 1 :])
+    place += 1 + size
+    for _ in range(count):
+        place += _STRING.read(value[place:])[1]
+        branch, size = LONG.read(value[place:])
+        end = place + _size(_VALUE, value[place:])
+        yield _Entry(branch, place, place + size, end)
+        place = end
+
+
+def _text(value: bytes) -> _Entry | None:
+    """The first column whose value is a string of at least one byte."""
+    found = (one for one in _entries(value) if one.branch == avro.VALUE.index("string") and value[one.content])
+    return next(found, None)
+
+
+def _of_rows(apply: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
+    """Other messages have no place for it."""
+    return lambda value: apply(value) if value[:_FRAME] == _ROW_FRAME else None
+
+
+def _branch(index: int) -> Callable[[bytes], bytes | None]:
+    @_of_rows
+    def apply(value: bytes) -> bytes | None:
+        found = _text(value)
+        return value[: found.start] + LONG(index) + value[found.content :] if found else None
+
+    return apply
+
+
+def _length(size: int) -> Callable[[bytes], bytes | None]:
+    @_of_rows
+    def apply(value: bytes) -> bytes | None:
+        found = _text(value)
+        if not found:
+            return None
+        return value[: found.content] + LONG(size) + value[found.content + LONG.read(value[found.content :])[1] :]
+
+    return apply
+
+
+@_of_rows
+def _invalid(value: bytes) -> bytes | None:
+    found = _text(value)
+    return value[: found.end - 1] + b"\xff" + value[found.end :] if found else None
+
+
+def _map_count(count: int) -> Callable[[bytes], bytes | None]:
+    @_of_rows
+    def apply(value: bytes) -> bytes:
+        place = _image(value)
+        place += value[place] == 0
+        return value[: place + 1] + LONG(count) + value[place + 1 + LONG.read(value[place + 1 :])[1] :]
+
+    return apply
+
+
+@_of_rows
+def _image_branch(value: bytes) -> bytes:
+    place = _image(value)
+    place += value[place] == 0
+    return value[:place] + LONG(2) + value[place + 1 :]
+
+
+@_of_rows
+def _row_type(value: bytes) -> bytes:
+    place = _FRAME + _size(_BEFORE_TYPE, value[_FRAME:])
+    return value[:place] + LONG(3) + value[place + 1 :]
+
+
+def _replaced(at: int, head: bytes) -> Callable[[bytes], bytes]:
+    """Puts bytes in place of the one at that offset of the frame."""
+    return lambda value: value[:at] + head + value[at + 1 :]
+
+
+def _constant(found: bytes) -> Callable[[bytes], bytes]:
+    return lambda _value: found
+
+
+_OLD_NAMESPACE: Final = "com.pingcap.simple.avro"
+_OLD_VALUE: Final = ["null", "int", "long", "float", "double", "boolean", "string", "bytes"]
+_OLD_IMAGE: Final = ["null", {"type": "map", "values": _OLD_VALUE}]
+_OLD_DML: Final = {
+    "type": "record",
+    "namespace": _OLD_NAMESPACE,
+    "name": "DML",
+    "fields": [
+        {"name": "version", "type": "int"},
+        {"name": "database", "type": "string"},
+        {"name": "table", "type": "string"},
+        {"name": "tableID", "type": "long"},
+        {"name": "type", "type": {"type": "enum", "name": "DMLType", "symbols": ["INSERT", "UPDATE", "DELETE"]}},
+        {"name": "commitTs", "type": "long"},
+        {"name": "buildTs", "type": "long"},
+        {"name": "schemaVersion", "type": "long"},
+        {"name": "data", "type": _OLD_IMAGE},
+        {"name": "old", "type": _OLD_IMAGE},
+    ],
+}
+_OLD_ROW: Final[dict[str, Any]] = {
+    "version": 1,
+    "database": "simple",
+    "table": "user",
+    "tableID": 148,
+    "type": "INSERT",
+    "commitTs": 447984084414103554,
+    "buildTs": 1708923662983,
+    "schemaVersion": 447984074911121426,
+    "data": {"id": ("int", 1), "ok": ("boolean", True), "name": ("string", "John Doe")},
+    "old": None,
+}
+OUTDATED: Final = LONG(9) + LONG(3) + LONG(3) + Encoder(_OLD_DML)(_OLD_ROW)
+"""A row as the outdated example schema has it: Message is the last of ten records, an int and a boolean are in the map
+(reference/ticdc.md 4.1, Trap). Its other fields are those of today's DML without the options."""
+
+_WATERMARK: Final = avro.ENCODER(
+    avro.wrapped("Watermark", {"version": 1, "commitTs": 447984124732375041, "buildTs": 1708923816911}),
+)
+_MESSAGE: Final = len(avro.SCHEMA) - 1
+_OTHERS: Final = tuple(index for index in range(-1, _MESSAGE + 2) if index != _MESSAGE)
+
+
+def _other_record(index: int) -> Fault:
+    named = f"the record {avro.SCHEMA[index]['name']}" if 0 <= index < _MESSAGE else "no record of the schema"
+    name = f"union-index-{'minus-one' if index < 0 else index}"
+    return Fault(name, "wrong-branch", MUST, f"The first byte is union index {index}, {named}.", _replaced(0, LONG(index)))
+
+
+FAULTS: Final[tuple[Fault, ...]] = (
+    *map(_other_record, _OTHERS),
+    Fault("message-type-unknown", "wrong-branch", MUST, "The message type is symbol 4 of four.", _replaced(1, LONG(4))),
+    Fault("payload-unknown", "wrong-branch", MUST, "The payload is branch 4 of four.", _replaced(2, LONG(4))),
+    Fault("row-type-unknown", "wrong-branch", MUST, "The row's type is symbol 3 of three.", _row_type),
+    Fault("value-branch-unknown", "wrong-branch", MUST, "A column's value is branch 8 of eight.", _branch(8)),
+    Fault("value-branch-negative", "wrong-branch", MUST, "A column's value is branch -1.", _branch(-1)),
+    Fault("image-branch-unknown", "wrong-branch", MUST, "The row's image is branch 2 of two.", _image_branch),
+    Fault("type-of-another-payload", "contradiction", MUST, "The type says WATERMARK of a DML payload.", _replaced(1, LONG(0))),
+    Fault(
+        "payload-of-another-type",
+        "contradiction",
+        MUST,
+        "The type says DML of a Watermark payload.",
+        _constant(_WATERMARK[:1] + LONG(3) + _WATERMARK[2:]),
+    ),
+    Fault("string-length-huge", "huge-length", MUST, "A string is to have 1.9e9 bytes.", _length(_HUGE)),
+    Fault("string-length-negative", "huge-length", MUST, "A string is to have -5 bytes.", _length(-5)),
+    Fault("map-count-huge", "huge-length", MUST, "The row is to have 2^40 columns.", _map_count(1 << 40)),
+    Fault("outdated-schema", "foreign-schema", MUST, "A row of TiCDC's outdated example schema.", _constant(OUTDATED)),
+    Fault(
+        "message-alone",
+        "foreign-schema",
+        MUST,
+        "The Message without its union index, as a schema of Message alone has it.",
+        lambda value: value[1:],
+    ),
+    Fault("invalid-utf-8", "invalid-utf-8", UNSPECIFIED, "A string value ends in the byte FF.", _invalid),
+    Fault(
+        "overlong-number",
+        "overlong-number",
+        UNSPECIFIED,
+        "The version 1 takes two bytes, the second a zero.",
+        _replaced(_FRAME, b"\x82\x00"),
+    ),
+)
+"""Beside `_avro.FAULTS`. No document says what is owed where type and payload contradict each other; reference/ticdc.md 4.2
+lists the frames of well-formed messages, and these are not among them."""
+
+
+_DATE: Final = dt.date(2021, 7, 19)
+_WALL: Final = mysql.wall("2021-07-19 11:12:13")
+_CLOCK: Final = (11 * 3600 + 12 * 60 + 13) * mysql.MICROS
+
+
+def _branched(branch: str, value: Any) -> bytes:
+    """A value of the map's union: its branch and its content."""
+    return LONG(avro.VALUE.index(branch)) + Encoder(branch)(value)
+
+
+def _stamp(location: str, wall: str) -> bytes:
+    return LONG(avro.VALUE.index(f"{avro.NAMESPACE}.Timestamp")) + _STRING(location) + _STRING(wall)
+
+
+def _unsigned(number: int) -> bytes:
+    return LONG(avro.VALUE.index(f"{avro.NAMESPACE}.UnsignedBigint")) + LONG(number)
+
+
+def _cell(name: str, column: str, value: Value, good: bytes, bad: bytes) -> CellFault:
+    return CellFault(name, column, value, _STRING(column) + good, _STRING(column) + bad)
+
+
+def cell_faults(profile: AvroProfile) -> tuple[CellFault, ...]:
+    """Cells that do not fit their column, by branch or by content, as the profile's messages would carry them."""
+    zone = host_zone(profile)
+    location = profile.location or zone
+    wall = timestamp_text(_WALL, 0, zone)[0]
+
+    def string(name: str, column: str, value: Value, good: str, bad: str) -> CellFault:
+        return _cell(name, column, value, _branched("string", good), _branched("string", bad))
+
+    def number(name: str, column: str, value: int, bad: bytes) -> CellFault:
+        return _cell(name, column, value, _branched("long", value), bad)
+
+    def bit(name: str, column: str, value: int, bad: int) -> CellFault:
+        shown = (str(value), str(bad)) if profile.bits == "string" else (value, bad)
+        good, unfit = (_branched(profile.bits, one) for one in shown)
+        return _cell(name, column, value, good, unfit)
+
+    return (
+        number("cell-int", "c_int", 1234567891, _branched("string", "12x4")),
+        number("cell-int-over", "c_int", 1234567892, _branched("long", 1 << 31)),
+        number("cell-int-fraction", "c_int", 1234567893, _branched("double", 1.5)),
+        number("cell-int-bytes", "c_int", 1234567894, _branched("bytes", b"\xff\x00")),
+        number("cell-tinyint-under", "c_tinyint", -101, _branched("long", -129)),
+        number("cell-unsigned-int-negative", "c_unsigned_int", 4123456789, _branched("long", -1)),
+        number("cell-bigint-over", "c_bigint", 1234567890123456789, _unsigned(-1)),
+        _cell(
+            "cell-unsigned-bigint-text",
+            "c_unsigned_bigint",
+            1234567890123456788,
+            _unsigned(1234567890123456788),
+            _branched("string", "12x4"),
+        ),
+        string("cell-decimal", "c_decimal_10_2", Decimal("7654321.5"), "7654321.50", "12x4"),
+        string("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), "7654321.25", "123456789.25"),
+        string("cell-decimal-scale", "c_decimal_10_2", Decimal("7654321.75"), "7654321.75", "7654321.755"),
+        _cell("cell-float", "c_float", 12345.5, _branched("float", 12345.5), _branched("string", "1.2.3")),
+        _cell("cell-double", "c_double", 54321.25, _branched("double", 54321.25), _branched("string", "5432x")),
+        bit("cell-bit", "c_bit_8", 173, 256),
+        string("cell-date", "c_date", _DATE, "2021-07-19", "2021-13-45"),
+        string("cell-datetime", "c_datetime_0", _WALL, "2021-07-19 11:12:13", "2021-07-19 25:61:61"),
+        string("cell-time", "c_time_0", _CLOCK, "11:12:13", "99:99:99"),
+        number("cell-year", "c_year", 2019, _branched("string", "20x4")),
+        number("cell-set", "c_set_64", 4886718345, _branched("string", "48x6")),
+        _cell("cell-timestamp-value", "c_timestamp_0", _WALL, _stamp(location, wall), _stamp(location, "2021-07-19 25:61:61")),
+        _cell("cell-timestamp-zone", "c_timestamp_0", _WALL, _stamp(location, wall), _stamp("Mars/Olympus", wall)),
+    )

@@ -1,0 +1,46 @@
+"""TiCDC's releases and options as facts about Simple messages in Avro: what they have in common with JSON, and three facts more.
+
+Source: reference/ticdc.md 00-5, 4.2, 4.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final, Literal
+
+from generators.families.ticdc_simple import profiles as simple
+from generators.families.ticdc_simple.profiles import SimpleProfile
+
+
+@dataclass(frozen=True, slots=True)
+class AvroProfile(SimpleProfile):
+    """A TiCDC release and its Simple options as facts about messages in Avro.
+
+    `bits` is the branch of a BIT column's value. `timestamp_decimal` tells that a TIMESTAMP column's `decimal` is its fraction
+    digits and not null. `sorted_maps` puts a row's columns in the order of their names, which no honest profile does.
+    """
+
+    bits: Literal["long", "string"] = "long"
+    timestamp_decimal: bool = False
+    sorted_maps: bool = False
+
+
+_ASSUMED: Final = (
+    "the numbers in a checksum block; the width of a BIT column's default; an empty map for a row without a handle key; "
+    "a SET of 64 members with its highest bit set as a negative long"
+)
+_ASSUMED_NEW: Final = f"{_ASSUMED}; no preTableSchema for ordinary DDL (read in the source); decimal 0 on TIMESTAMP columns"
+
+
+def profile(release: str, *options: str) -> AvroProfile:
+    """The profile of a release with options; they are named in one fixed order, whatever the order of the arguments.
+
+    Raises UnknownName for an unknown release or option, UsageError for two options that exclude each other.
+    """
+    common = simple.profile(release, *options)
+    told = {field.name: getattr(common, field.name) for field in fields(common)}
+    told["assumed"] = _ASSUMED_NEW if common.new else _ASSUMED
+    return AvroProfile(**told, bits="string" if common.new else "long", timestamp_decimal=common.new)
+
+
+PROFILES: Final[tuple[AvroProfile, ...]] = tuple(profile(one.release, *one.options) for one in simple.PROFILES)

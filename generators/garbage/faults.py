@@ -1,0 +1,231 @@
+"""Malformed variants of valid messages and of single cells, each with what a decoder owes for it (DESIGN 3.6, Faults).
+
+An envelope fault alters the whole value of a message; a cell fault puts a text into one column that its type cannot hold.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from generators.model import Change, Column, Kind, Op, Row, Scenario, SourceType, Table, Value, Written
+from generators.sources import boundaries, mysql
+from generators.sources import registry as sources
+from generators.sources.boundaries import BOUNDARY
+
+MUST: Final = "MUST"
+UNSPECIFIED: Final = "UNSPECIFIED"
+
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_COLON: Final = re.compile(rb"\s*:")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A way to spoil the value of a message.
+
+    `tag` is what rules select by (`fault:truncated`), shared by faults of one kind. `obligation` is MUST (exactly one CORRUPT
+    row) or UNSPECIFIED (any rows, at least one). `apply` gives the spoiled value, or None where the value has no place for it.
+    `packed` says that bytes compressed as a whole can be spoiled so too.
+    """
+
+    name: str
+    tag: str
+    obligation: str
+    statement: str
+    apply: Callable[[bytes], bytes | None]
+    packed: bool = False
+
+
+def _split(value: bytes) -> tuple[bytes, bytes]:
+    """The document and its terminator: CRLF, which TiCDC may append, or nothing."""
+    return (value[:-2], value[-2:]) if value.endswith(b"\r\n") else (value, b"")
+
+
+def _truncated(value: bytes) -> bytes | None:
+    return value[: len(value) // 2] if len(value) > 1 else None
+
+
+def _truncated_last(value: bytes) -> bytes | None:
+    return _split(value)[0][:-1] or None
+
+
+def _wrapped(value: bytes) -> bytes:
+    document, end = _split(value)
+    return b"[" + document + b"]" + end
+
+
+def _scalar(value: bytes) -> bytes:
+    return b"42" + _split(value)[1]
+
+
+def _trailing(content: bytes) -> Callable[[bytes], bytes]:
+    def append(value: bytes) -> bytes:
+        document, end = _split(value)
+        return document + content + end
+
+    return append
+
+
+def _duplicate_key(value: bytes) -> bytes | None:
+    document, end = _split(value)
+    first = _STRING.search(document)
+    if not first or not document.endswith(b"}"):
+        return None
+    return document[:-1] + b"," + first.group() + b":null}" + end
+
+
+def _into_string(content: bytes) -> Callable[[bytes], bytes | None]:
+    """Puts bytes at the start of the first string that is not a member's name."""
+
+    def insert(value: bytes) -> bytes | None:
+        for found in _STRING.finditer(value):
+            if not _COLON.match(value, found.end()):
+                place = found.start() + 1
+                return value[:place] + content + value[place:]
+        return None
+
+    return insert
+
+
+FAULTS: Final[tuple[Fault, ...]] = (
+    Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _truncated, packed=True),
+    Fault("truncated-last", "truncated", MUST, "The closing brace is missing.", _truncated_last),
+    Fault("wrong-container", "wrong-container", MUST, "The object is wrapped in an array.", _wrapped),
+    Fault("scalar", "wrong-container", MUST, "A number stands in the object's place.", _scalar),
+    Fault("trailing-content", "trailing-content", MUST, "A letter follows the object.", _trailing(b"x")),
+    Fault("trailing-brace", "trailing-content", MUST, "A second closing brace follows the object.", _trailing(b"}")),
+    Fault("second-document", "second-document", MUST, "The document stands in the value twice.", lambda value: value + value),
+    Fault(
+        "closing-tail",
+        "trailing-content",
+        MUST,
+        "Brackets follow the object that close what a decoder may have wrapped it in.",
+        _trailing(b",{}]}"),
+    ),
+    Fault(
+        "joined",
+        "second-document",
+        MUST,
+        "The document stands in the value twice, joined as members of what a decoder may have wrapped it in.",
+        lambda value: value + b'],"m":[' + value,
+    ),
+    Fault("empty", "empty", MUST, "The value has no bytes.", lambda _value: b"", packed=True),
+    Fault("duplicate-key", "duplicate-key", UNSPECIFIED, "The first member's name occurs again, with null.", _duplicate_key),
+    Fault("bom", "bom", UNSPECIFIED, "A UTF-8 byte order mark precedes the object.", lambda value: b"\xef\xbb\xbf" + value),
+    Fault("invalid-utf-8", "invalid-utf-8", UNSPECIFIED, "A string holds the byte FF.", _into_string(b"\xff")),
+    Fault("lone-surrogate", "lone-surrogate", UNSPECIFIED, "A string holds an escaped lone surrogate.", _into_string(b"\\ud800")),
+    Fault("raw-control", "raw-control", UNSPECIFIED, "A string holds a raw control character.", _into_string(b"\x01")),
+)
+"""Every envelope fault of messages in JSON. RFC 8259 leaves duplicate names (4), surrogates (8.2) and a BOM (8.1) to the parser;
+raw control characters (7) and invalid UTF-8 (8.1) it forbids, but common parsers differ (reference/decode_performance.md 4)."""
+
+_CORRUPT: Final = Change(row=0, kind=Kind.CORRUPT)
+
+
+def applicable(found: Iterable[Fault], compression: str) -> tuple[Fault, ...]:
+    """The faults that make sense under the compression of whole values (none, snappy, lz4)."""
+    return tuple(fault for fault in found if compression == "none" or fault.packed)
+
+
+def apply(written: Written, fault: Fault) -> Written:
+    """The message with its value spoiled, and what a decoder owes for it: exactly one CORRUPT row, or for UNSPECIFIED any row.
+
+    Raises ValueError when the message has no value, or none that the fault can spoil.
+    """
+    value = written.message.value
+    spoiled = None if value is None else fault.apply(value)
+    if spoiled is None:
+        raise ValueError(f"fault {fault.name}: no place for it in the value {value!r}")
+    change = replace(_CORRUPT, anything=fault.obligation == UNSPECIFIED)
+    return Written(replace(written.message, value=spoiled), (change,))
+
+
+def fault_scenarios(database: str, source: str = "mysql", found: Iterable[Fault] = FAULTS) -> Iterator[tuple[Fault, Scenario]]:
+    """Each fault with an INSERT and an UPDATE, whose messages it is to be applied to; level one, a table of the source each.
+
+    Raises UnknownName.
+    """
+    origin = sources.source(source)
+    columns = (boundaries.id_column(source), Column("a", origin.string), Column("b", origin.number))
+    before: Row = {"id": 1, "a": "before", "b": 5}
+    after: Row = {**before, "a": "after"}
+    for fault in found:
+        tags = BOUNDARY | {f"fault:{fault.tag}"}
+        for label, op, pair in (("insert", Op.INSERT, (None, after)), ("update", Op.UPDATE, (before, after))):
+            name = f"fault/{fault.name}/{label}"
+            table = Table(database, boundaries.slug(name), columns, ("id",), schema=origin.schema)
+            yield fault, boundaries.scenario(name, boundaries.change(table, op, pair), tags=tags)
+
+
+@dataclass(frozen=True, slots=True)
+class CellFault:
+    """A wire form that a column's type cannot hold.
+
+    `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `good` the JSON that the writer gives that
+    value, quotes included, and `bad` the JSON that replaces it; in a binary format both are bytes, lengths and branch included.
+    """
+
+    name: str
+    column: str
+    value: Value
+    good: str | bytes
+    bad: str | bytes
+
+
+def _texts(name: str, column: str, value: Value, good: str, bad: str) -> CellFault:
+    return CellFault(name, column, value, json.dumps(good), json.dumps(bad))
+
+
+CELL_FAULTS: Final[tuple[CellFault, ...]] = (
+    _texts("cell-int", "c_int", 1234567891, "1234567891", "12x4"),
+    _texts("cell-bigint-over", "c_bigint", 1234567890123456789, "1234567890123456789", "9223372036854775808"),
+    _texts("cell-unsigned-bigint-negative", "c_unsigned_bigint", 12345678901234567891, "12345678901234567891", "-1"),
+    _texts("cell-unsigned-bigint-over", "c_unsigned_bigint", 12345678901234567892, "12345678901234567892", str(1 << 64)),
+    _texts("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), "7654321.25", "123456789.25"),
+    _texts("cell-decimal-scale", "c_decimal_10_2", Decimal("7654321.75"), "7654321.75", "7654321.755"),
+    _texts("cell-float", "c_float", 12345.5, "12345.5", "1.2.3"),
+    _texts("cell-double", "c_double", 54321.25, "54321.25", "5432x"),
+    _texts("cell-bit", "c_bit_8", 173, "173", "256"),
+    _texts("cell-date", "c_date", dt.date(2021, 7, 19), "2021-07-19", "2021-13-45"),
+    _texts("cell-datetime", "c_datetime_0", mysql.wall("2021-07-19 11:12:13"), "2021-07-19 11:12:13", "2021-07-19 25:61:61"),
+    _texts("cell-time", "c_time_0", (11 * 3600 + 12 * 60 + 13) * mysql.MICROS, "11:12:13", "99:99:99"),
+    _texts("cell-year", "c_year", 2019, "2019", "20x4"),
+    _texts("cell-set", "c_set_64", 4886718345, "4886718345", "48x6"),
+)
+"""The cell faults of formats that write every value as MySQL's text in a JSON string. The values' texts occur nowhere else in a
+message, and are the same in every release and time zone."""
+
+
+def cell_fault(written: Written, fault: CellFault) -> Written:
+    """The message with the wire form of the fault's value replaced, owing exactly one CORRUPT row at level two.
+
+    Raises ValueError unless it occurs exactly once.
+    """
+    value = written.message.value or b""
+    good, bad = (text if isinstance(text, bytes) else text.encode() for text in (fault.good, fault.bad))
+    if value.count(good) != 1:
+        raise ValueError(f"fault {fault.name}: {good!r} occurs {value.count(good)} times in the value {value!r}")
+    return Written(replace(written.message, value=value.replace(good, bad)), (_CORRUPT,))
+
+
+def cell_fault_scenarios(
+    supports: Callable[[SourceType], bool], found: tuple[CellFault, ...] = CELL_FAULTS, source: str = "mysql"
+) -> Iterator[tuple[CellFault, Scenario]]:
+    """Each cell fault whose column the format has of that source, with the level-two INSERT that it is to be applied to.
+
+    Raises UnknownName.
+    """
+    table = boundaries.every_type(supports, source)
+    bare: dict[str, Value] = dict.fromkeys(column.name for column in table.columns)
+    bare["id"] = 1
+    for fault in found:
+        if fault.column in bare:
+            event = boundaries.insert(table, bare | {fault.column: fault.value})
+            tags = BOUNDARY | {f"fault:{fault.name}"}
+            yield fault, boundaries.scenario(f"fault/{fault.name}", event, level=2, tags=tags)

@@ -1,0 +1,4 @@
+"""Messages to a Kafka broker: what was acknowledged, where it lies, at which rate.
+
+Imports `generators.model` and `generators.errors` alone.
+"""

@@ -1,0 +1,245 @@
+"""The deterministic cases that every format has: each type of its source at its boundaries, each op, each shape of table.
+
+Level-one scenarios have a table of their own each; level-two scenarios use the pool. Names are case ids' last part: never
+reused, never renumbered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+
+from generators.model import (
+    Column,
+    History,
+    Instant,
+    Op,
+    Row,
+    RowChange,
+    RowImages,
+    Scenario,
+    SourceType,
+    Table,
+    Value,
+)
+from generators.sources import registry as sources
+from generators.sources.mysql import wall
+
+START = Instant(1_700_000_000_000, 1)
+"""The virtual clock's start: 2023-11-14T22:13:20Z."""
+
+BOUNDARY = frozenset({"boundary"})
+
+POOL_DATABASE = sources.MYSQL.pool_database
+"""The database of MySQL's pool; `Source.pool_database` is any source's."""
+
+
+def id_column(source: str = "mysql") -> Column:
+    """The bigint key `id`. Raises UnknownName."""
+    return Column("id", sources.source(source).key, nullable=False)
+
+
+ID = id_column()
+"""MySQL's."""
+
+AWKWARD_NAMES = ("order", "a b", "with`tick", 'dq"uote', "back\\slash", "汉字", "dot.ted", "MixedCase", "mixedcase2", "a<b>&c")
+"""Column names that need escaping somewhere: SQL, JSON, JSON paths, HTML."""
+
+
+def slug(name: str) -> str:
+    """A table name made of a scenario's name."""
+    return "".join(c if c.isalnum() else "_" for c in name)[:60]
+
+
+@cache
+def every_type(supports: Callable[[SourceType], bool], source: str = "mysql") -> Table:
+    """The pool's table with a column for each supported type of the source's `TYPES`, named `c_<type>`. Raises UnknownName."""
+    found = sources.source(source)
+    columns = tuple(Column(f"c_{slug(name)}", kind) for name, kind in found.types.items() if supports(kind))
+    return Table(found.pool_database, "every_type", (id_column(source), *columns), ("id",), schema=found.schema)
+
+
+@cache
+def composite(source: str = "mysql") -> Table:
+    """The pool's table with a composite key, declared in another order than its columns, and names that need escaping.
+
+    Raises UnknownName.
+    """
+    found = sources.source(source)
+    columns = (
+        Column(AWKWARD_NAMES[0], found.number, nullable=False),
+        *(Column(name, found.string) for name in AWKWARD_NAMES[2:]),
+        Column(AWKWARD_NAMES[1], found.string, nullable=False),
+    )
+    return Table(found.pool_database, "composite `key`", columns, (AWKWARD_NAMES[1], AWKWARD_NAMES[0]), schema=found.schema)
+
+
+@cache
+def keyless(source: str = "mysql") -> Table:
+    """The pool's table without any key: number `a`, text `b`, wall clock `c`. Raises UnknownName."""
+    found = sources.source(source)
+    columns = (Column("a", found.number), Column("b", found.string), Column("c", found.moment))
+    return Table(found.pool_database, "keyless", columns, schema=found.schema)
+
+
+COMPOSITE = composite()
+"""MySQL's `composite`."""
+
+KEYLESS = keyless()
+"""MySQL's `keyless`."""
+
+
+def pool(supports: Callable[[SourceType], bool], source: str = "mysql") -> tuple[Table, ...]:
+    """The level-two tables that every run has of a source; a run adds one drawn table. Raises UnknownName."""
+    return (every_type(supports, source), composite(source), keyless(source))
+
+
+def change(table: Table, op: Op, *rows: tuple[Row | None, Row | None], at: Instant = START) -> RowChange:
+    """A row change from (before, after) pairs."""
+    return RowChange(at, table, op, tuple(RowImages(before, after) for before, after in rows))
+
+
+def insert(table: Table, row: Row, at: Instant = START) -> RowChange:
+    """One inserted row."""
+    return change(table, Op.INSERT, (None, row), at=at)
+
+
+def scenario(name: str, *events: RowChange, level: int = 1, tags: frozenset[str] = BOUNDARY) -> Scenario:
+    """A named scenario of row changes whose seed is derived from its name."""
+    return Scenario(name, History(tuple(events), seed=sum(name.encode())), level, tags)
+
+
+def one_column(database: str, name: str, kind: SourceType) -> Table:
+    """A table of a key and one column `c`, in the schema of the type's source."""
+    columns = (id_column(kind.source), Column("c", kind))
+    return Table(database, slug(name), columns, ("id",), schema=sources.of(kind).schema)
+
+
+def type_values(
+    supports: Callable[[SourceType], bool], source: str = "mysql"
+) -> Iterator[tuple[str, SourceType, Mapping[str, Value]]]:
+    """Each supported type of the source with its boundary values, NULL among them. Raises UnknownName."""
+    found = sources.source(source)
+    for name, kind in found.types.items():
+        if supports(kind):
+            yield name, kind, {"null": None, **found.boundary_values(name)}
+
+
+def scenarios(database: str, supports: Callable[[SourceType], bool], source: str = "mysql") -> Iterator[Scenario]:
+    """Every generic boundary case for a profile of that source whose level-one tables live in `database`. Raises UnknownName."""
+    yield from _type_scenarios(database, supports, source)
+    yield from _shape_scenarios(database, sources.source(source))
+    yield from _row_scenarios(supports, source)
+
+
+def _type_scenarios(database: str, supports: Callable[[SourceType], bool], source: str) -> Iterator[Scenario]:
+    for name, kind, values in type_values(supports, source):
+        for label, value in values.items():
+            full = f"{name}/{label}"
+            yield scenario(full, insert(one_column(database, full, kind), {"id": 1, "c": value}))
+        sample = next(v for v in reversed(list(values.values())) if v is not None)
+        row: Row = {"id": 1, "c": sample}
+        bare: Row = {"id": 1, "c": None}
+        for label, op, before, after in (
+            ("update-to-null", Op.UPDATE, row, bare),
+            ("update-from-null", Op.UPDATE, bare, row),
+            ("delete", Op.DELETE, row, None),
+        ):
+            full = f"{name}/{label}"
+            yield scenario(full, change(one_column(database, full, kind), op, (before, after)))
+
+
+def _shape_scenarios(database: str, source: sources.Source) -> Iterator[Scenario]:
+    key_column, number, string, schema = id_column(source.name), source.number, source.string, source.schema
+
+    def table(name: str, *columns: Column, key: tuple[str, ...] = ("id",), unique: tuple[tuple[str, ...], ...] = ()) -> Table:
+        return Table(database, slug(name), columns, key, unique, schema)
+
+    abc = (key_column, Column("a", string), Column("b", string))
+    x: dict[str, Value] = {"id": 1, "a": "x", "b": "k"}
+    y: dict[str, Value] = {**x, "a": "y"}
+    for name, op, pair in (
+        ("shape/insert", Op.INSERT, (None, x)),
+        ("shape/update-one-column", Op.UPDATE, (x, y)),
+        ("shape/update-nothing", Op.UPDATE, (x, x)),
+        ("shape/delete", Op.DELETE, (x, None)),
+        ("shape/update-key", Op.UPDATE, (x, {**x, "id": 2})),
+        ("shape/null-to-value", Op.UPDATE, ({**x, "a": None}, x)),
+        ("shape/value-to-null", Op.UPDATE, (x, {**x, "a": None})),
+        ("shape/all-null", Op.INSERT, (None, {"id": 1, "a": None, "b": None})),
+    ):
+        yield scenario(name, change(table(name, *abc), op, pair))
+    name = "shape/multi-row-insert"
+    yield scenario(name, change(table(name, *abc), Op.INSERT, (None, x), (None, {**x, "id": 2}), (None, {**x, "id": 3})))
+    name = "shape/multi-row-delete"
+    yield scenario(name, change(table(name, *abc), Op.DELETE, (x, None), ({**x, "id": 2}, None)))
+    name = "shape/multi-row-update-cumulative"
+    second: dict[str, Value] = {"id": 2, "a": "q", "b": None}
+    yield scenario(name, change(table(name, *abc), Op.UPDATE, (x, y), (second, {**second, "b": "z"})))
+    name = "shape/multi-row-update-one-unchanged"
+    yield scenario(name, change(table(name, *abc), Op.UPDATE, (x, x), (second, {**second, "b": "z"}), (y, y)))
+    name = "shape/duplicate-after-rows"
+    bag = table(name, *abc[1:], key=())
+    bare: dict[str, Value] = {"a": "x", "b": "k"}
+    yield scenario(name, change(bag, Op.UPDATE, ({**bare, "a": "o"}, bare), ({**bare, "a": "p"}, bare)))
+    name = "shape/keyless"
+    bag = table(name, *abc[1:], key=())
+    changed: Row = {**bare, "a": "y"}
+    changes = (change(bag, Op.INSERT, (None, bare)), change(bag, Op.UPDATE, (bare, changed)), insert(bag, bare))
+    yield scenario(name, *changes, change(bag, Op.DELETE, (bare, None)))
+    name = "shape/unique-not-null-key"
+    columns = (Column("u", number, nullable=False), Column("a", string))
+    yield scenario(name, insert(table(name, *columns, key=(), unique=(("u",),)), {"u": 1, "a": "x"}))
+    name = "shape/composite-key"
+    three = (Column("k2", number, nullable=False), Column("a", string), Column("k1", string, nullable=False))
+    row: dict[str, Value] = {"k2": 7, "a": "x", "k1": "y"}
+    keyed = table(name, *three, key=("k1", "k2"))
+    yield scenario(
+        name, insert(keyed, row), change(keyed, Op.UPDATE, (row, {**row, "k2": 8})), change(keyed, Op.DELETE, (row, None))
+    )
+    name = "shape/awkward-names"
+    awkward = Table(database, 'Awk`ward "T"', tuple(Column(n, string) for n in AWKWARD_NAMES), AWKWARD_NAMES[:1], schema=schema)
+    full: Row = {n: f"v{i}" for i, n in enumerate(AWKWARD_NAMES)}
+    yield scenario(name, insert(awkward, full), change(awkward, Op.UPDATE, (full, {**full, AWKWARD_NAMES[3]: None})))
+    name = "shape/many-columns"
+    wide = tuple(Column(f"c{i}", number) for i in range(200))
+    yield scenario(name, insert(table(name, key_column, *wide), {"id": 1, **{c.name: i for i, c in enumerate(wide)}}))
+    name = "shape/long-text"
+    yield scenario(name, insert(one_column(database, name, source.long_text), {"id": 1, "c": "0123456789abcdef" * 16_384}))
+
+
+def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Iterator[Scenario]:
+    table, two_keys, bag = pool(supports, source)
+    empty: Row = {c.name: None for c in table.columns} | {"id": 1}
+    columns = [(f"c_{slug(name)}", list(values.values())) for name, _, values in type_values(supports, source)]
+    for i in range(max(len(values) for _, values in columns)):
+        row: Row = {"id": i, **{column: values[i % len(values)] for column, values in columns}}
+        yield scenario(f"rows/every-type/boundaries-{i}", insert(table, row), level=2)
+    filled: dict[str, Value] = {"id": 2}
+    other: dict[str, Value] = {"id": 2}
+    for name, _, values in type_values(supports, source):
+        column = f"c_{slug(name)}"
+        some = [v for v in values.values() if v is not None]
+        filled[column], other[column] = some[-1], some[len(some) // 2]
+    for label, op, pair in (
+        ("insert-filled", Op.INSERT, (None, filled)),
+        ("update-all", Op.UPDATE, (filled, other)),
+        ("update-to-null", Op.UPDATE, (filled, {**empty, "id": 2})),
+        ("update-from-null", Op.UPDATE, ({**empty, "id": 2}, filled)),
+        ("update-key", Op.UPDATE, (filled, {**filled, "id": 3})),
+        ("update-nothing", Op.UPDATE, (filled, filled)),
+        ("delete-filled", Op.DELETE, (filled, None)),
+    ):
+        yield scenario(f"rows/every-type/{label}", change(table, op, pair), level=2)
+    names = [c.name for c in two_keys.columns]
+    key: dict[str, Value] = {n: f"v{i}" for i, n in enumerate(names)} | {names[0]: 5}
+    yield scenario("rows/composite/insert", insert(two_keys, key), level=2)
+    yield scenario("rows/composite/update", change(two_keys, Op.UPDATE, (key, {**key, names[2]: None})), level=2)
+    yield scenario("rows/composite/update-key", change(two_keys, Op.UPDATE, (key, {**key, names[0]: 6})), level=2)
+    yield scenario("rows/composite/delete", change(two_keys, Op.DELETE, (key, None)), level=2)
+    bare: dict[str, Value] = {"a": 1, "b": "x", "c": wall("2024-01-02 03:04:05.678901")}
+    rows = tuple((None, {**bare, "a": i}) for i in range(3))
+    yield scenario("rows/keyless/multi-row-insert", change(bag, Op.INSERT, *rows), level=2)
+    cumulative = (({**bare, "b": "o"}, bare), ({**bare, "a": None}, {**bare, "a": 9}), (bare, {**bare, "c": None}))
+    yield scenario("rows/keyless/multi-row-update", change(bag, Op.UPDATE, *cumulative), level=2)
+    yield scenario("rows/keyless/multi-row-delete", change(bag, Op.DELETE, (bare, None), ({**bare, "b": None}, None)), level=2)

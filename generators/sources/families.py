@@ -1,0 +1,116 @@
+"""Every type of each source's domain, in groups that are drawn equally often, the plainest types first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from generators.model import Logical, SourceType
+from generators.sources import mysql, postgresql
+
+PLAIN_LABELS: Final = tuple(f"{letter}{digit}" for digit in ("", *range(1, 4)) for letter in "abcdefghijklmnop")
+AWKWARD_LABELS: Final = ("it's", 'say "hi"', "back\\slash", "汉字", "a b", "(x)", "<&>", "1", "null", "é", "😀", "a`b")
+
+_LENGTHS: Final = (16, 255, *range(1, 256))
+_SCALES: Final = tuple((p, s) for p in range(1, 66) for s in range(min(30, p) + 1))
+
+
+def _member_lists(limit: int) -> Iterable[tuple[str, ...]]:
+    labels = (*PLAIN_LABELS[:16], *AWKWARD_LABELS, *PLAIN_LABELS[16:])
+    for size in (1, 2, 3, 8, 9, 16, 63, limit):
+        for start in (0, 16, 18, 20, 22, 24, 26):
+            yield tuple(labels[(start + i) % len(labels)] for i in range(size))
+
+
+def _mysql() -> tuple[tuple[SourceType, ...], ...]:
+    names = ("int", "bigint", "smallint", "tinyint", "mediumint")
+    common = [(10, 0), (10, 2), (38, 10), (65, 30), (20, 10), (38, 38 - 8), (65, 0), (30, 30)]
+    integers = (
+        *(mysql.integer(n) for n in names),
+        *(mysql.integer(n, unsigned=True) for n in names),
+        mysql.boolean(),
+        *(mysql.integer(n, zerofill=True) for n in names),
+    )
+    return (
+        integers,
+        (*(mysql.text("varchar", n) for n in (*_LENGTHS, 256, 1024, 16_383)), *(mysql.text("char", n) for n in _LENGTHS)),
+        integers,
+        (
+            *(mysql.decimal(p, s) for p, s in common),
+            *(mysql.decimal(p, s) for p, s in _SCALES),
+            *(mysql.decimal(p, s, unsigned=True) for p, s in _SCALES),
+        ),
+        tuple(mysql.real(n, unsigned=u) for n in ("double", "float") for u in (False, True)),
+        tuple(mysql.temporal("datetime", fsp) for fsp in range(7)),
+        tuple(mysql.temporal("timestamp", fsp) for fsp in range(7)),
+        (mysql.temporal("date"), mysql.year(), *(mysql.temporal("time", fsp) for fsp in range(7))),
+        tuple(mysql.text(n) for n in ("text", "tinytext", "mediumtext", "longtext")),
+        (*(mysql.binary("varbinary", n) for n in (*_LENGTHS, 65_535)), *(mysql.binary("binary", n) for n in _LENGTHS)),
+        tuple(mysql.binary(n) for n in ("blob", "tinyblob", "mediumblob", "longblob")),
+        tuple(mysql.bit(n) for n in (1, 8, 64, *range(1, 65))),
+        (
+            *(mysql.enum_of(*m) for m in _member_lists(64)),
+            mysql.enum_of("a,b", "", "x"),
+        ),
+        tuple(mysql.set_of(*m) for m in _member_lists(64)),
+        (mysql.json(),),
+    )
+
+
+MYSQL: Final = _mysql()
+"""Every type of MySQL's domain (lengths past 255 and label lists are samples)."""
+
+
+def mysql_keyable(kind: SourceType) -> bool:
+    """Whether a column of the type can be in a key without a prefix length, and is in practice."""
+    if kind.logical in (Logical.TEXT, Logical.BINARY):
+        return kind.name in ("varchar", "char", "varbinary", "binary") and (kind.length or 0) <= 255
+    return kind.logical in (Logical.INT, Logical.DECIMAL, Logical.DATE, Logical.DATETIME, Logical.YEAR)
+
+
+def _postgresql() -> tuple[tuple[SourceType, ...], ...]:
+    integers = tuple(postgresql.integer(n) for n in ("integer", "bigint", "smallint"))
+    fractions = (6, 0, 3, 1, 2, 4, 5)
+    common = [(10, 0), (10, 2), (38, 10), (65, 30), (20, 0), (38, 38), (65, 0), (100, 50)]
+    bits = (1, 8, 64, *range(1, 65))
+    return (
+        integers,
+        (
+            *(postgresql.text("varchar", n) for n in (*_LENGTHS, 256, 1024, 16_383)),
+            *(postgresql.text("char", n) for n in _LENGTHS),
+        ),
+        integers,
+        (
+            *(postgresql.numeric(p, s) for p, s in common),
+            *(postgresql.numeric() for _ in range(64)),
+            *(postgresql.money() for _ in range(64)),
+            *(postgresql.numeric(p, s) for p, s in _SCALES),
+        ),
+        (postgresql.real("double precision"), postgresql.real("real")),
+        tuple(postgresql.temporal("timestamp", fsp) for fsp in fractions),
+        tuple(postgresql.temporal("timestamptz", fsp) for fsp in fractions),
+        (
+            postgresql.temporal("date"),
+            *(postgresql.temporal(name, fsp) for name in ("time", "timetz", "interval") for fsp in fractions),
+        ),
+        (postgresql.text("text"),),
+        (postgresql.bytea(),),
+        (postgresql.boolean(),),
+        (*(postgresql.bit(n) for n in bits), *(postgresql.bit(n, varying=True) for n in bits)),
+        tuple(postgresql.enum_of(*m) for m in _member_lists(64)),
+        (postgresql.uuid(), postgresql.inet()),
+        (postgresql.json("json"), postgresql.json("jsonb"), postgresql.hstore()),
+        (postgresql.array("integer"), postgresql.array("text")),
+    )
+
+
+POSTGRESQL: Final = _postgresql()
+"""Every type of PostgreSQL's domain that `sources.postgresql` has (numeric above 65 digits, lengths past 255 and label lists are
+samples). The numeric without precision and money are repeated, since they are two types among two thousand."""
+
+
+def postgresql_keyable(kind: SourceType) -> bool:
+    """Whether a column of the type is in keys in practice."""
+    if kind.logical is Logical.TEXT:
+        return kind.name in ("varchar", "char", "text", "uuid")
+    return kind.logical in (Logical.INT, Logical.DECIMAL, Logical.DATE, Logical.DATETIME)

@@ -1,0 +1,475 @@
+"""PostgreSQL column types: domains, value classes, boundary values and the text forms that PostgreSQL itself uses.
+
+Sources: PostgreSQL 15 documentation, chapter 8 "Data Types" (numeric 8.1, monetary 8.2, character 8.3, binary 8.4, date and time
+8.5, boolean 8.6, enumerated 8.7, network address 8.9, bit string 8.10, UUID 8.12, JSON 8.14, arrays 8.15), F.18 "hstore";
+float texts as printed since PostgreSQL 12.
+
+Canonical values (DESIGN 4) beside MySQL's:
+
+- `boolean` is 0 or 1, `bit` and `varbit` an int without regard to leading zero bits.
+- `char(n)` is padded with spaces to n characters, as PostgreSQL gives it back; `numeric` keeps its scale, compared numerically.
+- `uuid`, `inet`, `interval`, `timetz` and enums are PostgreSQL's text. A writer whose wire spells such a value otherwise (an ISO
+  duration, microseconds, a time in UTC) expects the wire's text: no Spark type can be told from the column alone.
+- `json`, `jsonb`, `hstore` and arrays are `Json`.
+
+Left out: NaN and infinities of numeric, which no Decimal comparison holds; NaN among the boundary values of real and double
+precision (it fits, and compares equal to itself); infinite dates and timestamps, BC and years past 9999,
+which Python's dates and Spark's texts do not hold; arrays of more than one dimension.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import ipaddress
+import math
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from generators.model import Json, Logical, SourceType, Value
+from generators.sources import mysql
+from generators.sources.mysql import DAY, DdlAction, to_float32, wall
+from generators.sources.postgresql_text import (
+    array_text,
+    bit_text,
+    bytea_text,
+    date_text,
+    hstore_text,
+    inet_text,
+    interval_parts,
+    interval_text,
+    json_text,
+    numeric_text,
+    real_text,
+    time_text,
+    timestamp_text,
+    timestamptz_text,
+    timetz_parts,
+    timetz_text,
+)
+from generators.sources.postgresql_values import (
+    NUMERIC_DIGITS,
+    NUMERIC_SCALE,
+    TIMESTAMP_MAX,
+    TIMESTAMP_MIN,
+    TIMESTAMPTZ_MAX,
+    TIMESTAMPTZ_MIN,
+    UNAVAILABLE,
+    candidates,
+    step,
+    unconstrained,
+)
+
+__all__ = [
+    "DDL_ACTIONS",
+    "NAME_LIMIT",
+    "NUMERIC_DIGITS",
+    "NUMERIC_SCALE",
+    "SCHEMA",
+    "SIZE_LIMIT",
+    "TIMESTAMPTZ_MAX",
+    "TIMESTAMPTZ_MIN",
+    "TIMESTAMP_MAX",
+    "TIMESTAMP_MIN",
+    "TYPES",
+    "UNAVAILABLE",
+    "array",
+    "array_text",
+    "bit",
+    "bit_text",
+    "boolean",
+    "boundary_values",
+    "bytea",
+    "bytea_text",
+    "catalog_name",
+    "date_text",
+    "declared",
+    "enum_of",
+    "fits",
+    "hstore",
+    "hstore_text",
+    "inet",
+    "inet_text",
+    "integer",
+    "interval_parts",
+    "interval_text",
+    "json",
+    "json_text",
+    "money",
+    "numeric",
+    "numeric_text",
+    "quote",
+    "real",
+    "real_text",
+    "temporal",
+    "text",
+    "time_text",
+    "timestamp_text",
+    "timestamptz_text",
+    "timetz_parts",
+    "timetz_text",
+    "unconstrained",
+    "uuid",
+    "value_class",
+    "wall",
+]
+
+SCHEMA: Final = "public"
+"""The schema of every table that cases are made of."""
+
+SIZE_LIMIT: Final = 1_073_741_823
+"""Bytes of a text, bytea or json value."""
+
+NAME_LIMIT: Final = 63
+"""Bytes of an identifier."""
+
+_BYTES: Final = {"smallint": 2, "integer": 4, "bigint": 8}
+
+
+def _type(name: str, logical: Logical, **parameters: Any) -> SourceType:
+    return SourceType(name, logical, source="postgresql", **parameters)
+
+
+def integer(name: str = "integer") -> SourceType:
+    """smallint, integer or bigint."""
+    limit = 1 << 8 * _BYTES[name] - 1
+    return _type(name, Logical.INT, low=-limit, high=limit - 1)
+
+
+def numeric(precision: int | None = None, scale: int = 0) -> SourceType:
+    """An exact number of `precision` digits, up to 1000, `scale` of them, 0 to all, behind the point. Raises ValueError.
+
+    Without precision it is `unconstrained`: up to 131072 digits before and 16383 after the point.
+    """
+    if precision is None:
+        return _type("numeric", Logical.DECIMAL, precision=NUMERIC_DIGITS + NUMERIC_SCALE, scale=NUMERIC_SCALE)
+    if not (1 <= precision <= 1000 and 0 <= scale <= precision):
+        raise ValueError(f"numeric({precision},{scale}): precision is 1 to 1000, scale 0 to the precision")
+    return _type("numeric", Logical.DECIMAL, precision=precision, scale=scale)
+
+
+def money() -> SourceType:
+    """money, of a locale with two fraction digits: 64 bits of cents, in `low` and `high`."""
+    return _type("money", Logical.DECIMAL, precision=19, scale=2, low=-(1 << 63), high=(1 << 63) - 1)
+
+
+def real(name: str = "real") -> SourceType:
+    """A float: real or double precision."""
+    return _type(name, Logical.FLOAT if name == "real" else Logical.DOUBLE)
+
+
+def boolean() -> SourceType:
+    """boolean: 0 or 1."""
+    return _type("boolean", Logical.BIT, length=1, low=0, high=1)
+
+
+def bit(length: int = 1, *, varying: bool = False) -> SourceType:
+    """A bit string of `length` bits, 1 to 64 here; with `varying` of at most as many. Raises ValueError."""
+    if not 1 <= length <= 64:
+        raise ValueError(f"bit({length}): length is 1 to 64")
+    return _type("varbit" if varying else "bit", Logical.BIT, length=length, low=0, high=(1 << length) - 1)
+
+
+def text(name: str = "varchar", length: int | None = None) -> SourceType:
+    """char(n) or varchar(n) with n in characters, or text (the limit in bytes)."""
+    return _type(name, Logical.TEXT, length=length or (SIZE_LIMIT if name == "text" else 255))
+
+
+def bytea() -> SourceType:
+    """Bytes: bytea."""
+    return _type("bytea", Logical.BINARY, length=SIZE_LIMIT)
+
+
+_TEMPORAL: Final = {
+    "date": Logical.DATE,
+    "time": Logical.TIME,
+    "timetz": Logical.TEXT,
+    "timestamp": Logical.DATETIME,
+    "timestamptz": Logical.TIMESTAMP,
+    "interval": Logical.TEXT,
+}
+
+
+def temporal(name: str, fsp: int = 6) -> SourceType:
+    """date, or time(f), timetz(f), timestamp(f), timestamptz(f), interval(f), f 0 to 6 and by default 6. Raises ValueError."""
+    if not 0 <= fsp <= 6:
+        raise ValueError(f"{name}({fsp}): fractional digits are 0 to 6")
+    return _type(name, _TEMPORAL[name], fsp=0 if name == "date" else fsp)
+
+
+def enum_of(*labels: str) -> SourceType:
+    """An enum type of these labels; values are labels."""
+    return _type("enum", Logical.TEXT, members=labels)
+
+
+def uuid() -> SourceType:
+    """A uuid."""
+    return _type("uuid", Logical.TEXT)
+
+
+def inet() -> SourceType:
+    """inet: an IPv4 or IPv6 address with an optional prefix length."""
+    return _type("inet", Logical.TEXT)
+
+
+def json(name: str = "json") -> SourceType:
+    """A document: json or jsonb."""
+    return _type(name, Logical.JSON)
+
+
+def hstore() -> SourceType:
+    """hstore: an object of texts and nulls."""
+    return _type("hstore", Logical.JSON)
+
+
+def array(element: str = "integer") -> SourceType:
+    """integer[] or text[], of one dimension."""
+    return _type(f"{element}[]", Logical.JSON)
+
+
+TYPES: Final[Mapping[str, SourceType]] = {
+    **{n: integer(n) for n in _BYTES},
+    "numeric-10-2": numeric(10, 2),
+    "numeric-20-0": numeric(20, 0),
+    "numeric-38-10": numeric(38, 10),
+    "numeric-65-30": numeric(65, 30),
+    "numeric": numeric(),
+    "money": money(),
+    "real": real("real"),
+    "double-precision": real("double precision"),
+    "boolean": boolean(),
+    "bit-1": bit(1),
+    "bit-8": bit(8),
+    "bit-64": bit(64),
+    "varbit-63": bit(63, varying=True),
+    "char": text("char", 16),
+    "varchar": text("varchar", 255),
+    "text": text("text"),
+    "bytea": bytea(),
+    "date": temporal("date"),
+    "time-0": temporal("time", 0),
+    "time-3": temporal("time", 3),
+    "time-6": temporal("time", 6),
+    "timetz": temporal("timetz"),
+    "timestamp-0": temporal("timestamp", 0),
+    "timestamp-3": temporal("timestamp", 3),
+    "timestamp-6": temporal("timestamp", 6),
+    "timestamptz-0": temporal("timestamptz", 0),
+    "timestamptz-6": temporal("timestamptz", 6),
+    "interval": temporal("interval"),
+    "enum": enum_of("sad", "ok", "happy"),
+    "enum-quoted": enum_of("it's", "a,b", 'say "hi"', "back\\slash", "汉字"),
+    "uuid": uuid(),
+    "inet": inet(),
+    "json": json("json"),
+    "jsonb": json("jsonb"),
+    "hstore": hstore(),
+    "integer-array": array("integer"),
+    "text-array": array("text"),
+}
+"""Every column type that cases are made of, by the name that case ids use."""
+
+
+def fits(kind: SourceType, value: Value) -> bool:
+    """Whether PostgreSQL can store the value in the type and gives it back as it is (ranges, lengths, fractions, padding)."""
+    if value is None:
+        return True
+    match kind.logical:
+        case Logical.DECIMAL:
+            return _fits_numeric(kind, value)
+        case Logical.FLOAT | Logical.DOUBLE:
+            return isinstance(value, float) and (kind.logical is Logical.DOUBLE or math.isnan(value) or _is_float32(value))
+        case Logical.TEXT:
+            return isinstance(value, str) and _storable(value) and _TEXT_FITS.get(kind.name, _fits_text)(kind, value)
+        case Logical.DATE:
+            return isinstance(value, dt.date)
+        case Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
+            low, high = _TEMPORAL_RANGE[kind.logical]
+            return type(value) is int and low <= value <= high and value % step(kind.fsp) == 0
+        case Logical.JSON:
+            return isinstance(value, Json) and _JSON_FITS[kind.name](value.value)
+        case _:
+            return mysql.fits(kind, value)
+
+
+_TEMPORAL_RANGE: Final = {
+    Logical.DATETIME: (TIMESTAMP_MIN, TIMESTAMP_MAX),
+    Logical.TIMESTAMP: (TIMESTAMPTZ_MIN, TIMESTAMPTZ_MAX),
+    Logical.TIME: (0, DAY),
+}
+
+
+def _is_float32(value: float) -> bool:
+    return to_float32(value) == value
+
+
+def _fits_numeric(kind: SourceType, value: Value) -> bool:
+    if not isinstance(value, Decimal) or not value.is_finite():
+        return False
+    exponent = value.as_tuple().exponent
+    scale, precision = kind.scale or 0, kind.precision or 0
+    assert isinstance(exponent, int)
+    if -exponent > scale or (value and value.adjusted() >= precision - scale):
+        return False
+    return kind.low is None or kind.high is None or Decimal(kind.low) <= value * 100 <= Decimal(kind.high)
+
+
+def _storable(value: str) -> bool:
+    """Neither NUL nor a surrogate, which no PostgreSQL text holds."""
+    return not _UNSTORABLE.search(value)
+
+
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_UUID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def _fits_text(kind: SourceType, value: str) -> bool:
+    if kind.name == "char":
+        return len(value) == kind.length
+    return (len(value) if kind.name == "varchar" else len(value.encode())) <= (kind.length or 0)
+
+
+def _fits_inet(kind: SourceType, value: str) -> bool:
+    try:
+        return inet_text(ipaddress.ip_interface(value)) == value
+    except ValueError:
+        return False
+
+
+def _fits_interval(kind: SourceType, value: str) -> bool:
+    try:
+        months, days, micros = interval_parts(value)
+    except ValueError:
+        return False
+    within = max(abs(months), abs(days)) < 1 << 31 and abs(micros) < 1 << 63
+    return within and micros % step(kind.fsp) == 0 and interval_text(months, days, micros) == value
+
+
+def _fits_timetz(kind: SourceType, value: str) -> bool:
+    try:
+        micros, offset = timetz_parts(value)
+    except ValueError:
+        return False
+    within = 0 <= micros <= DAY and abs(offset) < 16 * 3600
+    return within and micros % step(kind.fsp) == 0 and timetz_text(micros, offset) == value
+
+
+_TEXT_FITS: Final[Mapping[str, Callable[[SourceType, str], bool]]] = {
+    "enum": lambda kind, value: value in kind.members,
+    "uuid": lambda _kind, value: bool(_UUID.fullmatch(value)),
+    "inet": _fits_inet,
+    "interval": _fits_interval,
+    "timetz": _fits_timetz,
+}
+
+
+def _fits_document(value: Any) -> bool:
+    match value:
+        case str():
+            return _storable(value)
+        case dict():
+            return all(isinstance(key, str) and _storable(key) and _fits_document(item) for key, item in value.items())
+        case list():
+            return all(map(_fits_document, value))
+        case float():
+            return math.isfinite(value)
+        case _:
+            return value is None or isinstance(value, int | Decimal)
+
+
+def _is_int4(value: Any) -> bool:
+    return type(value) is int and -(1 << 31) <= value < 1 << 31
+
+
+_JSON_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "json": _fits_document,
+    "jsonb": _fits_document,
+    "hstore": lambda value: (
+        isinstance(value, dict)
+        and _fits_document(value)
+        and all(item is None or isinstance(item, str) for item in value.values())
+    ),
+    "integer[]": lambda value: isinstance(value, list) and all(item is None or _is_int4(item) for item in value),
+    "text[]": lambda value: (
+        isinstance(value, list) and all(item is None or (isinstance(item, str) and _storable(item)) for item in value)
+    ),
+}
+
+
+def value_class(kind: SourceType, value: Value) -> str:
+    """The class of a value, by which rules select: `mysql.value_class`, and `not-finite` for NaN and infinities of float and
+    double. Types of either source are taken."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "not-finite"
+    return mysql.value_class(kind, value)
+
+
+def boundary_values(slug: str) -> Mapping[str, Value]:
+    """The named boundary values of a type of `TYPES`, NULL not among them. Raises KeyError."""
+    kind = TYPES[slug]
+    return {name: value for name, value in candidates(kind).items() if fits(kind, value)}
+
+
+_CATALOG: Final[Mapping[str, str]] = {
+    "smallint": "int2",
+    "integer": "int4",
+    "bigint": "int8",
+    "real": "float4",
+    "double precision": "float8",
+    "boolean": "bool",
+    "char": "bpchar",
+    "integer[]": "_int4",
+    "text[]": "_text",
+}
+
+
+def catalog_name(kind: SourceType) -> str:
+    """The name in pg_type, which JDBC gives as well: `int4`, `bpchar`, `_text`."""
+    return _CATALOG.get(kind.name, kind.name)
+
+
+def declared(kind: SourceType) -> str:
+    """The type as format_type() prints it: `character varying(64)`, `timestamp(3) without time zone`, `numeric(10,2)`."""
+    fsp = "" if kind.fsp == 6 else f"({kind.fsp})"
+    match kind.name:
+        case "char":
+            return f"character({kind.length})"
+        case "varchar":
+            return f"character varying({kind.length})"
+        case "bit":
+            return f"bit({kind.length})"
+        case "varbit":
+            return f"bit varying({kind.length})"
+        case "numeric" if not unconstrained(kind):
+            return f"numeric({kind.precision},{kind.scale})"
+        case "time" | "timestamp":
+            return f"{kind.name}{fsp} without time zone"
+        case "timetz" | "timestamptz":
+            return f"{kind.name.removesuffix('tz')}{fsp} with time zone"
+        case "interval":
+            return f"interval{fsp}"
+    return kind.name
+
+
+def quote(name: str) -> str:
+    """A double-quoted identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+DDL_ACTIONS: Final[Mapping[str, DdlAction]] = {
+    "create table": DdlAction('CREATE TABLE "public".{table} ("id" bigint PRIMARY KEY, "c" integer)'),
+    "drop table": DdlAction('DROP TABLE "public".{table}'),
+    "truncate table": DdlAction('TRUNCATE TABLE "public".{table}'),
+    "rename table": DdlAction('ALTER TABLE "public".{other} RENAME TO {table}', renames=True),
+    "add column": DdlAction('ALTER TABLE "public".{table} ADD COLUMN "added" integer DEFAULT 1'),
+    "drop column": DdlAction('ALTER TABLE "public".{table} DROP COLUMN "c"'),
+    "modify column": DdlAction('ALTER TABLE "public".{table} ALTER COLUMN "c" TYPE bigint'),
+    "set default": DdlAction('ALTER TABLE "public".{table} ALTER COLUMN "c" SET DEFAULT 5'),
+    "table comment": DdlAction("COMMENT ON TABLE \"public\".{table} IS 'it''s \"new\"'"),
+    "create index": DdlAction('CREATE INDEX "i" ON "public".{table} ("c")'),
+    "drop index": DdlAction('DROP INDEX "public"."i"'),
+    "add primary key": DdlAction('ALTER TABLE "public".{table} ADD PRIMARY KEY ("id")'),
+    "replica identity": DdlAction('ALTER TABLE "public".{table} REPLICA IDENTITY FULL'),
+}
+"""DDL statements of a PostgreSQL source, as `mysql.DDL_ACTIONS`."""

@@ -1,0 +1,186 @@
+"""How PostgreSQL prints values, and the parts of texts that it prints. `generators.sources.postgresql` is the public face."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ipaddress
+import json as jsonlib
+import math
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from generators.model import Logical, SourceType
+from generators.sources import mysql
+from generators.sources.mysql import EPOCH, MICROS, to_float32
+
+
+def date_text(value: dt.date) -> str:
+    """`YYYY-MM-DD`."""
+    return mysql.date_text(value)
+
+
+def _trimmed(text_: str) -> str:
+    return text_.rstrip("0").rstrip(".") if "." in text_ else text_
+
+
+def time_text(micros: int) -> str:
+    """`HH:MM:SS` with as many fraction digits as needed; 24:00:00 is the end of a day."""
+    return _trimmed(mysql.time_text(micros, 6))
+
+
+def timestamp_text(micros: int) -> str:
+    """`YYYY-MM-DD HH:MM:SS` with as many fraction digits as needed."""
+    return _trimmed(mysql.datetime_text(micros, 6))
+
+
+def _offset_text(seconds: int) -> str:
+    """`+HH`, and minutes and seconds where they are not zero."""
+    parts = [abs(seconds) // 3600, abs(seconds) // 60 % 60, abs(seconds) % 60]
+    while len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    return ("-" if seconds < 0 else "+") + ":".join(f"{part:02d}" for part in parts)
+
+
+def timestamptz_text(micros: int, zone: str = "UTC") -> str:
+    """`YYYY-MM-DD HH:MM:SS[.f]+HH[:MM[:SS]]` as a session of that time zone prints the instant."""
+    moment = EPOCH.replace(tzinfo=dt.UTC) + dt.timedelta(microseconds=micros)
+    offset = moment.astimezone(ZoneInfo(zone)).utcoffset()
+    assert offset is not None
+    seconds = int(offset.total_seconds())
+    return timestamp_text(micros + seconds * MICROS) + _offset_text(seconds)
+
+
+def timetz_text(micros: int, offset: int) -> str:
+    """`HH:MM:SS[.f]+HH[:MM]`; `offset` is seconds east of Greenwich."""
+    return time_text(micros) + _offset_text(offset)
+
+
+_TIMETZ: Final = re.compile(r"(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?([+-])(\d{2})(?::(\d{2}))?(?::(\d{2}))?")
+
+
+def timetz_parts(text_: str) -> tuple[int, int]:
+    """Microseconds of the local time of day and seconds east of Greenwich. Raises ValueError."""
+    found = _TIMETZ.fullmatch(text_)
+    if not found:
+        raise ValueError(f"{text_!r} is no time with time zone")
+    hours, minutes, seconds, fraction, sign, *zone = found.groups()
+    offset = sum(int(part or 0) * unit for part, unit in zip(zone, (3600, 60, 1), strict=True))
+    return _clock(hours, minutes, seconds, fraction), -offset if sign == "-" else offset
+
+
+def _clock(hours: str, minutes: str, seconds: str, fraction: str | None) -> int:
+    return (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * MICROS + int((fraction or "").ljust(6, "0"))
+
+
+def interval_text(months: int, days: int, micros: int) -> str:
+    """An interval in the default style `postgres`: `1 year 2 mons 3 days 04:05:06.78`; a sign is repeated where it changes."""
+    years, months = (abs(months) // 12 * (1 if months > 0 else -1), abs(months) % 12 * (1 if months > 0 else -1))
+    found: list[str] = []
+    negative = False
+    for value, unit in ((years, "year"), (months, "mon"), (days, "day")):
+        if value:
+            found.append(f"{'+' if negative and value > 0 else ''}{value} {unit}{'' if value == 1 else 's'}")
+            negative = value < 0
+    if micros or not found:
+        found.append(("-" if micros < 0 else "+" if negative else "") + time_text(abs(micros)))
+    return " ".join(found)
+
+
+_INTERVAL: Final = re.compile(
+    r"(?:([+-]?\d+) years?(?: |$))?(?:([+-]?\d+) mons?(?: |$))?(?:([+-]?\d+) days?(?: |$))?"
+    r"(?:([+-]?)(\d{2,}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?)?"
+)
+
+
+def interval_parts(text_: str) -> tuple[int, int, int]:
+    """Months, days and microseconds of an interval in the style `postgres`. Raises ValueError."""
+    found = _INTERVAL.fullmatch(text_)
+    if not text_ or not found:
+        raise ValueError(f"{text_!r} is no interval")
+    years, months, days, sign, hours, minutes, seconds, fraction = found.groups()
+    micros = _clock(hours, minutes, seconds, fraction) if hours else 0
+    return int(years or 0) * 12 + int(months or 0), int(days or 0), -micros if sign == "-" else micros
+
+
+def inet_text(address: ipaddress.IPv4Interface | ipaddress.IPv6Interface) -> str:
+    """An address, and its prefix length unless it is a single host's."""
+    whole = address.network.prefixlen == address.max_prefixlen
+    return str(address.ip) if whole else address.with_prefixlen
+
+
+def numeric_text(value: Decimal) -> str:
+    """Plain digits, trailing zeros kept."""
+    return f"{value:f}"
+
+
+def real_text(kind: SourceType, value: float) -> str:
+    """The shortest digits that read back as the value: `0.0001`, `1e-05`, `1e+15` (real: from `1e+06`), `NaN`, `-Infinity`."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    single = kind.logical is Logical.FLOAT
+    texts = (f"{value:.{digits}e}" for digits in range(17))
+    shortest = next(t for t in texts if (to_float32(float(t)) if single else float(t)) == value)
+    digits, _, exponent = shortest.partition("e")
+    if -4 <= int(exponent) < (6 if single else 15):
+        return f"{Decimal(shortest):f}"
+    return f"{digits}e{int(exponent):+03d}"
+
+
+def bytea_text(value: bytes) -> str:
+    r"""`\x` and lower-case hex."""
+    return "\\x" + value.hex()
+
+
+def bit_text(kind: SourceType, value: int) -> str:
+    """`t` or `f` of a boolean; else binary digits, in full length for bit(n)."""
+    if kind.name == "boolean":
+        return "t" if value else "f"
+    return format(value, f"0{kind.length}b") if kind.name == "bit" else format(value, "b")
+
+
+def json_text(kind: SourceType, value: Any) -> str:
+    """A document as the column prints it: json keeps what was typed, here with a space before each comma and colon; jsonb has
+    `, ` and `: `, its keys by length, then bytes, and its numbers in plain digits."""
+    return _document(value, " ,", " : ", binary=False) if kind.name == "json" else _document(value, ", ", ": ", binary=True)
+
+
+def _document(value: Any, comma: str, colon: str, *, binary: bool) -> str:
+    match value:
+        case dict():
+            keys = sorted(value, key=lambda key: (len(key.encode()), key.encode())) if binary else list(value)
+            members = (f"{jsonlib.dumps(key, ensure_ascii=False)}{colon}" for key in keys)
+            items = (_document(value[key], comma, colon, binary=binary) for key in keys)
+            return "{" + comma.join(map("".join, zip(members, items, strict=True))) + "}"
+        case list():
+            return "[" + comma.join(_document(item, comma, colon, binary=binary) for item in value) + "]"
+        case float() | Decimal():
+            return f"{Decimal(repr(value) if isinstance(value, float) else value):f}" if binary else str(value)
+        case _:
+            return jsonlib.dumps(value, ensure_ascii=False)
+
+
+def hstore_text(value: Mapping[str, str | None]) -> str:
+    """`"a"=>"1", "b"=>NULL`, keys by length, then bytes."""
+    keys = sorted(value, key=lambda key: (len(key.encode()), key.encode()))
+    items = ("NULL" if (item := value[key]) is None else _escaped(item) for key in keys)
+    return ", ".join(f"{_escaped(key)}=>{item}" for key, item in zip(keys, items, strict=True))
+
+
+def array_text(value: list[int | str | None]) -> str:
+    """`{1,NULL,"a b"}`: an item is quoted when it is empty, `NULL` in any case, or has a brace, comma, quote,
+    backslash or space."""
+    return "{" + ",".join("NULL" if item is None else _item(str(item)) for item in value) + "}"
+
+
+def _item(text_: str) -> str:
+    plain = text_ and text_.upper() != "NULL" and not re.search(r'[{},"\\\s]', text_)
+    return text_ if plain else _escaped(text_)
+
+
+def _escaped(text_: str) -> str:
+    return '"' + text_.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,320 @@
+"""Limits and named boundary values of PostgreSQL's types. `generators.sources.postgresql` is the public face."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ipaddress
+import math
+import uuid
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Final
+
+from generators.model import Json, Logical, SourceType, Value
+from generators.sources.mysql import DAY, MICROS, to_float32, wall
+from generators.sources.postgresql_text import inet_text, interval_text, timetz_text
+
+UNAVAILABLE: Final = "__debezium_unavailable_value"
+"""Debezium's text for a TOASTed value that did not change (reference/debezium.md 2.8), which a column may hold as well."""
+
+NUMERIC_DIGITS: Final = 131_072
+NUMERIC_SCALE: Final = 16_383
+"""Digits before and after the point of a numeric without declared precision."""
+
+TIMESTAMP_MIN: Final = wall("0001-01-01")
+TIMESTAMP_MAX: Final = wall("9999-12-31 23:59:59.999999")
+TIMESTAMPTZ_MIN: Final = TIMESTAMP_MIN + DAY
+TIMESTAMPTZ_MAX: Final = TIMESTAMP_MAX - DAY
+"""A day less at both ends, so that the year has four digits in every time zone."""
+
+
+def step(fsp: int) -> int:
+    """Microseconds in the last of `fsp` fraction digits."""
+    return int(10 ** (6 - fsp))
+
+
+def unconstrained(kind: SourceType) -> bool:
+    """Whether the type is numeric without declared precision and scale."""
+    return kind.name == "numeric" and kind.precision == NUMERIC_DIGITS + NUMERIC_SCALE
+
+
+def candidates(kind: SourceType) -> Mapping[str, Value]:
+    """The named boundary values of a type; some texts may be too long for it."""
+    match kind.logical:
+        case Logical.INT:
+            return _integer_boundaries(kind)
+        case Logical.DECIMAL:
+            return _numeric_boundaries(kind)
+        case Logical.BIT:
+            return _bit_boundaries(kind)
+        case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP | Logical.TIME:
+            return _temporal_boundaries(kind)
+        case _ if kind.name == "enum":
+            return {f"label-{i}": label for i, label in enumerate(kind.members, 1)}
+        case _ if kind.name == "char":
+            return {name: str(value).ljust(kind.length or 0) for name, value in _NAMED_BOUNDARIES["text"].items()}
+        case _:
+            return _NAMED_BOUNDARIES.get(kind.name, _NAMED_BOUNDARIES["text"])
+
+
+def _integer_boundaries(kind: SourceType) -> dict[str, Value]:
+    found: dict[str, Value] = {"min": kind.low, "max": kind.high, "zero": 0, "one": 1, "minus-one": -1}
+    if kind.name == "bigint":
+        found |= {"two-to-53-plus-one": (1 << 53) + 1, "eighteen-digits": 447984084414103554}
+    return found
+
+
+def _numeric_boundaries(kind: SourceType) -> dict[str, Value]:
+    if unconstrained(kind):
+        return {
+            "zero": Decimal(0),
+            "integral": Decimal(10),
+            "trailing-zeros": Decimal("10.00"),
+            "negative": Decimal("-123.45"),
+            "beyond-double": Decimal((1 << 53) + 1),
+            "tiny": Decimal((0, (1,), -28)),
+            "many-digits": Decimal("1234567890" * 6 + ".0987654321"),
+        }
+    if kind.name == "money":
+        cents = {"zero": 0, "unit": 1, "min": kind.low or 0, "max": kind.high or 0, "negative": -12345, "integral": 10000}
+        return {name: Decimal((int(value < 0), tuple(map(int, str(abs(value)))), -2)) for name, value in cents.items()}
+    precision, scale = kind.precision or 0, kind.scale or 0
+    unit, largest = Decimal((0, (1,), -scale)), Decimal((0, (9,) * precision, -scale))
+    found = {
+        "zero": Decimal((0, (0,), -scale)),
+        "unit": unit,
+        "minus-unit": unit.copy_negate(),
+        "max": largest,
+        "min": largest.copy_negate(),
+        "integral": Decimal((0, (1, 2, 3, *(0,) * scale), -scale)),
+    }
+    if scale >= 2:
+        found["trailing-zeros"] = Decimal((0, (1, 2, 3, 4, 5, *(0,) * (scale - 2)), -scale))
+    if precision >= 20:
+        found["many-digits"] = Decimal((0, tuple((i + 1) % 10 for i in range(precision)), -scale))
+    return dict(found)
+
+
+def _bit_boundaries(kind: SourceType) -> dict[str, Value]:
+    if kind.name == "boolean":
+        return {"false": 0, "true": 1}
+    found: dict[str, Value] = {"zero": 0, "one": 1}
+    if (kind.length or 1) > 1:
+        found |= {"all-ones": kind.high, "highest": 1 << (kind.length or 1) - 1}
+    if (kind.length or 1) > 8:
+        found["three-bytes"] = 0x030201
+    return found
+
+
+def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
+    unit = step(kind.fsp)
+    last = MICROS - unit
+    match kind.logical:
+        case Logical.DATE:
+            return {
+                "min": dt.date(1, 1, 1),
+                "max": dt.date(9999, 12, 31),
+                "epoch": dt.date(1970, 1, 1),
+                "before-epoch": dt.date(1969, 12, 31),
+                "leap-day": dt.date(2024, 2, 29),
+                "before-gregorian": dt.date(1582, 10, 4),
+            }
+        case Logical.TIME:
+            found: dict[str, Value] = {"zero": 0, "last-of-day": DAY - unit, "end-of-day": DAY, "plain": 37_230 * MICROS}
+            if kind.fsp:
+                found |= {"one-unit": unit, "fraction": 37_230_120_000}
+            return found
+        case Logical.DATETIME:
+            low, high = TIMESTAMP_MIN, TIMESTAMP_MAX
+        case _:
+            low, high = TIMESTAMPTZ_MIN, TIMESTAMPTZ_MAX
+    return {
+        "epoch": 0,
+        "min": low,
+        "max": high - 999_999 + last,
+        "before-epoch": -unit,
+        "leap-day": wall("2024-02-29 23:59:59") + last,
+        "one-unit": wall("2024-01-01 00:00:00") + unit,
+        "pre-1970-fraction": wall("1936-10-25 22:10:12") + 608_000 // unit * unit,
+        "spring-gap": wall("2024-03-10 02:30:00"),
+        "autumn-first": wall("2024-11-03 05:30:00"),
+        "autumn-second": wall("2024-11-03 06:30:00"),
+    }
+
+
+_REALS: Final[Mapping[str, Value]] = {
+    "zero": 0.0,
+    "negative-zero": -0.0,
+    "one": 1.0,
+    "negative": -2.5,
+    "fraction": 3.14,
+    "third": 1 / 3,
+    "ten-million": 1e7,
+    "ten-digits": 1e10,
+    "small": 1e-4,
+}
+_NOT_FINITE: Final[Mapping[str, Value]] = {"infinity": math.inf, "negative-infinity": -math.inf}
+
+_DOCUMENTS: Final[Mapping[str, Value]] = {
+    "object": Json({"a": 1, "b": None}),
+    "array": Json([1, "x", True, None]),
+    "empty-object": Json({}),
+    "string": Json('he said "hi" <&> \n'),
+    "null-literal": Json(None),
+    "true": Json(True),
+    "integer": Json(9007199254740993),
+    "double": Json(1.5),
+    "integral-double": Json(1.0),
+    "small-double": Json(1e-7),
+    "spaced": Json({"a b": "  c  d ", " ": [" ", ",", ": "]}),
+    "keys-by-length": Json({"bb": 1, "a": 2, "ccc": {"z": [], "y": "汉"}}),
+    "unavailable-text": Json(UNAVAILABLE),
+}
+
+_NAMED_BOUNDARIES: Final[Mapping[str, Mapping[str, Value]]] = {
+    "real": {
+        **{name: to_float32(value) for name, value in _REALS.items() if isinstance(value, float)},
+        "max": 3.4028234663852886e38,
+        "min-subnormal": 1.401298464324817e-45,
+        **_NOT_FINITE,
+    },
+    "double precision": {
+        **_REALS,
+        "two-e23": 2e23,
+        "max": 1.7976931348623157e308,
+        "min-subnormal": 5e-324,
+        "seventeen-digits": 0.1 + 0.2,
+        **_NOT_FINITE,
+    },
+    "text": {
+        "empty": "",
+        "plain": "hello",
+        "spaces": " a  b ",
+        "literal-null": "null",
+        "html": "<a&b>",
+        "quotes": 'say "hi"\\/\'',
+        "controls": "\t\n\r\b\f\x01\x0b\x1f",
+        "delete-and-c1": "\x7f\x80\x9f",
+        "latin": "é",
+        "han": "汉字",
+        "emoji": "😀",
+        "separators": "\u2028\u2029",
+        "bom": "\ufeffx",
+        "digits": "00123",
+        "boolean-like": "t",
+        "bytea-like": "\\x41",
+        "unavailable-text": UNAVAILABLE,
+    },
+    "bytea": {
+        "empty": b"",
+        "ascii": b"ab-!",
+        "base64-like": b"abcd",
+        "digits-in-base64": b"\xd7m\xf8",
+        "high": b"\x80\xff\x00\x7f",
+        "nul": b"\x00\x01\x02\x03",
+        "trailing-zeros": b"ab\x00\x00",
+        "not-utf-8": b"\xff\xfe\xc3",
+        "utf-8-like": "é".encode(),
+        "backslash-x": b"\\x41",
+        "every-byte": bytes(range(256)),
+        "unavailable-text": UNAVAILABLE.encode(),
+    },
+    "timetz": {
+        "zero": "00:00:00+00",
+        "plain": "13:51:30.123789+02",
+        "half-hour": "10:20:30.12+05:30",
+        "negative-offset": "23:59:59.999999-08",
+        "end-of-day": "24:00:00+00",
+    },
+    "interval": {
+        "zero": "00:00:00",
+        "every-field": "1 year 2 mons 3 days 04:05:06.78",
+        "negative": "-1 years -2 mons +3 days -04:05:06",
+        "months": "14 mons",
+        "minus-one-day": "-1 days",
+        "micros": "00:00:00.000001",
+        "hundred-hours": "100:01:02",
+    },
+    "uuid": {
+        "nil": "00000000-0000-0000-0000-000000000000",
+        "plain": "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+        "max": "ffffffff-ffff-ffff-ffff-ffffffffffff",
+        "digits": "12345678-1234-1234-1234-123456789012",
+    },
+    "inet": {
+        "ipv4": "192.168.0.1",
+        "ipv4-network": "10.1.0.0/16",
+        "ipv6": "2001:db8::ff00:42:8329",
+        "ipv6-network": "::1/64",
+        "any": "0.0.0.0/0",
+    },
+    "json": _DOCUMENTS,
+    "jsonb": _DOCUMENTS,
+    "hstore": {
+        "empty": Json({}),
+        "plain": Json({"a": "1"}),
+        "null-item": Json({"a": "x", "b": None}),
+        "quotes": Json({'q"\\': 'say "hi"=>\\', "": "", "汉": "😀"}),
+    },
+    "integer[]": {
+        "empty": Json([]),
+        "plain": Json([1, 2, 3]),
+        "null-item": Json([None, 0]),
+        "extremes": Json([-(1 << 31), (1 << 31) - 1]),
+    },
+    "text[]": {
+        "empty": Json([]),
+        "plain": Json(["a", "b"]),
+        "null-item": Json([None, "NULL", "null", ""]),
+        "quotes": Json(["a,b", "{c}", 'say "hi"', "back\\slash", "汉字"]),
+        "unavailable-text": Json([UNAVAILABLE]),
+    },
+}
+
+
+def _uuid_at(kind: SourceType, number: int) -> str:
+    return str(uuid.UUID(int=number % (1 << 128)))
+
+
+def _inet_at(kind: SourceType, number: int) -> str:
+    """An IPv4 address, or an IPv6 one of the documentation's prefix; one in four is a network."""
+    rest, way = divmod(number, 4)
+    if way < 2:
+        address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.IPv4Address(rest % (1 << 32))
+    else:
+        address = ipaddress.IPv6Address((0x20010DB8 << 96) | rest % (1 << 96))
+    size = (rest >> 96) % (address.max_prefixlen + 1) if way in (1, 3) and rest >> 96 else address.max_prefixlen
+    return inet_text(ipaddress.ip_interface(f"{address}/{size}"))
+
+
+def _interval_at(kind: SourceType, number: int) -> str:
+    rest, signs = divmod(number, 8)
+    rest, micros = divmod(rest, 200 * 3600 * MICROS)
+    rest, days = divmod(rest, 1000)
+    fields = (rest % 2400, days, micros - micros % step(kind.fsp))
+    return interval_text(*(-value if signs >> i & 1 else value for i, value in enumerate(fields)))
+
+
+def _timetz_at(kind: SourceType, number: int) -> str:
+    rest, micros = divmod(number, DAY)
+    quarters = rest % 105
+    return timetz_text(micros - micros % step(kind.fsp), 900 * (quarters if quarters <= 56 else 56 - quarters))
+
+
+_TEXT_AT: Final[Mapping[str, Callable[[SourceType, int], str]]] = {
+    "enum": lambda kind, number: kind.members[number % len(kind.members)],
+    "uuid": _uuid_at,
+    "inet": _inet_at,
+    "interval": _interval_at,
+    "timetz": _timetz_at,
+}
+
+
+def spelled(kind: SourceType) -> bool:
+    """Whether the type's texts have a grammar of their own."""
+    return kind.source == "postgresql" and kind.name in _TEXT_AT
+
+
+def text_at(kind: SourceType, number: int) -> str:
+    """The text of a number below 2^128, of a `spelled` type: any value of everyday size has one, 0 the plainest."""
+    return _TEXT_AT[kind.name](kind, number)

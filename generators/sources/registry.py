@@ -1,0 +1,139 @@
+"""The databases that writers read: what everything generic needs to know of MySQL and of PostgreSQL.
+
+`Profile.source` and `SourceType.source` hold a name of `SOURCES`. Boundaries, strategies, bulk and faults ask here instead of
+naming a database's module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from generators.errors import UnknownName
+from generators.model import SourceType, Table, Value
+from generators.sources import families as _families
+from generators.sources import mysql, postgresql
+from generators.sources.mysql import DdlAction
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A database.
+
+    `types`, `boundary_values` and `fits` are its module's. `families` are all types that are drawn, in groups of like types, and
+    `keyable` those of them that make keys; `bulk_keys` are names of `types`. `as_stored` is a text as a column of the type gives
+    it back (CHAR's padding, characters that it cannot hold left out), `identifier` a name within the database's limit.
+    `ddl_actions` are statements with quoted names in their places, `drawn_ddl` the ones that drawn histories take.
+
+    `schema` is that of every table, None where the database has none; `pool_database` holds the pool of level two, another one
+    for each source, so that a table's database tells the sources apart. `key`, `number`, `string`, `moment` and `long_text` are
+    the types of scenarios that are about something else: bigint, int, varchar(64), a wall clock with microseconds, a long text.
+    """
+
+    name: str
+    types: Mapping[str, SourceType]
+    boundary_values: Callable[[str], Mapping[str, Value]]
+    fits: Callable[[SourceType, Value], bool]
+    families: tuple[tuple[SourceType, ...], ...]
+    keyable: Callable[[SourceType], bool]
+    bulk_keys: tuple[str, ...]
+    as_stored: Callable[[SourceType, str], str]
+    identifier: Callable[[str], str]
+    quote: Callable[[str], str]
+    ddl_actions: Mapping[str, DdlAction]
+    drawn_ddl: tuple[str, ...]
+    schema: str | None
+    pool_database: str
+    key: SourceType
+    number: SourceType
+    string: SourceType
+    moment: SourceType
+    long_text: SourceType
+
+
+def _mysql_text(kind: SourceType, text: str) -> str:
+    return text.rstrip(" ") if kind.name == "char" else text
+
+
+def _postgresql_text(kind: SourceType, text: str) -> str:
+    text = text.replace("\0", "")
+    return text.rstrip(" ").ljust(kind.length or 0) if kind.name == "char" else text
+
+
+def _same(name: str) -> str:
+    return name
+
+
+def _postgresql_name(name: str) -> str:
+    return name.encode()[: postgresql.NAME_LIMIT].decode(errors="ignore")
+
+
+MYSQL: Final = Source(
+    name="mysql",
+    types=mysql.TYPES,
+    boundary_values=mysql.boundary_values,
+    fits=mysql.fits,
+    families=_families.MYSQL,
+    keyable=_families.mysql_keyable,
+    bulk_keys=("bigint", "int", "unsigned-bigint", "varchar", "smallint"),
+    as_stored=_mysql_text,
+    identifier=_same,
+    quote=mysql.quote,
+    ddl_actions=mysql.DDL_ACTIONS,
+    drawn_ddl=("truncate table", "add column", "rename table", "table comment", "table charset"),
+    schema=None,
+    pool_database="pool",
+    key=mysql.integer("bigint"),
+    number=mysql.integer("int"),
+    string=mysql.text("varchar", 64),
+    moment=mysql.temporal("datetime", 6),
+    long_text=mysql.text("longtext"),
+)
+
+POSTGRESQL: Final = Source(
+    name="postgresql",
+    types=postgresql.TYPES,
+    boundary_values=postgresql.boundary_values,
+    fits=postgresql.fits,
+    families=_families.POSTGRESQL,
+    keyable=_families.postgresql_keyable,
+    bulk_keys=("bigint", "integer", "varchar", "smallint"),
+    as_stored=_postgresql_text,
+    identifier=_postgresql_name,
+    quote=postgresql.quote,
+    ddl_actions=postgresql.DDL_ACTIONS,
+    drawn_ddl=("truncate table", "add column", "rename table", "table comment"),
+    schema=postgresql.SCHEMA,
+    pool_database="pool_pg",
+    key=postgresql.integer("bigint"),
+    number=postgresql.integer("integer"),
+    string=postgresql.text("varchar", 64),
+    moment=postgresql.temporal("timestamp", 6),
+    long_text=postgresql.text("text"),
+)
+
+SOURCES: Final[Mapping[str, Source]] = {found.name: found for found in (MYSQL, POSTGRESQL)}
+"""Every source by its name."""
+
+
+def source(name: str) -> Source:
+    """The source of that name. Raises UnknownName."""
+    if name not in SOURCES:
+        raise UnknownName("source", name, SOURCES)
+    return SOURCES[name]
+
+
+def of(kind: SourceType) -> Source:
+    """The source of a type. Raises UnknownName."""
+    return source(kind.source)
+
+
+def of_table(table: Table) -> Source:
+    """The source of a table's columns. Raises UnknownName."""
+    return of(table.columns[0].type) if table.columns else MYSQL
+
+
+def fits(kind: SourceType, value: Value) -> bool:
+    """Whether the type's source can store the value in it."""
+    return of(kind).fits(kind, value)

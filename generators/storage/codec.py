@@ -1,0 +1,397 @@
+"""The lossless JSON forms of the model: what corpora and crash files are made of (docs/corpus.md).
+
+`dump_x` gives plain JSON values (dict, list, str, int, bool, None), `load_x` reads them back: `load_x(dump_x(x)) == x`. Fields at
+their default are left out, unless a reader would miss them. What cannot be loaded raises `Malformed`, which names the field.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from generators.errors import UsageError
+from generators.model import (
+    Case,
+    Cell,
+    Change,
+    Column,
+    Deployment,
+    Image,
+    Kind,
+    Logical,
+    Message,
+    Op,
+    SourceType,
+    State,
+    Table,
+    Written,
+)
+from generators.storage.jsonform import (
+    Malformed,
+    Plain,
+    array,
+    boolean,
+    dump_bytes,
+    dump_text,
+    dump_value,
+    fields,
+    from_line,
+    integer,
+    integer_text,
+    kind_of,
+    load_bytes,
+    load_value,
+    maybe,
+    member,
+    need,
+    path,
+    string,
+    to_line,
+)
+
+__all__ = [
+    "Malformed",
+    "dump_bytes",
+    "dump_case",
+    "dump_cell",
+    "dump_change",
+    "dump_column",
+    "dump_deployment",
+    "dump_message",
+    "dump_table",
+    "dump_type",
+    "dump_value",
+    "from_line",
+    "load_bytes",
+    "load_case",
+    "load_cell",
+    "load_change",
+    "load_column",
+    "load_deployment",
+    "load_message",
+    "load_table",
+    "load_type",
+    "load_value",
+    "to_line",
+]
+
+
+def dump_type(kind: SourceType) -> Plain:
+    """A source type: `name`, `logical`, and its parameters that are not at their default; bounds are texts."""
+    found: dict[str, Any] = {"name": kind.name, "logical": kind.logical.value}
+    for flag in ("unsigned", "zerofill"):
+        if getattr(kind, flag):
+            found[flag] = True
+    for number in ("length", "precision", "scale"):
+        if getattr(kind, number) is not None:
+            found[number] = getattr(kind, number)
+    if kind.fsp:
+        found["fsp"] = kind.fsp
+    if kind.members:
+        found["members"] = [dump_text(member) for member in kind.members]
+    for bound in ("low", "high"):
+        if getattr(kind, bound) is not None:
+            found[bound] = str(getattr(kind, bound))
+    if kind.source != "mysql":
+        found["source"] = kind.source
+    return found
+
+
+_TYPE = frozenset(
+    {"name", "logical", "unsigned", "zerofill", "length", "precision", "scale", "fsp", "members", "low", "high", "source"}
+)
+
+
+def load_type(data: Plain, at: str = "") -> SourceType:
+    """Inverse of `dump_type`. Raises Malformed."""
+    found = fields(data, at, _TYPE)
+    return SourceType(
+        string(need(found, "name", at), path(at, "name")),
+        member(Logical, need(found, "logical", at), path(at, "logical")),
+        unsigned=boolean(found.get("unsigned", False), path(at, "unsigned")),
+        zerofill=boolean(found.get("zerofill", False), path(at, "zerofill")),
+        length=maybe(found, "length", at, integer),
+        precision=maybe(found, "precision", at, integer),
+        scale=maybe(found, "scale", at, integer),
+        fsp=integer(found.get("fsp", 0), path(at, "fsp")),
+        members=array(found.get("members", []), path(at, "members"), string),
+        low=maybe(found, "low", at, integer_text),
+        high=maybe(found, "high", at, integer_text),
+        source=string(found.get("source", "mysql"), path(at, "source")),
+    )
+
+
+def dump_column(column: Column) -> Plain:
+    """A column: `name`, `type`, `nullable`."""
+    return {"name": dump_text(column.name), "type": dump_type(column.type), "nullable": column.nullable}
+
+
+_COLUMN = frozenset({"name", "type", "nullable"})
+
+
+def load_column(data: Plain, at: str = "") -> Column:
+    """Inverse of `dump_column`. Raises Malformed."""
+    found = fields(data, at, _COLUMN)
+    return Column(
+        string(need(found, "name", at), path(at, "name")),
+        load_type(need(found, "type", at), path(at, "type")),
+        boolean(need(found, "nullable", at), path(at, "nullable")),
+    )
+
+
+def dump_table(table: Table) -> Plain:
+    """A table: `database`, `schema` where the source has one, `name`, `columns`, `primary_key` and `unique` in declared order."""
+    found: dict[str, Any] = {"database": dump_text(table.database)}
+    if table.schema is not None:
+        found["schema"] = dump_text(table.schema)
+    return found | {
+        "name": dump_text(table.name),
+        "columns": [dump_column(column) for column in table.columns],
+        "primary_key": [dump_text(name) for name in table.primary_key],
+        "unique": [[dump_text(name) for name in key] for key in table.unique],
+    }
+
+
+_TABLE = frozenset({"database", "schema", "name", "columns", "primary_key", "unique"})
+
+
+def load_table(data: Plain, at: str = "") -> Table:
+    """Inverse of `dump_table`. Raises Malformed."""
+    found = fields(data, at, _TABLE)
+    return Table(
+        string(need(found, "database", at), path(at, "database")),
+        string(need(found, "name", at), path(at, "name")),
+        array(need(found, "columns", at), path(at, "columns"), load_column),
+        array(need(found, "primary_key", at), path(at, "primary_key"), string),
+        array(need(found, "unique", at), path(at, "unique"), lambda key, where: array(key, where, string)),
+        maybe(found, "schema", at, string),
+    )
+
+
+_DEPLOYMENT = ("time_zone", "charset", "compression", "binary", "decimal", "temporal", "bigint_unsigned")
+
+
+def dump_deployment(deployment: Deployment) -> Plain:
+    """A deployment, all its fields."""
+    return {name: dump_text(getattr(deployment, name)) for name in _DEPLOYMENT}
+
+
+def load_deployment(data: Plain, at: str = "") -> Deployment:
+    """Inverse of `dump_deployment`. Raises Malformed."""
+    found = fields(data, at, frozenset(_DEPLOYMENT))
+    return Deployment(*(string(need(found, name, at), path(at, name)) for name in _DEPLOYMENT))
+
+
+def dump_message(message: Message) -> Plain:
+    """A message; `key`, `value` and header values in the form of `dump_bytes`. The case id is left to the caller."""
+    return {
+        "event": message.event,
+        "topic": dump_text(message.topic),
+        "partition": message.partition,
+        "timestamp_ms": message.timestamp_ms,
+        "key": dump_bytes(message.key),
+        "value": dump_bytes(message.value),
+        "headers": [{"key": dump_text(key), "value": dump_bytes(value)} for key, value in message.headers],
+    }
+
+
+_MESSAGE = frozenset({"event", "topic", "partition", "timestamp_ms", "key", "value", "headers"})
+_HEADER = frozenset({"key", "value"})
+
+
+def load_message(data: Plain, at: str = "", *, case: str = "") -> Message:
+    """Inverse of `dump_message`, under the case id given. Raises Malformed."""
+    found = fields(data, at, _MESSAGE)
+    partition = integer(need(found, "partition", at), path(at, "partition"))
+    if partition < 0:
+        raise Malformed(path(at, "partition"), "must not be negative")
+    return Message(
+        topic=string(need(found, "topic", at), path(at, "topic")),
+        partition=partition,
+        key=load_bytes(need(found, "key", at), path(at, "key")),
+        value=load_bytes(need(found, "value", at), path(at, "value")),
+        headers=array(need(found, "headers", at), path(at, "headers"), _load_header),
+        timestamp_ms=integer(need(found, "timestamp_ms", at), path(at, "timestamp_ms")),
+        event=integer(need(found, "event", at), path(at, "event")),
+        case=case,
+    )
+
+
+def _load_header(data: Plain, at: str) -> tuple[str, bytes]:
+    found = fields(data, at, _HEADER)
+    value = load_bytes(need(found, "value", at), path(at, "value"))
+    if value is None:
+        raise Malformed(path(at, "value"), "must not be null")
+    return string(need(found, "key", at), path(at, "key")), value
+
+
+def dump_cell(cell: Cell, known: SourceType | None = None) -> Plain:
+    """A cell; `type` is left out when it is the type that the reader knows anyway."""
+    found: dict[str, Any] = {"state": cell.state.value}
+    if cell.type != known:
+        found["type"] = dump_type(cell.type)
+    if cell.value is not None:
+        found["value"] = dump_value(cell.value)
+    if cell.text is not None:
+        found["text"] = dump_text(cell.text)
+    if cell.json:
+        found["json"] = True
+    if cell.cls:
+        found["cls"] = cell.cls
+    if cell.options:
+        found["options"] = [dump_value(option) for option in cell.options]
+    if cell.reason:
+        found["reason"] = dump_text(cell.reason)
+    return found
+
+
+_CELL = frozenset({"state", "type", "value", "text", "json", "cls", "options", "reason"})
+
+
+def load_cell(data: Plain, at: str = "", known: SourceType | None = None) -> Cell:
+    """Inverse of `dump_cell`, given the same known type. Raises Malformed."""
+    found = fields(data, at, _CELL)
+    if known is None or "type" in found:
+        known = load_type(need(found, "type", at), path(at, "type"))
+    return Cell(
+        state=member(State, need(found, "state", at), path(at, "state")),
+        type=known,
+        value=load_value(found.get("value"), path(at, "value")),
+        text=maybe(found, "text", at, string),
+        cls=string(found.get("cls", ""), path(at, "cls")),
+        json=boolean(found.get("json", False), path(at, "json")),
+        options=array(found.get("options", []), path(at, "options"), load_value),
+        reason=string(found.get("reason", ""), path(at, "reason")),
+    )
+
+
+_TEXTS = ("database", "schema", "table")
+_IMAGES = ("before", "after", "full_before", "full_after")
+_CHANGE = frozenset({"row", "kind", "op", *_TEXTS, "keys", "position", "commit_time_us", *_IMAGES, "types", "schema_version"}) | {
+    "sql",
+    "accept",
+    "anything",
+}
+_ACCEPT = frozenset({"kind", "op"})
+
+
+def dump_change(change: Change, table: Table | None = None) -> Plain:
+    """An expected change; with a table, cells of its columns' own types leave their type out."""
+    types = {column.name: column.type for column in table.columns} if table else {}
+    found: dict[str, Any] = {"row": change.row, "kind": change.kind.value}
+    if change.op is not None:
+        found["op"] = change.op.value
+    for name in _TEXTS:
+        if getattr(change, name) is not None:
+            found[name] = dump_text(getattr(change, name))
+    if change.keys is not None:
+        found["keys"] = [dump_text(key) for key in change.keys]
+    if change.position is not None:
+        found["position"] = dump_text(change.position)
+    if change.commit_time_us is not None:
+        found["commit_time_us"] = str(change.commit_time_us)
+    for side in _IMAGES:
+        image: Image | None = getattr(change, side)
+        if image is not None:
+            found[side] = {_name(name): dump_cell(cell, types.get(name)) for name, cell in image.items()}
+    if change.types is not None:
+        found["types"] = {_name(name): dump_text(text) for name, text in change.types.items()}
+    for name in ("schema_version", "sql"):
+        if getattr(change, name) is not None:
+            found[name] = dump_text(getattr(change, name))
+    if change.accept:
+        found["accept"] = [{"kind": kind.value, "op": op.value if op else None} for kind, op in change.accept]
+    if change.anything:
+        found["anything"] = True
+    return found
+
+
+def _name(name: str) -> str:
+    if isinstance(dump_text(name), str):
+        return name
+    raise UsageError(f"column name {name!r} holds surrogates")
+
+
+def load_change(data: Plain, at: str = "", table: Table | None = None) -> Change:
+    """Inverse of `dump_change`, given the same table. Raises Malformed."""
+    found = fields(data, at, _CHANGE)
+    types = {column.name: column.type for column in table.columns} if table else {}
+
+    def image(data: Plain, where: str) -> dict[str, Cell]:
+        if not isinstance(data, dict):
+            raise Malformed(where, f"must be an object, not {kind_of(data)}")
+        return {name: load_cell(cell, path(where, name), types.get(name)) for name, cell in data.items()}
+
+    def texts(data: Plain, where: str) -> dict[str, str]:
+        if not isinstance(data, dict):
+            raise Malformed(where, f"must be an object, not {kind_of(data)}")
+        return {name: string(text, path(where, name)) for name, text in data.items()}
+
+    return Change(
+        row=integer(need(found, "row", at), path(at, "row")),
+        kind=member(Kind, need(found, "kind", at), path(at, "kind")),
+        op=maybe(found, "op", at, lambda op, where: member(Op, op, where)),
+        database=maybe(found, "database", at, string),
+        schema=maybe(found, "schema", at, string),
+        table=maybe(found, "table", at, string),
+        keys=maybe(found, "keys", at, lambda keys, where: array(keys, where, string)),
+        position=maybe(found, "position", at, string),
+        commit_time_us=maybe(found, "commit_time_us", at, integer_text),
+        before=maybe(found, "before", at, image),
+        after=maybe(found, "after", at, image),
+        full_before=maybe(found, "full_before", at, image),
+        full_after=maybe(found, "full_after", at, image),
+        types=maybe(found, "types", at, texts),
+        schema_version=maybe(found, "schema_version", at, string),
+        sql=maybe(found, "sql", at, string),
+        accept=array(found.get("accept", []), path(at, "accept"), _load_accept),
+        anything=boolean(found.get("anything", False), path(at, "anything")),
+    )
+
+
+def _load_accept(data: Plain, at: str) -> tuple[Kind, Op | None]:
+    found = fields(data, at, _ACCEPT)
+    kind = member(Kind, need(found, "kind", at), path(at, "kind"))
+    return kind, maybe(found, "op", at, lambda op, where: member(Op, op, where))
+
+
+_CASE = frozenset({"id", "format", "profile", "deployment", "level", "tags", "tables", "written"})
+_WRITTEN = frozenset({"message", "changes"})
+
+
+def dump_case(case: Case) -> Plain:
+    """A whole case in one object; its messages carry no case id of their own."""
+    return {
+        "id": dump_text(case.id),
+        "format": case.format,
+        "profile": case.profile,
+        "deployment": dump_deployment(case.deployment),
+        "level": case.level,
+        "tags": sorted(case.tags),
+        "tables": [dump_table(table) for table in case.tables],
+        "written": [
+            {"message": dump_message(one.message), "changes": [dump_change(change) for change in one.changes]}
+            for one in case.written
+        ],
+    }
+
+
+def load_case(data: Plain, at: str = "") -> Case:
+    """Inverse of `dump_case` for a case whose messages carry its id. Raises Malformed."""
+    found = fields(data, at, _CASE)
+    case_id = string(need(found, "id", at), path(at, "id"))
+
+    def written(data: Plain, where: str) -> Written:
+        one = fields(data, where, _WRITTEN)
+        message = load_message(need(one, "message", where), path(where, "message"), case=case_id)
+        return Written(message, array(need(one, "changes", where), path(where, "changes"), load_change))
+
+    return Case(
+        id=case_id,
+        format=string(need(found, "format", at), path(at, "format")),
+        profile=string(need(found, "profile", at), path(at, "profile")),
+        deployment=load_deployment(need(found, "deployment", at), path(at, "deployment")),
+        level=integer(need(found, "level", at), path(at, "level")),
+        tables=array(need(found, "tables", at), path(at, "tables"), load_table),
+        written=array(need(found, "written", at), path(at, "written"), written),
+        tags=frozenset(array(need(found, "tags", at), path(at, "tags"), string)),
+    )

@@ -1,0 +1,457 @@
+"""Corpora on disk: messages as a writer would publish them, with the expected changes beside them (DESIGN 3.7, docs/corpus.md).
+
+`<out>/<format>/<profile>/` holds `manifest.json`, `tables.json`, `messages.jsonl`, `expected.jsonl` and, on request,
+`messages.parquet`. The same cases give the same bytes, whatever the process, hash seed, time zone or locale.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from generators.errors import HarnessError, UsageError
+from generators.model import Case, Change, Deployment, Message, Table, Written
+from generators.storage import codec
+from generators.storage._folder import Sink, whole_folder
+from generators.storage.jsonform import Malformed, Plain, array, fields, from_line, integer, need, path, string, to_line
+from generators.wire_format import Format, Profile
+
+VERSION: Final = 1
+MANIFEST: Final = "manifest.json"
+TABLES: Final = "tables.json"
+MESSAGES: Final = "messages.jsonl"
+EXPECTED: Final = "expected.jsonl"
+PARQUET: Final = "messages.parquet"
+_REQUIRED: Final = (TABLES, MESSAGES, EXPECTED)
+_PARQUET_ROWS: Final = 10_000
+
+
+class CorpusError(UsageError):
+    """A corpus that is damaged, incomplete, of an unknown version, or hostile. Names the file, if it can the line and field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What was written. `size` is the corpus's bytes, the manifest's own included."""
+
+    path: Path
+    format: str
+    profile: str
+    seed: int
+    cases: int
+    messages: int
+    changes: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A corpus read back; its cases are those that were written, in the same order."""
+
+    path: Path
+    format: str
+    profile: str
+    deployment: Deployment
+    seed: int
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    format: str
+    profile: str
+    deployment: Deployment
+    seed: int
+    counts: dict[str, int]
+    files: dict[str, str]
+
+
+def write(out: Path, fmt: Format[Any], profile: Profile, cases: Iterable[Case], *, seed: int, parquet: bool = False) -> Summary:
+    """Writes the cases to `<out>/<format>/<profile>`, whole or not at all; a corpus that is there is replaced.
+
+    `seed` is recorded, nothing is drawn here. Cases are consumed one at a time. Raises UsageError for cases of another profile
+    or deployment, for an id used twice, and where the target holds files of somebody else's; HarnessError when the disk is full
+    or not writable.
+    """
+    target = Path(out) / _component(fmt.name) / _component(profile.name)
+    with whole_folder(target, {MANIFEST, PARQUET, *_REQUIRED}) as temporary:
+        writer = _Writer(temporary, parquet)
+        try:
+            for case in cases:
+                if (case.format, case.profile, case.deployment) != (fmt.name, profile.name, profile.deployment):
+                    raise UsageError(f"case {case.id} is not of {fmt.name}/{profile.name} and its deployment")
+                writer.add(case)
+        finally:
+            writer.close()
+        size = writer.finish(fmt.name, profile, seed)
+    return Summary(target, fmt.name, profile.name, seed, size=size, **{k: v for k, v in writer.counts().items() if k != "tables"})
+
+
+def _component(name: str) -> str:
+    if not name or name.startswith(".") or not all(c.isascii() and (c.isalnum() or c in "-_.+") for c in name):
+        raise UsageError(f"{name!r} cannot name a folder of a corpus: letters, digits, - _ . + and no dot in front")
+    return name
+
+
+class _Writer:
+    def __init__(self, folder: Path, parquet: bool) -> None:
+        self._folder = folder
+        self._parquet = _Parquet(folder / PARQUET) if parquet else None
+        self._messages, self._expected = Sink(folder / MESSAGES), Sink(folder / EXPECTED)
+        self._tables: dict[Table, int] = {}
+        self._cases: dict[str, Plain] = {}
+        self._next: defaultdict[tuple[str, int], int] = defaultdict(int)
+        self._count = [0, 0]
+
+    def add(self, case: Case) -> None:
+        if case.id in self._cases:
+            raise UsageError(f"case {case.id} is there twice")
+        numbers = [self._tables.setdefault(table, len(self._tables)) for table in case.tables]
+        self._cases[case.id] = {"id": case.id, "level": case.level, "tags": sorted(case.tags), "tables": numbers}
+        for one in case.written:
+            place = one.message.topic, one.message.partition
+            ordinal = self._next[place]
+            self._next[place] += 1
+            body = codec.dump_message(one.message)
+            head = {"case": case.id, "event": body.pop("event"), "topic": body.pop("topic"), "partition": body.pop("partition")}
+            self._messages.raw(_line({**head, "ordinal": ordinal, **body}))
+            if self._parquet:
+                self._parquet.add(one.message, ordinal)
+            del head["event"]
+            for change in one.changes:
+                table = _table_of(change, case.tables)
+                known = {} if table is None else {"table_id": self._tables[table]}
+                self._expected.raw(_line({**head, "ordinal": ordinal, **known, **codec.dump_change(change, table)}))
+            self._count[0] += 1
+            self._count[1] += len(one.changes)
+
+    def counts(self) -> dict[str, int]:
+        messages, changes = self._count
+        return {"cases": len(self._cases), "messages": messages, "changes": changes, "tables": len(self._tables)}
+
+    def close(self) -> None:
+        self._messages.close()
+        self._expected.close()
+        if self._parquet:
+            self._parquet.close()
+
+    def finish(self, fmt: str, profile: Profile, seed: int) -> int:
+        tables = Sink(self._folder / TABLES)
+        for opening, items in (('{"tables":[\n', map(codec.dump_table, self._tables)), ('],\n"cases":[\n', self._cases.values())):
+            tables.raw(opening.encode() + ",\n".join(map(to_line, items)).encode() + b"\n")
+        tables.raw(b"]}\n")
+        tables.close()
+        files = {sink.file.name: sink.sha256 for sink in (tables, self._messages, self._expected)}
+        size = tables.size + self._messages.size + self._expected.size
+        if self._parquet:
+            files[PARQUET] = _sha256(self._folder / PARQUET)
+            size += (self._folder / PARQUET).stat().st_size
+        fields_ = {
+            "version": VERSION,
+            "format": fmt,
+            "profile": profile.name,
+            "deployment": codec.dump_deployment(profile.deployment),
+            "seed": str(seed),
+            "counts": self.counts(),
+            "sha256": files,
+        }
+        manifest = Sink(self._folder / MANIFEST)
+        manifest.raw(b"{\n" + ",\n".join(f'"{name}":{to_line(value)}' for name, value in fields_.items()).encode() + b"\n}\n")
+        manifest.close()
+        return size + manifest.size
+
+
+def _line(data: Plain) -> bytes:
+    return to_line(data).encode("ascii") + b"\n"
+
+
+def _table_of(change: Change, tables: tuple[Table, ...]) -> Table | None:
+    """The table whose column types the change's cells may leave out."""
+    for table in tables:
+        if (table.database, table.name) == (change.database, change.table):
+            return table
+    return None
+
+
+class _Parquet:
+    """`messages.parquet`: the shape of Spark's Kafka source (DESIGN 3.2); the offset is the ordinal, the timestamp CreateTime."""
+
+    def __init__(self, file: Path) -> None:
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError as error:
+            raise HarnessError(f"{PARQUET} needs pyarrow, which is not installed: pip install pyarrow ({error})") from error
+        header = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
+        self._schema = pa.schema(
+            [
+                ("key", pa.binary()),
+                ("value", pa.binary()),
+                ("topic", pa.string()),
+                ("partition", pa.int32()),
+                ("offset", pa.int64()),
+                ("timestamp", pa.timestamp("us", tz="UTC")),
+                ("timestampType", pa.int32()),
+                ("headers", pa.list_(header)),
+            ]
+        )
+        self._pa, self._rows = pa, list[dict[str, Any]]()
+        self._writer = pq.ParquetWriter(file, self._schema, compression="snappy", store_schema=False)
+
+    def add(self, message: Message, ordinal: int) -> None:
+        self._rows.append(
+            {
+                "key": message.key,
+                "value": message.value,
+                "topic": message.topic,
+                "partition": message.partition,
+                "offset": ordinal,
+                "timestamp": message.timestamp_ms * 1000,
+                "timestampType": 0,
+                "headers": [{"key": key, "value": value} for key, value in message.headers] or None,
+            }
+        )
+        if len(self._rows) >= _PARQUET_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._writer.write_table(self._pa.Table.from_pylist(self._rows, schema=self._schema))
+        self._rows.clear()
+
+    def close(self) -> None:
+        if self._rows:
+            self._flush()
+        self._writer.close()
+
+
+def find(folder: Path) -> list[Path]:
+    """The corpora at or below a folder, sorted. Raises CorpusError when there is none."""
+    folder = Path(folder)
+    found = sorted(file.parent for file in folder.rglob(MANIFEST) if not _hidden(file.relative_to(folder)))
+    if not found:
+        raise CorpusError(f"{folder}: no corpus here: no {MANIFEST} at or below it")
+    return found
+
+
+def _hidden(relative: Path) -> bool:
+    return any(part.startswith(".") for part in relative.parts)
+
+
+def read(folder: Path) -> Corpus:
+    """The corpus in a folder, verified. Raises CorpusError with the first problem."""
+    folder = Path(folder)
+    manifest = _manifest(folder)
+    for problem in _file_problems(folder, manifest):
+        raise CorpusError(problem)
+    return Corpus(folder, manifest.format, manifest.profile, manifest.deployment, manifest.seed, _cases(folder, manifest))
+
+
+def verify(folder: Path) -> list[str]:
+    """What is wrong with the corpus in a folder, each problem with its file; empty when all is well. Content never raises."""
+    folder = Path(folder)
+    try:
+        manifest = _manifest(folder)
+        problems = list(_file_problems(folder, manifest))
+        if not problems:
+            _cases(folder, manifest)
+    except CorpusError as error:
+        return [str(error)]
+    return problems
+
+
+def _bytes(file: Path) -> bytes:
+    """The content of a regular file; links, devices and pipes are refused, so that a corpus reads nothing outside its folder."""
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise CorpusError(f"{file}: refused: it is a symbolic link") from None
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            raise CorpusError(f"{file}: missing") from None
+        raise CorpusError(f"{file}: cannot be read: {error.strerror}") from None
+    with os.fdopen(handle, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise CorpusError(f"{file}: refused: it is no regular file")
+        return stream.read()
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(_bytes(file)).hexdigest()
+
+
+@contextmanager
+def _located(file: Path, line: int | None = None) -> Iterator[None]:
+    where = str(file) if line is None else f"{file}:{line}"
+    try:
+        yield
+    except Malformed as error:
+        raise CorpusError(f"{where}: {error}") from None
+    except RecursionError:
+        raise CorpusError(f"{where}: nested too deeply") from None
+
+
+_COUNTS = frozenset({"cases", "messages", "changes", "tables"})
+_MANIFEST_FIELDS = frozenset({"version", "format", "profile", "deployment", "seed", "counts", "sha256"})
+
+
+def _manifest(folder: Path) -> _Manifest:
+    file = folder / MANIFEST
+    content = _bytes(file)
+    with _located(file):
+        data = from_line(content)
+        version = data.get("version") if isinstance(data, dict) else None
+        if version != VERSION or type(version) is not int:
+            raise Malformed("version", f"{version!r} is not known; this harness reads version {VERSION}")
+        found = fields(data, "", _MANIFEST_FIELDS)
+        counts = fields(need(found, "counts", ""), "counts", _COUNTS)
+        files = need(found, "sha256", "")
+        if not isinstance(files, dict):
+            raise Malformed("sha256", "must be an object")
+        for name in files:
+            if name not in (*_REQUIRED, PARQUET):
+                raise Malformed("sha256", f"refuses {name!r}: a corpus names {', '.join(_REQUIRED)} and {PARQUET}, nothing else")
+        for name in _REQUIRED:
+            need(files, name, "sha256")
+        seed = string(need(found, "seed", ""), "seed")
+        if not seed.removeprefix("-").isdecimal() or len(seed) > 40:
+            raise Malformed("seed", "must be an integer's text")
+        return _Manifest(
+            string(need(found, "format", ""), "format"),
+            string(need(found, "profile", ""), "profile"),
+            codec.load_deployment(need(found, "deployment", ""), "deployment"),
+            int(seed),
+            {name: integer(need(counts, name, "counts"), path("counts", name)) for name in sorted(_COUNTS)},
+            {name: string(digest, path("sha256", name)) for name, digest in files.items()},
+        )
+
+
+def _file_problems(folder: Path, manifest: _Manifest) -> Iterator[str]:
+    for name, digest in manifest.files.items():
+        try:
+            actual = _sha256(folder / name)
+        except CorpusError as error:
+            yield str(error)
+            continue
+        if actual != digest:
+            yield f"{folder / name}: wrong checksum: sha256 is {actual}, the manifest says {digest[:80]}"
+    for entry in sorted(folder.iterdir()):
+        if entry.name not in (MANIFEST, *manifest.files):
+            yield f"{entry}: not in the manifest"
+
+
+def _lines(file: Path) -> Iterator[tuple[int, Plain]]:
+    content = _bytes(file)
+    lines = content.split(b"\n")
+    if lines.pop() != b"":
+        raise CorpusError(f"{file}:{len(lines) + 1}: the last line does not end")
+    for number, line in enumerate(lines, 1):
+        with _located(file, number):
+            yield number, from_line(line)
+
+
+_HEAD = frozenset({"case", "ordinal"})
+_PLACE = frozenset({"case", "topic", "partition", "ordinal", "table_id"})
+_CASE_FIELDS = frozenset({"id", "level", "tags", "tables"})
+
+
+def _cases(folder: Path, manifest: _Manifest) -> tuple[Case, ...]:
+    tables, shells = _tables(folder / TABLES, manifest)
+    places: dict[tuple[str, int, int], tuple[str, list[Change]]] = {}
+    written: dict[str, list[tuple[Message, list[Change]]]] = {case.id: [] for case in shells}
+    following: defaultdict[tuple[str, int], int] = defaultdict(int)
+    file = folder / MESSAGES
+    for number, data in _lines(file):
+        with _located(file, number):
+            case, rest = _split(data, _HEAD, written)
+            message = codec.load_message(rest, case=case)
+            place = message.topic, message.partition
+            ordinal = integer(need(data, "ordinal", ""), "ordinal")
+            if ordinal != following[place]:
+                raise Malformed("ordinal", f"is {ordinal}; the next of {place[0]!r}, partition {place[1]}, is {following[place]}")
+            following[place] += 1
+            changes: list[Change] = []
+            written[case].append((message, changes))
+            places[(*place, ordinal)] = case, changes
+    file, total = folder / EXPECTED, 0
+    for number, data in _lines(file):
+        with _located(file, number):
+            case, rest = _split(data, _PLACE, written)
+            spot = (
+                string(need(data, "topic", ""), "topic"),
+                integer(need(data, "partition", ""), "partition"),
+                integer(need(data, "ordinal", ""), "ordinal"),
+            )
+            if spot not in places or places[spot][0] != case:
+                raise Malformed("ordinal", f"{case} has no message {spot[2]} in {spot[0]!r}, partition {spot[1]}")
+            table = tables[_index(data["table_id"], "table_id", tables)] if "table_id" in data else None
+            places[spot][1].append(codec.load_change(rest, table=table))
+            total += 1
+    counts = {"cases": len(shells), "messages": len(places), "changes": total, "tables": len(tables)}
+    for name, count in counts.items():
+        if manifest.counts[name] != count:
+            raise CorpusError(f"{folder / MANIFEST}: field counts.{name}: {manifest.counts[name]}, but there are {count}")
+    return tuple(
+        Case(
+            shell.id,
+            shell.format,
+            shell.profile,
+            shell.deployment,
+            shell.level,
+            shell.tables,
+            tuple(Written(message, tuple(changes)) for message, changes in written[shell.id]),
+            shell.tags,
+        )
+        for shell in shells
+    )
+
+
+def _split(data: Plain, head: frozenset[str], known: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The case id of a line, and the line without its head."""
+    if not isinstance(data, dict):
+        raise Malformed("", "must be an object")
+    case = string(need(data, "case", ""), "case")
+    if case not in known:
+        raise Malformed("case", f"{case[:200]!r} is not in {TABLES}")
+    return case, {name: value for name, value in data.items() if name not in head}
+
+
+def _index(data: Plain, at: str, tables: tuple[Table, ...]) -> int:
+    number = integer(data, at)
+    if not 0 <= number < len(tables):
+        raise Malformed(at, f"{number} is no table of {TABLES}, which has {len(tables)}")
+    return number
+
+
+def _tables(file: Path, manifest: _Manifest) -> tuple[tuple[Table, ...], tuple[Case, ...]]:
+    """The tables, and the cases without their messages."""
+    content = _bytes(file)
+    with _located(file):
+        found = fields(from_line(content), "", frozenset({"tables", "cases"}))
+        tables = array(need(found, "tables", ""), "tables", codec.load_table)
+
+        def case(data: Plain, at: str) -> Case:
+            one = fields(data, at, _CASE_FIELDS)
+            numbers: Callable[[Plain, str], Table] = lambda number, where: tables[_index(number, where, tables)]  # noqa: E731
+            return Case(
+                string(need(one, "id", at), path(at, "id")),
+                manifest.format,
+                manifest.profile,
+                manifest.deployment,
+                integer(need(one, "level", at), path(at, "level")),
+                array(need(one, "tables", at), path(at, "tables"), numbers),
+                (),
+                frozenset(array(need(one, "tags", at), path(at, "tags"), string)),
+            )
+
+        cases = array(need(found, "cases", ""), "cases", case)
+        if len({one.id for one in cases}) != len(cases):
+            raise Malformed("cases", "an id is there twice")
+        return tables, cases

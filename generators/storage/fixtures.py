@@ -1,0 +1,96 @@
+"""The cases of the committed corpora in `fixtures/`: a few boundaries by name, a few of bulk, the same for every profile.
+
+`python -m generators.storage.fixtures DIR [FORMAT...]` writes them anew below DIR (`fixtures` in a checkout).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from generators.bulk import expander as bulk
+from generators.drawing.cases import as_case, boundary_scenarios
+from generators.model import Case
+from generators.storage import corpus
+from generators.wire_format import Format, Profile, formats
+
+SEED: Final = 7
+NAMES: Final = (
+    "bigint/two-to-53-plus-one",
+    "unsigned-bigint/one-over-signed-max",
+    "decimal-65-30/max",
+    "float/short",
+    "double/seventeen-digits",
+    "bit-64/all-ones",
+    "varchar/controls",
+    "varchar/literal-null",
+    "varchar/emoji",
+    "varbinary/not-utf-8",
+    "date/zero",
+    "datetime-6/max",
+    "timestamp-6/plain",
+    "time-3/min",
+    "enum/member-2",
+    "set-64/one-over-signed-max",
+    "json/keys-by-length",
+    "int/update-to-null",
+    "shape/update-one-column",
+    "shape/delete",
+    "shape/multi-row-update-cumulative",
+    "shape/awkward-names",
+    "rows/composite/update",
+    "rows/keyless/multi-row-insert",
+    "numeric-65-30/max",
+    "numeric/tiny",
+    "double-precision/negative-infinity",
+    "boolean/true",
+    "bytea/digits-in-base64",
+    "date/before-epoch",
+    "timestamp-6/pre-1970-fraction",
+    "timestamptz-6/max",
+    "uuid/digits",
+    "jsonb/null-literal",
+)
+"""Generic boundary cases, by name, MySQL's and PostgreSQL's: those in which decoders fail most."""
+
+OWN: Final = 7
+"""How many of a format's own scenarios: evenly spread over their order."""
+
+BULK: Final = 4
+"""How many of bulk, the last of them of level two."""
+
+LARGEST: Final = 4_000
+"""Bytes of a case's messages; larger cases stay out."""
+
+WIDEST: Final = 40
+"""Columns; cases of wider tables stay out."""
+
+
+def fixture_cases(fmt: Format[Any], profile: Profile) -> Iterator[Case]:
+    """The fixture's cases of a profile, in their fixed order."""
+    own = [scenario.name for scenario in fmt.scenarios(profile, profile.database)]
+    spread = {own[i * len(own) // OWN] for i in range(OWN)} if own else set()
+    found = []
+    for scenario in boundary_scenarios(fmt, profile):
+        if scenario.name in spread or scenario.name in NAMES:
+            found.append(as_case(fmt, profile, scenario))
+    for case in (*found, *bulk.cases(fmt, profile, SEED, BULK)):
+        widest = max((len(table.columns) for table in case.tables), default=0)
+        if widest <= WIDEST and sum(one.message.size for one in case.written) <= LARGEST:
+            yield case
+
+
+def write_all(out: Path, names: tuple[str, ...] = ()) -> list[corpus.Summary]:
+    """Writes the fixtures of the named formats, or of all, below a folder. Raises what `corpus.write` raises."""
+    return [
+        corpus.write(out, fmt, profile, fixture_cases(fmt, profile), seed=SEED)
+        for fmt in formats(names)
+        for profile in fmt.profiles
+    ]
+
+
+if __name__ == "__main__":
+    for summary in write_all(Path(sys.argv[1]), tuple(sys.argv[2:])):
+        sys.stderr.write(f"{summary.path}: {summary.cases} cases, {summary.messages} messages, {summary.size} bytes\n")

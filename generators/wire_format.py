@@ -1,0 +1,167 @@
+"""What a wire format is: its profiles, its writer, its switches, and the registry that finds it by name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, Protocol, TypeVar
+
+from generators.errors import UnknownName
+from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault
+from generators.model import Deployment, History, Layout, Logical, Scenario, SourceType, Value, Written
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One exact release of a writer with the options that matter. Formats subclass it with the facts that differ.
+
+    `name` is `release[+option...]` in the format's fixed option order; `assumed` says which value forms have no outside
+    literal (provenance ASSUMED in the report); `source` is the database that the writer reads (generators.sources.registry).
+    """
+
+    release: str
+    options: tuple[str, ...] = ()
+    deployment: Deployment = Deployment()
+    assumed: str = ""
+    source: str = "mysql"
+
+    @property
+    def name(self) -> str:
+        """`v7.1.6+extension`."""
+        return "+".join((self.release, *self.options))
+
+    @property
+    def database(self) -> str:
+        """A database name of this profile's own, so that cases of several profiles can share one decode call."""
+        return "".join(c if c.isalnum() else "_" for c in self.name)
+
+
+P = TypeVar("P", bound=Profile)
+P_contra = TypeVar("P_contra", bound=Profile, contravariant=True)
+
+
+class Writer(Protocol[P_contra]):
+    """Writes what that release would write."""
+
+    def __call__(self, history: History, profile: P_contra, layout: Layout) -> list[Written]:
+        """Every message of the history in the order of publication, each with its expectation."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A field of a profile flipped without telling it to the judge (DESIGN 7, lying writers).
+
+    `profile` names the honest profile, `field` and `value` the change. `convicts` is the rule that must answer; None says that
+    the change alters bytes and no verdict. `scenario` is a glob of the scenario names in which the lie shows.
+    """
+
+    name: str
+    profile: str
+    field: str
+    value: Any
+    convicts: str | None
+    scenario: str = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a profile's messages no longer hold of some values, whoever decodes them.
+
+    `logicals` are the logical types concerned, `left` what is left of a value, given its type; `left` None says that rows as a
+    whole cannot be rebuilt from changes. `citation` is a document and a section.
+    """
+
+    logicals: tuple[Logical, ...]
+    statement: str
+    citation: str
+    left: Callable[[SourceType, Value], Value] | None = None
+
+    def covers(self, kind: SourceType) -> bool:
+        """Whether values of the type are concerned."""
+        return kind.logical in self.logicals
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """A row of the format's table from wire message to kind and op."""
+
+    wire: str
+    kind: str
+    op: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Format(Generic[P]):
+    """A wire format.
+
+    `supports` says whether the writer can write a column type; `scenarios` are the named cases that only this format has
+    (options, control messages, DDL types), for one profile and a database name; `container` is json or avro; `faults` are the
+    ways to spoil a whole value, `cell_faults` the unfit cells that a profile's messages can have; `losses` is what a profile's
+    messages do not hold of values that the source has. `schemas` are the published schemas of a binary container, one for each
+    edition that a decoder cannot tell from another: a value is one record of theirs, whole.
+    """
+
+    name: str
+    title: str
+    source: str
+    profiles: tuple[P, ...]
+    write: Writer[P]
+    kinds: tuple[KindRow, ...]
+    position: str
+    scenarios: Callable[[P, str], Iterable[Scenario]]
+    switches: tuple[Switch, ...] = ()
+    supports: Callable[[SourceType], bool] = lambda _type: True
+    container: str = "json"
+    faults: tuple[Fault, ...] = FAULTS
+    cell_faults: Callable[[P], tuple[CellFault, ...]] = lambda _profile: CELL_FAULTS
+    losses: Callable[[P], tuple[Loss, ...]] = lambda _profile: ()
+    schemas: Callable[[P], tuple[Any, ...]] = lambda _profile: ()
+
+    def profile(self, name: str) -> P:
+        """The profile of that name. Raises UnknownName."""
+        for profile in self.profiles:
+            if profile.name == name:
+                return profile
+        raise UnknownName("profile", name, [p.name for p in self.profiles], of=self.name)
+
+
+FORMATS: tuple[str, ...] = (
+    "ticdc-canal-json",
+    "alibaba-canal-json",
+    "cloudcanal-json",
+    "cloudcanal-canal-json",
+    "cloudcanal-debezium",
+    "aliyun-dts-avro",
+    "ticdc-simple-json",
+    "ticdc-simple-avro",
+    "tencent-dts-json",
+    "huawei-cdl-json",
+    "huawei-cdl-debezium",
+    "debezium-json",
+)
+"""The registry: a format is the module of the same name (`-` as `_`) here, in conformance/rules and in spark_checks/decoders."""
+
+
+def module_name(name: str) -> str:
+    """The Python module name of a format."""
+    return name.replace("-", "_")
+
+
+@cache
+def get(name: str) -> Format[Any]:
+    """The format of that name. Raises UnknownName with the nearest match."""
+    if name not in FORMATS:
+        raise UnknownName("format", name, FORMATS)
+    fmt = importlib.import_module(f"generators.formats.{module_name(name)}").FORMAT
+    assert isinstance(fmt, Format)
+    return fmt
+
+
+def formats(names: Sequence[str] = ()) -> Iterator[Format[Any]]:
+    """The named formats, or all of them in registry order."""
+    for name in names or FORMATS:
+        yield get(name)

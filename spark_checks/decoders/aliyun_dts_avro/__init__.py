@@ -1,0 +1,167 @@
+"""Aliyun DTS's Avro Record as native Spark expressions (reference/cloud_vendors.md 1).
+
+One message is one Record: a row change, a DDL statement, a mark of a transaction, a heartbeat or something of DTS's own, as
+`operation` tells. `fields[i]` names the column of `beforeImages[i]` and `afterImages[i]`, in an order of its own. A cell is what
+its Avro branch says, never its `dataTypeNumber`; null is SQL NULL, and EmptyObject stands for a column that was not captured.
+`position` is `sourcePosition`, `types` are data type numbers, `commit_time` is `sourceTimestamp`, in seconds.
+
+The primary key is what the tag `pk_uk_info` lists as PRIMARY. On DRDS the object's name is that of a physical table, and the tags
+`l_db_name` and `l_tb_name` have the logical one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from generators.model import Deployment, Table
+from spark_checks.decoders.aliyun_dts_avro import cells as _aliyun_cells
+from spark_checks.decoders.aliyun_dts_avro.charsets import in_utf_8
+from spark_checks.decoders.aliyun_dts_avro.record import CHANGE, MEMBERS, ROW, WIRE
+from spark_checks.decoders.families import avro as _avro
+from spark_checks.decoders.families import framing as _framing
+from spark_checks.decoders.families.avro import Schema
+from spark_checks.decoders.families.canal import COORDINATES
+from spark_checks.decoders.families.framing import literal, name
+
+_ROWS: Final = ("INSERT", "UPDATE", "DELETE", "INIT")
+_TRANSACTIONS: Final = ("BEGIN", "COMMIT", "ROLLBACK", "ABORT")
+_STATEMENTS: Final = ("DDL", "COMMAND")
+_LAST_SECOND: Final = 253_402_300_799
+_DOT: Final = "\\u002E"
+"""A dot inside a name: six characters."""
+
+
+def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Changes of Records (DESIGN 3.3)."""
+    m, kind = F.col("m"), F.col("kind")
+    told, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
+    parts, op = F.when(kind != "CORRUPT", F.col("parts")), _op(row["operation"])
+    second, third = F.get(parts, F.lit(1)), F.get(parts, F.lit(2))
+    committed = told["sourceTimestamp"]
+    sql = F.when(kind == "DDL", m["afterImages"]["member0"])
+    fields = row["fields"]["member1"]
+    return _messages(records, CHANGE, deployment).select(
+        *COORDINATES,
+        F.lit(0).alias("row"),
+        "kind",
+        op.alias("op"),
+        F.coalesce(_logical(told, "l_db_name"), _name(F.get(parts, F.lit(0)))).alias("database"),
+        _name(F.when(third.isNotNull(), second)).alias("schema"),
+        F.coalesce(_logical(told, "l_tb_name"), _name(F.coalesce(third, second))).alias("table"),
+        F.from_json(row["tags"]["pk_uk_info"], "PRIMARY array<string>")["PRIMARY"].alias("keys"),
+        F.make_valid_utf8(told["sourcePosition"]).alias("position"),
+        F.when(committed.between(0, _LAST_SECOND), F.timestamp_seconds(committed)).alias("commit_time"),
+        F.when(op.isin("UPDATE", "DELETE"), _image("beforeImages")).alias("before"),
+        F.when(op != "DELETE", _image("afterImages")).alias("after"),
+        F.map_from_arrays(fields["name"], fields["dataTypeNumber"].cast("array<string>")).alias("types"),
+        F.lit(None).cast("string").alias("schema_version"),
+        F.make_valid_utf8(sql).alias("sql"),
+        _framing.error(kind).alias("error"),
+    )
+
+
+def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    """Typed row changes of `table` (DESIGN 3.4)."""
+    m, kind, op = F.col("m"), F.col("kind"), F.col("op")
+    mine = (kind == "ROW") & _is(table, m)
+    cells = ", ".join(f"{_placed(i, c.name)} AS {name(c.name)}" for i, c in enumerate(table.columns))
+    before = F.when(op.isin("UPDATE", "DELETE"), _present(m["beforeImages"]["member1"]))
+    after = F.when(op != "DELETE", _present(m["afterImages"]["member1"]))
+    return _framing.rows(
+        _messages(records, ROW, deployment)
+        .select(*COORDINATES, "m", F.when(kind == "CORRUPT", kind).when(mine, _op(m["operation"])).alias("op"))
+        .select(
+            *COORDINATES,
+            "op",
+            m["fields"]["member1"]["name"].alias("names"),
+            _aliyun_cells.in_nanoseconds(m["source"]["sourceType"], m["sourcePosition"]).alias("nanos"),
+            F.when(op != "CORRUPT", F.array(before, after)).alias("images"),
+        )
+        .withColumn("images", F.expr(f"transform(images, v -> {in_utf_8('v')})"))
+        .withColumn("images", F.expr(f"transform(images, v -> CASE WHEN v IS NOT NULL THEN struct({cells}) END)"))
+        .select(*COORDINATES, "op", F.expr(_aliyun_cells.images(table, "images", "nanos")).alias("typed"))
+    )
+
+
+def _messages(records: DataFrame, wanted: Schema, deployment: Deployment | None) -> DataFrame:
+    """Coordinates, `m`, `parts` of the object's name and `kind` of every message."""
+    framed = _avro.messages(records, WIRE, deployment, wanted=wanted, newer_long=True)
+    # Trailing empty parts are none (Java's split, reference/cloud_vendors.md 1.5).
+    parts = F.split(F.expr("trim(TRAILING '.' FROM m.objectName)"), r"\.")
+    kind = F.when(F.col("whole"), F.coalesce(_kind(F.col("m"), F.col("parts")), F.lit("CORRUPT"))).otherwise("CORRUPT")
+    return framed.select(*COORDINATES, "m", "whole", parts.alias("parts")).select(*COORDINATES, "m", "parts", kind.alias("kind"))
+
+
+def _kind(m: Column, parts: Column) -> Column:
+    """`operation` decides; a row change must have its object, its columns and its row, a statement its text."""
+    of = m["operation"]
+    needed = _present(F.when(of == "DELETE", m["beforeImages"]["member1"]).otherwise(m["afterImages"]["member1"]))
+    named = parts.isNull() | (F.size(parts) <= 3)
+    return F.when(
+        named,
+        F.when(of.isin(*_ROWS), F.when(parts.isNotNull() & needed.isNotNull() & _fits(m), "ROW"))
+        .when(of.isin(*_STATEMENTS), F.when(m["afterImages"]["member0"].isNotNull(), "DDL"))
+        .when(of.isin(*_TRANSACTIONS), "TRANSACTION")
+        .when(of == "HEARTBEAT", "HEARTBEAT")
+        .otherwise("CONTROL"),
+    )
+
+
+def _fits(m: Column) -> Column:
+    """Whether every column has a name of its own and every image as many cells as there are columns."""
+    names = m["fields"]["member1"]["name"]
+    fits = F.size(F.array_distinct(names)) == F.size(names)
+    for side in ("beforeImages", "afterImages"):
+        # The size of NULL is -1 where ANSI mode is off.
+        image, text = _present(m[side]["member1"]), m[side]["member0"]
+        fits &= text.isNull() & (image.isNull() | (F.size(image) == F.size(names)))
+    return fits
+
+
+def _present(cells: Column) -> Column:
+    """An empty array of cells is no image (reference/cloud_vendors.md 1.4)."""
+    return F.when(F.size(cells) > 0, cells)
+
+
+def _op(operation: Column) -> Column:
+    return F.when(operation == "INIT", "READ").otherwise(operation)
+
+
+def _name(part: Column) -> Column:
+    return F.make_valid_utf8(F.replace(part, F.lit(_DOT), F.lit(".")))
+
+
+def _logical(m: Column, tag: str) -> Column:
+    return F.when(m["source"]["sourceType"] == "DRDS", m["tags"][tag])
+
+
+def _is(table: Table, m: Column) -> Column:
+    """Whether the message is of the table, by the object's name as it is written."""
+    parts = (table.database, *([table.schema] if table.schema else []), table.name)
+    written = m["objectName"] == ".".join(part.replace(".", _DOT) for part in parts)
+    database = F.coalesce(m["tags"]["l_db_name"], _name(F.split_part(m["objectName"], F.lit("."), F.lit(1))))
+    last = F.coalesce(m["tags"]["l_tb_name"], _name(F.split_part(m["objectName"], F.lit("."), F.lit(-1))))
+    logical = (database == table.database) & (last == table.name)
+    return F.when(m["source"]["sourceType"] == "DRDS", logical).otherwise(written)
+
+
+def _image(side: str) -> Column:
+    """The image as a map of texts, without the columns that were not captured."""
+    names, cells = "m.fields.member1.name", f"m.{side}.member1"
+    empty, text = f"x.{MEMBERS['EmptyObject']}", _aliyun_cells.TEXT
+    some = f"zip_with({names}, {cells}, (n, x) -> CASE WHEN {empty} IS NULL THEN struct(n, {text}) END)"
+    return F.expr(
+        f"CASE WHEN kind = 'ROW' AND size({cells}) > 0 THEN CASE WHEN exists({cells}, x -> {empty} IS NOT NULL) "
+        f"THEN map_from_entries(filter({some}, e -> e IS NOT NULL)) "
+        f"ELSE map_from_arrays({names}, transform({cells}, x -> {text})) END END"
+    )
+
+
+def _placed(i: int, column: str) -> str:
+    """A column's cell of an image `v`: mostly the columns are in the table's order, and then it has not to be searched for."""
+    key = literal(column)
+    at = f"CAST(array_position(names, {key}) AS int) - 1"
+    return f"CASE WHEN get(names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {at}) END"

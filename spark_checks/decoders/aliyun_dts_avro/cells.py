@@ -1,0 +1,249 @@
+"""Cells of Aliyun DTS's Record, structs of Avro branches, as texts and as typed values (reference/cloud_vendors.md 1.7).
+
+Like `_mysql`, this gives SQL text; nothing in it raises, or depends on session time zone, ANSI mode or case sensitivity. A cell's
+Avro branch decides how it is read: a column takes the branches that its type can have, from any other it has no value. What is
+NULL without being SQL NULL, not captured, or a zero date, does not fit.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from generators.model import Column as ColumnOf
+from generators.model import Logical, SourceType, Table
+from spark_checks.decoders.aliyun_dts_avro.charsets import UTF_8
+from spark_checks.decoders.aliyun_dts_avro.record import BRANCHES, MEMBERS
+from spark_checks.decoders.families.connect.decimals import from_text, let
+from spark_checks.decoders.families.framing import literal, name
+from spark_checks.decoders.families.mysql import typed as mysql_typed
+
+_POSTGRESQL: Final = "postgresql"
+_EPOCH: Final = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
+_FIRST_SECOND: Final = -62_135_596_800
+_LAST_SECOND: Final = 253_402_300_799
+_HOUR: Final = 3_600_000_000
+_DAY: Final = 24 * _HOUR
+
+
+def _of(cell: str, branch: str, field: str = "") -> str:
+    """SQL of a branch of a cell, or of a field of it."""
+    return f"{cell}.{MEMBERS[branch]}" + (f".{name(field)}" if field else "")
+
+
+def _as_json(branch: str) -> str:
+    """The branch as compact JSON, its bytes in hex."""
+    value = _of("x", branch)
+    fields = BRANCHES[list(MEMBERS).index(branch)]["fields"]
+    if any(f["type"] == "bytes" for f in fields):
+        parts = {f["name"]: _of("x", branch, f["name"]) for f in fields} | {"value": f"lower(hex({value}.value))"}
+        value = f"struct({', '.join(f'{part} AS {name(n)}' for n, part in parts.items())})"
+    return f"to_json({value}, map('ignoreNullFields', 'false'))"
+
+
+_OFTEN_FIRST: Final = ("Character", "Integer", "Decimal", "DateTime", "Timestamp", "Float", "TextObject", "BinaryObject")
+_WHENS: Final = (
+    f"WHEN {_of('x', branch)} IS NOT NULL THEN {_as_json(branch)}"
+    for branch in dict.fromkeys((*_OFTEN_FIRST, *MEMBERS))
+    if branch != "EmptyObject"
+)
+TEXT: Final = f"CASE {' '.join(_WHENS)} END"
+"""SQL of the text of the cell `x` at level one (DESIGN 3.3)."""
+
+
+def in_nanoseconds(source: Column, position: Column) -> Column:
+    """Whether `millis` of a DateTime holds nanoseconds, not microseconds: of MySQL never, of PostgreSQL where its physical log
+    is read, of every other source always."""
+    physical = (source == "PostgreSQL") & F.contains(position, F.lit("<->"))
+    return ~source.isin("MySQL", "PostgreSQL") | physical
+
+
+def images(table: Table, cells: str, nanos: str) -> str:
+    """SQL: the images of `cells`, an array of structs of cells, as structs `value` (typed) and `unfit`: whether a cell is not of
+    its type. `nanos` is `in_nanoseconds`."""
+    values = ", ".join(f"{_value('t.' + name(c.name), c.type, nanos)} AS {name(c.name)}" for c in table.columns)
+    unfit = " OR ".join(_unfit(c) for c in table.columns) or "false"
+    typed = f"transform({cells}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
+    # NULL, which a comparison with a NULL cell gives, is no misfit.
+    return f"transform({typed}, i -> struct(i.value AS value, i.t IS NOT NULL AND coalesce({unfit}, false) AS unfit))"
+
+
+def _unfit(c: ColumnOf) -> str:
+    """Whether the cell `i.t` has a value that is not of the type, or whose value is outside of it."""
+    x, value = f"i.t.{name(c.name)}", f"i.value.{name(c.name)}"
+    zero = _zero(x, c.type)
+    none = f"{value} IS NULL AND {x} IS NOT NULL AND {_of(x, 'EmptyObject')} IS NULL"
+    none = f"({none} AND NOT coalesce({zero}, false))" if zero else f"({none})"
+    outside = _outside(value, c.type)
+    return f"{none} OR {outside}" if outside else none
+
+
+def _outside(value: str, kind: SourceType) -> str | None:
+    """Whether a value of the Spark type is outside the source type's domain."""
+    low, high = kind.low or 0, kind.high or 0
+    match kind.logical:
+        case Logical.YEAR:
+            return f"({value} <> 0 AND {value} NOT BETWEEN 1901 AND {high})"
+        case Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET if kind.spark != "boolean":
+            return f"{value} NOT BETWEEN {low} AND {high}"
+        case Logical.FLOAT | Logical.DOUBLE if kind.source != _POSTGRESQL:
+            special = f"(isnan({value}) OR abs({value}) = {kind.spark}('Infinity'))"
+            return f"{special} OR {value} < 0" if kind.unsigned else special
+        case Logical.DECIMAL if kind.unsigned:
+            return f"startswith({value}, '-')" if kind.spark == "string" else f"{value} < 0"
+        case _:
+            return None
+
+
+def _value(x: str, kind: SourceType, nanos: str) -> str:
+    """SQL of the cell's typed value."""
+    integer, label = _of(x, "Integer", "value"), _text(x)
+    match kind.logical:
+        case Logical.TEXT:
+            return label
+        case Logical.JSON:
+            return let(label, "text", mysql_typed("text", kind))
+        case Logical.BINARY:
+            character = f"CASE WHEN {_of(x, 'Character', 'charset')} IN ('binary', '') THEN {_of(x, 'Character', 'value')} END"
+            return f"coalesce({character}, {_of(x, 'BinaryObject', 'value')})"
+        case Logical.DECIMAL:
+            return from_text(f"coalesce({_of(x, 'Decimal', 'value')}, {integer})", kind.precision or 0, kind.scale or 0)
+        case Logical.FLOAT | Logical.DOUBLE:
+            return _float(_of(x, "Float", "value"), kind)
+        case Logical.DATE | Logical.DATETIME:
+            return _wall_clock(_of(x, "DateTime"), kind, nanos)
+        case Logical.TIMESTAMP:
+            return f"coalesce({_instant(x, kind)}, {_zoned(x, kind, nanos)})"
+        case Logical.TIME:
+            return _time(x, kind, nanos)
+        case Logical.YEAR:
+            parts = _of(x, "DateTime")
+            alone = f"coalesce({parts}.month, {parts}.day, {parts}.hour, {parts}.minute, {parts}.second, {parts}.millis) IS NULL"
+            return f"coalesce(try_cast({integer} AS int), CASE WHEN {alone} THEN {parts}.year END)"
+        case Logical.ENUM:
+            return f"coalesce(try_cast({integer} AS int), {_index(label, kind)})"
+        case Logical.SET:
+            return f"coalesce(try_cast({integer} AS decimal(20,0)), {_mask(label, kind)})"
+        case Logical.BIT if kind.source == _POSTGRESQL:
+            return f"coalesce({mysql_typed(integer, kind)}, {_bits(label, kind)})"
+        case _:
+            return mysql_typed(integer, kind)
+
+
+def _text(x: str) -> str:
+    """The text of a Character in UTF-8, a TextObject or a BinaryObject; the last names no charset and is taken for UTF-8."""
+    character = f"CAST({_of(x, 'Character', 'value')} AS string)"
+    others = f"coalesce({_of(x, 'TextObject', 'value')}, CAST({_of(x, 'BinaryObject', 'value')} AS string))"
+    text = f"CASE WHEN {_of(x, 'Character', 'charset')} IN {UTF_8} THEN {character} ELSE {others} END"
+    return f"try_validate_utf8({text})"
+
+
+def _float(value: str, kind: SourceType) -> str:
+    if kind.logical is Logical.DOUBLE:
+        return value
+    overflown = f"abs(v) = float('Infinity') AND abs({value}) <> double('Infinity')"
+    return let(f"CAST({value} AS float)", "v", f"CASE WHEN NOT ({overflown}) THEN v END")
+
+
+def _fraction(parts: str, nanos: str) -> str:
+    """Microseconds of `millis`, NULL for nanoseconds between two of them."""
+    millis = f"{parts}.millis"
+    whole = f"WHEN {millis} % 1000 = 0 THEN {millis} DIV 1000"
+    return f"CASE WHEN NOT {nanos} OR {millis} IS NULL THEN coalesce({millis}, 0) {whole} END"
+
+
+def _wall_clock(parts: str, kind: SourceType, nanos: str) -> str:
+    """Of years from 1 to 9999: Spark names no others, and Python has none."""
+    hour, minute, second = (f"coalesce({parts}.{part}, 0)" for part in ("hour", "minute", "second"))
+    midnight = f"try_make_timestamp_ntz({parts}.year, {parts}.month, {parts}.day, 0, 0, 0)"
+    dated = f"{parts}.year BETWEEN 1 AND 9999"
+    if kind.logical is Logical.DATE:
+        timeless = f"coalesce({parts}.hour, {parts}.minute, {parts}.second, {parts}.millis, 0) = 0"
+        return f"CASE WHEN {dated} AND {timeless} THEN CAST({midnight} AS date) END"
+    inside = f"{hour} BETWEEN 0 AND 23 AND {minute} BETWEEN 0 AND 59 AND {second} BETWEEN 0 AND 59"
+    seconds = f"({hour} * 3600 + {minute} * 60 + {second}) * 1000000L"
+    moved = f"CASE WHEN f BETWEEN 0 AND 999999 THEN timestampadd(MICROSECOND, {seconds} + f, {midnight}) END"
+    return f"CASE WHEN {dated} AND {inside} THEN {let(_fraction(parts, nanos), 'f', moved)} END"
+
+
+def _zero(x: str, kind: SourceType) -> str | None:
+    """Whether the cell is one of MySQL's zero dates: parts of a date of which one is 0."""
+    if kind.source == _POSTGRESQL:
+        return None
+    parts = _of(x, "DateTime")
+    date = f"{parts}.year BETWEEN 0 AND 9999 AND {parts}.month BETWEEN 0 AND 12 AND {parts}.day BETWEEN 0 AND 31"
+    zero = f"{date} AND 0 IN ({parts}.year, {parts}.month, {parts}.day)"
+    match kind.logical:
+        case Logical.DATE | Logical.DATETIME:
+            return zero
+        case Logical.TIMESTAMP:
+            return f"{zero} OR {_of(x, 'Timestamp', 'timestamp')} = 0 AND {_of(x, 'Timestamp', 'millis')} = 0"
+        case _:
+            return None
+
+
+def _instant(x: str, kind: SourceType) -> str:
+    """`millis` of a Timestamp are microseconds, of every source. MySQL has none at the epoch: it can only be a zero date."""
+    seconds, micros = _of(x, "Timestamp", "timestamp"), _of(x, "Timestamp", "millis")
+    inside = f"{seconds} BETWEEN {_FIRST_SECOND} AND {_LAST_SECOND} AND {micros} BETWEEN 0 AND 999999"
+    if kind.source != _POSTGRESQL:
+        inside += f" AND {seconds} + {micros} <> 0"
+    return f"CASE WHEN {inside} THEN timestamp_micros({seconds} * 1000000L + {micros}) END"
+
+
+def _zoned(x: str, kind: SourceType, nanos: str) -> str:
+    """A wall clock and its zone, mostly a bare offset: for a zone that does not exist the cast gives NULL, for none it would take
+    the session's."""
+    zone = _of(x, "TimestampWithTimeZone", "timezone")
+    clock = _wall_clock(_of(x, "TimestampWithTimeZone", "value"), kind, nanos)
+    return f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat(CAST({clock} AS string), ' ', {zone}) AS timestamp) END"
+
+
+def _time(x: str, kind: SourceType, nanos: str) -> str:
+    """`[-]HH:MM:SS[.ffffff]`: every part has the sign, and a part that is null is 0."""
+    parts = _of(x, "DateTime")
+    hour, minute, second = (f"coalesce({parts}.{part}, 0)" for part in ("hour", "minute", "second"))
+    undated = f"{parts} IS NOT NULL AND coalesce({parts}.year, {parts}.month, {parts}.day) IS NULL"
+    some = f"coalesce({parts}.hour, {parts}.minute, {parts}.second, {parts}.millis) IS NOT NULL"
+    one_sign = f"least({hour}, {minute}, {second}, f) >= 0 OR greatest({hour}, {minute}, {second}, f) <= 0"
+    inside = f"abs({minute}) <= 59 AND abs({second}) <= 59 AND abs(f) <= 999999"
+    total = f"(({hour} * 60L + {minute}) * 60 + {second}) * 1000000L + f"
+    whole = f"CASE WHEN ({one_sign}) AND {inside} THEN {total} END"
+    low, high = (0, _DAY) if kind.source == _POSTGRESQL else (-(839 * _HOUR - 1_000_000), 839 * _HOUR - 1_000_000)
+    hours = (
+        "CASE WHEN a < 360000000000 THEN lpad(CAST(a DIV 3600000000 AS string), 2, '0') ELSE CAST(a DIV 3600000000 AS string) END"
+    )
+    rest = "lpad(CAST(a DIV 60000000 % 60 AS string), 2, '0'), ':', lpad(CAST(a DIV 1000000 % 60 AS string), 2, '0')"
+    fraction = "CASE WHEN a % 1000000 = 0 THEN '' ELSE concat('.', lpad(CAST(a % 1000000 AS string), 6, '0')) END"
+    text = f"concat(CASE WHEN v < 0 THEN '-' ELSE '' END, {hours}, ':', {rest}, {fraction})"
+    shown = let("abs(v)", "a", f"CASE WHEN v BETWEEN {low} AND {high} THEN {text} END")
+    return f"CASE WHEN {undated} AND {some} THEN {let(let(_fraction(parts, nanos), 'f', whole), 'v', shown)} END"
+
+
+def _index(label: str, kind: SourceType) -> str:
+    """The index of an ENUM's label; 0 is the empty text of invalid input."""
+    labels = f"array({', '.join(map(literal, kind.members))})" if kind.members else "CAST(array() AS array<string>)"
+    found = f"coalesce(nullif(CAST(array_position({labels}, l) AS int), 0), CASE WHEN l = '' THEN 0 END)"
+    return let(label, "l", found)
+
+
+def _mask(label: str, kind: SourceType) -> str:
+    """The bit mask of a SET's labels, which hold no comma."""
+    labels = f"array({', '.join(map(literal, kind.members))})" if kind.members else "CAST(array() AS array<string>)"
+    bit = let(f"array_position({labels}, m)", "p", "CASE WHEN p > 0 THEN shiftleft(1L, CAST(p - 1 AS int)) END")
+    mask = let(
+        f"aggregate(split(l, ','), 0L, (b, m) -> b | {bit})",
+        "v",
+        f"CAST(v AS decimal(20,0)) + CASE WHEN v < 0 THEN {1 << 64}BD ELSE 0BD END",
+    )
+    return let(label, "l", f"CAST(CASE WHEN l = '' THEN 0BD ELSE {mask} END AS decimal(20,0))")
+
+
+def _bits(label: str, kind: SourceType) -> str:
+    """A boolean's text, or the digits of a bit string."""
+    if kind.name == "boolean":
+        return let(f"lower({label})", "l", "CASE WHEN l IN ('t', 'true') THEN true WHEN l IN ('f', 'false') THEN false END")
+    number = let(label, "l", f"CASE WHEN l RLIKE '^[01]{{1,{kind.length}}}$' THEN conv(l, 2, 10) END")
+    return f"CAST(CAST({number} AS int) AS boolean)" if kind.spark == "boolean" else f"try_cast({number} AS {kind.spark})"

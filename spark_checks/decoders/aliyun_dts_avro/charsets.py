@@ -1,0 +1,81 @@
+"""Characters of Aliyun DTS's Record whose bytes are not in UTF-8, as UTF-8 (reference/cloud_vendors.md 1.7).
+
+A Character's bytes are in the charset that it names, by MySQL's names. Nearly all are in UTF-8, so an image is looked through
+once, and cells are only made anew where another charset is among them.
+
+MySQL's latin1 is Windows-1252 with the five bytes that that leaves open as control characters: Latin-1 with characters replaced.
+Spark decodes no others unless a setting of the session lets it, hence Java's URLDecoder, to which every byte is a percent escape:
+it knows all of Java's, and puts U+FFFD for bytes that are none of the charset. An empty or unknown name, or `binary`, tells no
+text, and stays.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spark_checks.decoders.aliyun_dts_avro.record import MEMBERS
+from spark_checks.decoders.families.connect.decimals import let
+from spark_checks.decoders.families.framing import literal
+
+UTF_8: Final = "('utf8mb4', 'utf8mb3', 'utf8', 'UTF8', 'utf-8', 'UTF-8')"
+"""SQL of the names of UTF-8."""
+
+_JAVA_CHARSETS: Final = {
+    "ascii": "US-ASCII",
+    "big5": "Big5",
+    "cp850": "IBM850",
+    "koi8r": "KOI8-R",
+    "latin2": "ISO-8859-2",
+    "ujis": "EUC-JP",
+    "sjis": "Shift_JIS",
+    "hebrew": "ISO-8859-8",
+    "tis620": "TIS-620",
+    "euckr": "EUC-KR",
+    "koi8u": "KOI8-U",
+    "gb2312": "GB2312",
+    "greek": "ISO-8859-7",
+    "cp1250": "windows-1250",
+    "gbk": "GBK",
+    "latin5": "ISO-8859-9",
+    "ucs2": "UTF-16BE",
+    "cp866": "IBM866",
+    "macce": "x-MacCentralEurope",
+    "macroman": "x-MacRoman",
+    "cp852": "IBM852",
+    "latin7": "ISO-8859-13",
+    "cp1251": "windows-1251",
+    "utf16": "UTF-16BE",
+    "utf16le": "UTF-16LE",
+    "cp1256": "windows-1256",
+    "cp1257": "windows-1257",
+    "utf32": "UTF-32BE",
+    "cp932": "windows-31j",
+    "eucjpms": "x-eucJP-Open",
+    "gb18030": "GB18030",
+}
+"""Java's name by MySQL's, of those that Java has."""
+
+_OPEN: Final = (0x81, 0x8D, 0x8F, 0x90, 0x9D)
+_LATIN_1: Final = [chr(byte) for byte in range(0x80, 0xA0) if byte not in _OPEN]
+_WINDOWS_1252: Final = [bytes([ord(c)]).decode("cp1252") for c in _LATIN_1]
+
+
+def in_utf_8(cells: str) -> str:
+    """SQL: an array of cells with every Character of a known charset in `utf8mb4`; what cannot be decoded has no value."""
+    character = f"x.{MEMBERS['Character']}"
+    text = f"CAST({_decoded(f'{character}.charset', f'{character}.value')} AS binary)"
+    own = {member: f"x.{member}" for member in MEMBERS.values()}
+    own[MEMBERS["Character"]] = f"named_struct('charset', 'utf8mb4', 'value', {text})"
+    anew = f"named_struct({', '.join(f'{member!r}, {value}' for member, value in own.items())})"
+    known = ", ".join(map(repr, ("latin1", *_JAVA_CHARSETS)))
+    each = f"transform({cells}, x -> CASE WHEN lower({character}.charset) IN ({known}) THEN {anew} ELSE x END)"
+    return f"CASE WHEN exists({cells}, x -> {character}.charset NOT IN {UTF_8}) THEN {each} ELSE {cells} END"
+
+
+def _decoded(charset: str, value: str) -> str:
+    latin = f"translate(decode({value}, 'ISO-8859-1'), {literal(''.join(_LATIN_1))}, {literal(''.join(_WINDOWS_1252))})"
+    names = " ".join(f"WHEN {mysql!r} THEN {java!r}" for mysql, java in _JAVA_CHARSETS.items())
+    escaped = f"regexp_replace(hex({value}), '(..)', '%$1')"
+    java = f"try_reflect('java.net.URLDecoder', 'decode', {escaped}, CASE lower({charset}) {names} END)"
+    whole = let(java, "text", f"CASE WHEN NOT contains(text, {literal(chr(0xFFFD))}) THEN text END")
+    return f"CASE WHEN lower({charset}) = 'latin1' THEN {latin} ELSE {whole} END"

@@ -1,0 +1,254 @@
+"""The throughput baselines: what one writes first, `from_json` into structs of strings and `try_cast`, no check and no quirk.
+
+A baseline is the yardstick of its format's decoder (DESIGN 9), so it does nothing that costs: every message is taken for a row
+change of the table, nothing malformed is noticed, an absent column is NULL, a base64 or an epoch is no decimal and no date,
+times are in the session's zone. A format's record says where things stand in its messages; one function reads all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from generators.model import Deployment, Table
+from spark_checks.decoders.baselines import aliyun_dts_avro as baseline_aliyun_dts_avro
+from spark_checks.decoders.baselines import ticdc_simple_avro as baseline_ticdc_simple_avro
+
+_COORDINATES: Final = ("topic", "partition", "offset")
+
+ROWS: Final = "array of row structs"
+ROW: Final = "struct of the row"
+VALUES: Final = "array of values"
+
+_IMAGE: Final = {ROWS: "array<{row}>", ROW: "{row}", VALUES: "array<string>"}
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Where a format's messages have what a row change is made of: dotted paths, "" for what they have not.
+
+    `images` is how `before` and `after` hold rows: ROWS, ROW, or VALUES, which stand in the order of the table's columns and
+    whose names are the `name` members of the array `names`. `committed` is in ms, or in seconds. `ops` are the operations by
+    their wire names, and other messages no rows; without it what stands at `op` is the operation of a row.
+    """
+
+    op: str
+    database: str
+    table: str
+    before: str
+    after: str
+    images: str = ROW
+    names: str = ""
+    schema: str = ""
+    committed: str = ""
+    seconds: bool = False
+    keys: str = ""
+    sql: str = ""
+    types: str = ""
+    ops: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def bare(self) -> Baseline:
+        """The same where Kafka Connect writes without a schema: the message is the payload."""
+        paths: dict[str, Any] = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            paths[f.name] = value.removeprefix("payload.") if isinstance(value, str) else value
+        return Baseline(**paths)
+
+    def decode_rows(self, records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        """Typed before and after structs of every row of every message."""
+        row = ", ".join(f"{_name(c.name)}: string" for c in table.columns)
+        image = _IMAGE[self.images].format(row=f"struct<{row}>")
+        rows = self._rows(records, {**self._place(), self.after: image, self.before: image})
+
+        def typed(side: Column) -> Column:
+            cells = (F.get(side, F.lit(i)) if self.images == VALUES else side[c.name] for i, c in enumerate(table.columns))
+            return F.struct(*(cell.try_cast(c.type.spark).alias(c.name) for cell, c in zip(cells, table.columns, strict=True)))
+
+        return rows.select(
+            *_COORDINATES,
+            "row",
+            self._kind().alias("kind"),
+            self._op().alias("op"),
+            typed(self._before()).alias("before"),
+            typed(F.col("now")).alias("after"),
+            F.lit(None).cast("string").alias("error"),
+        )
+
+    def decode(self, records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        """Images as maps, and the envelope, of every row of every message."""
+        image = _IMAGE[self.images].format(row="map<string, string>")
+        rows = self._rows(
+            records,
+            {
+                **self._place(),
+                self.schema: "string",
+                self.committed: "bigint",
+                self.keys: "array<string>",
+                self.sql: "string",
+                self.types: "map<string, string>",
+                self.names: "array<struct<name: string>>",
+                self.after: image,
+                self.before: image,
+            },
+        )
+        none = F.lit(None).cast("string")
+
+        def told(path: str, kind: str = "string") -> Column:
+            return F.col(f"m.{path}") if path else F.lit(None).cast(kind)
+
+        def named(side: Column) -> Column:
+            return F.map_from_arrays(F.col(f"m.{self.names}.name"), side) if self.images == VALUES else side
+
+        instant = F.timestamp_seconds if self.seconds else F.timestamp_millis
+        return rows.select(
+            *_COORDINATES,
+            "row",
+            self._kind().alias("kind"),
+            self._op().alias("op"),
+            told(self.database).alias("database"),
+            told(self.schema).alias("schema"),
+            told(self.table).alias("table"),
+            told(self.keys, "array<string>").alias("keys"),
+            none.alias("position"),
+            instant(told(self.committed, "bigint")).alias("commit_time"),
+            named(self._before()).alias("before"),
+            named(F.col("now")).alias("after"),
+            told(self.types, "map<string, string>").alias("types"),
+            none.alias("schema_version"),
+            told(self.sql).alias("sql"),
+            none.alias("error"),
+        )
+
+    def _place(self) -> dict[str, str]:
+        return {self.op: "string", self.database: "string", self.table: "string"}
+
+    def _rows(self, records: DataFrame, wanted: Mapping[str, str]) -> DataFrame:
+        """Coordinates, `m`, and of every row its number `row` and its after image `now`."""
+        parsed = records.select(*_COORDINATES, F.from_json(F.col("value").cast("string"), _schema(wanted)).alias("m"))
+        if self.images == ROWS:
+            return parsed.select(*_COORDINATES, "m", F.posexplode_outer(f"m.{self.after}").alias("row", "now"))
+        return parsed.select(*_COORDINATES, "m", F.lit(0).alias("row"), F.col(f"m.{self.after}").alias("now"))
+
+    def _before(self) -> Column:
+        before = F.col(f"m.{self.before}")
+        return F.get(before, F.col("row")) if self.images == ROWS else before
+
+    def _op(self) -> Column:
+        op = F.col(f"m.{self.op}")
+        if not self.ops:
+            return op
+        found = F.lit(None).cast("string")
+        for wire, name in reversed(tuple(self.ops.items())):
+            found = F.when(op == wire, name).otherwise(found)
+        return found
+
+    def _kind(self) -> Column:
+        return F.when(self._op().isNotNull(), "ROW") if self.ops else F.lit("ROW")
+
+
+def _name(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _schema(wanted: Mapping[str, str]) -> str:
+    """The DDL of the members at the paths, in their order."""
+    members: dict[str, Any] = {}
+    for path, kind in wanted.items():
+        if path:
+            *outer, last = path.split(".")
+            place = members
+            for name in outer:
+                place = place.setdefault(name, {})
+            place[last] = kind
+    return _fields(members, " ".join)
+
+
+def _fields(members: Mapping[str, Any], joined: Callable[[tuple[str, str]], str]) -> str:
+    kinds = {n: k if isinstance(k, str) else f"struct<{_fields(k, ': '.join)}>" for n, k in members.items()}
+    return ", ".join(joined((_name(name), kind)) for name, kind in kinds.items())
+
+
+_SAME: Final = {"INSERT": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE"}
+_CODES: Final = {"c": "INSERT", "u": "UPDATE", "d": "DELETE", "r": "READ"}
+
+TICDC_CANAL_JSON: Final = Baseline(
+    op="type",
+    database="database",
+    table="table",
+    before="old",
+    after="data",
+    images=ROWS,
+    committed="es",
+    keys="pkNames",
+    sql="sql",
+    types="mysqlType",
+)
+ALIBABA_CANAL_JSON: Final = TICDC_CANAL_JSON
+CLOUDCANAL_CANAL_JSON: Final = TICDC_CANAL_JSON
+CLOUDCANAL_JSON: Final = Baseline(
+    op="action",
+    database="db",
+    schema="schema",
+    table="table",
+    before="before",
+    after="data",
+    images=ROWS,
+    committed="execTs",
+    keys="pks",
+    sql="sql",
+    types="dbValType",
+)
+TICDC_SIMPLE_JSON: Final = Baseline(
+    op="type", database="database", table="table", before="old", after="data", sql="sql", ops=_SAME
+)
+TENCENT_DTS_JSON: Final = Baseline(
+    op="messageType",
+    database="schemaName",
+    table="tableName",
+    before="oldColumns",
+    after="newColumns",
+    images=VALUES,
+    names="columns",
+    committed="timestamp",
+    seconds=True,
+    keys="pkNames",
+    sql="sql",
+    ops=_SAME,
+)
+HUAWEI_CDL_JSON: Final = Baseline(
+    op="payload.OPERATION",
+    database="",
+    schema="payload.SEG_OWNER",
+    table="payload.TABLE_NAME",
+    before="payload.before",
+    after="payload.data",
+    committed="payload.TIMESTAMP",
+)
+HUAWEI_CDL_DEBEZIUM: Final = Baseline(
+    op="payload.op",
+    database="payload.source.db",
+    schema="payload.source.schema",
+    table="payload.source.table",
+    before="payload.before",
+    after="payload.after",
+    committed="payload.source.ts_ms",
+    ops=_CODES,
+)
+DEBEZIUM_JSON: Final = HUAWEI_CDL_DEBEZIUM
+CLOUDCANAL_DEBEZIUM: Final = Baseline(
+    op="payload.op",
+    database="payload.source.db",
+    table="payload.source.table",
+    before="payload.before",
+    after="payload.after",
+    committed="payload.source.ts_ms",
+    ops=_CODES,
+)
+ALIYUN_DTS_AVRO: Final = baseline_aliyun_dts_avro.ALIYUN_DTS_AVRO
+TICDC_SIMPLE_AVRO: Final = baseline_ticdc_simple_avro.TICDC_SIMPLE_AVRO

@@ -1,0 +1,1 @@
+"""What several reference decoders share. Nothing here knows the writers."""

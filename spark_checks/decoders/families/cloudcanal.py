@@ -1,0 +1,68 @@
+"""What document 001 leaves open, decided for CloudCanal's Canal-shaped formats (reference/cloud_vendors.md 4.1).
+
+Every value of the examples is a string; how a binary, a bit, a label, a decimal or a time is spelled is not said. CloudCanal
+reads the binlog as Canal does and offers Canal's format, so Canal's texts are taken: MySQL's own texts, decimal numbers for
+bits, TIMESTAMP in the deployment's zone, binaries as ISO-8859-1. A deployment that says how its binaries are spelled is followed
+instead. An ENUM's text is its index as in Canal, else one of its labels, the empty text the empty value unless that is a label;
+a SET's is its mask, else labels between commas. Values are indices and masks in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from generators.model import Deployment, Logical, SourceType
+from spark_checks.decoders.families.canal import literal
+
+
+def typed(text: str, kind: SourceType, deployment: Deployment) -> str | None:
+    """SQL of a cell's value from the SQL of its text, where it may differ from Canal's; else None. Raises ValueError for an
+    unknown form of binaries."""
+    match kind.logical:
+        case Logical.BINARY:
+            form = _FORMS.get(deployment.binary)
+            if form is None:
+                raise ValueError(f"binary {deployment.binary!r}: one of {', '.join(filter(None, _FORMS))}, or '' for ISO-8859-1")
+            return form(text)
+        case Logical.ENUM:
+            return f"coalesce({_number(text, kind)}, {_index(text, kind)})"
+        case Logical.SET:
+            return f"coalesce({_number(text, kind)}, {_mask(text, kind)})"
+        case _:
+            return None
+
+
+def _number(text: str, kind: SourceType) -> str:
+    return rf"CASE WHEN {text} RLIKE r'^\d+$' THEN try_cast({text} AS {kind.spark}) END"
+
+
+def _index(text: str, kind: SourceType) -> str:
+    labels = ", ".join(map(literal, kind.members))
+    return f"CAST(coalesce(nullif(array_position(array({labels}), {text}), 0), CASE WHEN {text} = '' THEN 0 END) AS {kind.spark})"
+
+
+def _mask(text: str, kind: SourceType) -> str:
+    bits = ", ".join(f"{literal(label)}, CAST({1 << i} AS {kind.spark})" for i, label in enumerate(kind.members))
+    bit, zero = f"try_element_at(map({bits}), label)", f"CAST(0 AS {kind.spark})"
+    sum_ = f"aggregate(array_distinct(split({text}, ',')), {zero}, (sum, label) -> CAST(sum + {bit} AS {kind.spark}))"
+    return f"CASE WHEN {text} = '' THEN {zero} ELSE {sum_} END"
+
+
+def _hex(text: str) -> str:
+    """Digits of either case, after `0x` or nothing."""
+    digits = f"CASE WHEN left({text}, 2) IN ('0x', '0X') THEN substring({text}, 3) ELSE {text} END"
+    return f"CASE WHEN length({text}) % 2 = 0 THEN try_to_binary({digits}, 'hex') END"
+
+
+def _base64(text: str) -> str:
+    return f"try_to_binary({text}, 'base64')"
+
+
+_FORMS: Final[dict[str, Callable[[str], str | None]]] = {
+    "": lambda _text: None,
+    "latin-1": lambda _text: None,
+    "iso-8859-1": lambda _text: None,
+    "hex": _hex,
+    "base64": _base64,
+}

@@ -1,0 +1,1 @@
+"""Kafka Connect's JSON: rows, values, decimals."""

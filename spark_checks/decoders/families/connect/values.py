@@ -1,0 +1,327 @@
+"""Connect JSON cells as typed Spark expressions (reference/debezium.md 2; Kafka Connect's JsonConverter, 3).
+
+A cell has a *form*: what its JSON stands for, whatever the column is. The schema in a message tells it (`form_of`); without
+one it follows from the connector's options and the source type (`default_form`). Vendors redact packages, so a logical type's
+name is known by its last part alone: `com.xxx.cdc.data.Decimal` of type string is text, Debezium's of type bytes is base64.
+
+| form | JSON |
+|---|---|
+| text | a string: digits, an ISO or SQL date, a label |
+| number, double | a number; `double` where it may have lost digits |
+| boolean | true or false |
+| decimal | base64 of the unscaled value: two's complement, big-endian; the scale stands in the schema |
+| variable | `{"scale": 2, "value": base64}` |
+| bits | base64, little-endian, padded to the declared width or trimmed to the highest bit |
+| base64, base64-url-safe, hex | bytes |
+| days, ms, us, ns | whole units since 1970-01-01, or of a time |
+| numeric | a decimal as a number (`decimal.format=NUMERIC`) |
+
+Like `_mysql`, this gives SQL text; nothing in it raises, or depends on session time zone, ANSI mode or case sensitivity. It is
+to be evaluated inside a lambda (`_connect` says why). What does not fit is NULL, or a value that `misfit` tells.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from generators.model import Deployment, Logical, SourceType
+from spark_checks.decoders.families.connect.decimals import base64_bytes, from_double, from_numeric, from_text, let
+from spark_checks.decoders.families.mysql import typed as mysql_typed
+
+UNAVAILABLE: Final = "__debezium_unavailable_value"
+"""What stands for a TOASTed value that did not change (reference/debezium.md 2.8)."""
+
+_POSTGRESQL: Final = "postgresql"
+_FIRST_DAY: Final = -719_162
+_LAST_DAY: Final = 2_932_896
+_DAY: Final = 86_400_000_000
+_EPOCH: Final = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
+_MYSQL_TIME_END: Final = (838 * 3600 + 59 * 60 + 60) * 1_000_000
+_ZERO_DATE: Final = r"^(0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)([ T]|$)"
+_OFFSET: Final = r"(Z|[+-]\d\d:\d\d)"
+_STAMP: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6}0{0,3})?"
+_CLOCK: Final = r"^-?\d{2,3}:[0-5]\d:[0-5]\d(\.\d{1,6}0{0,3})?Z?$"
+
+_BY_NAME: Final = {
+    "Date": "days",
+    "Time": "ms",
+    "MicroTime": "us",
+    "NanoTime": "ns",
+    "Timestamp": "ms",
+    "MicroTimestamp": "us",
+    "NanoTimestamp": "ns",
+    "MicroDuration": "us",
+}
+_BY_TYPE: Final = {"string": "text", "boolean": "boolean", "float": "double", "double": "double", "struct": "variable"}
+
+
+def form_of(kind: str, name: str) -> str:
+    """SQL: the form that a field's schema tells, of its `type` and its `name`, either maybe NULL."""
+    last = f"substring_index({name}, '.', -1)"
+    integers = " ".join(f"WHEN '{n}' THEN '{form}'" for n, form in _BY_NAME.items())
+    types = " ".join(f"WHEN '{t}' THEN '{form}'" for t, form in _BY_TYPE.items())
+    as_bytes = f"CASE {last} WHEN 'Decimal' THEN 'decimal' WHEN 'Bits' THEN 'bits' ELSE 'base64' END"
+    as_integer = f"coalesce(CASE {last} {integers} END, 'number')"
+    return f"CASE {kind} {types} WHEN 'bytes' THEN {as_bytes} WHEN 'array' THEN 'text' ELSE {as_integer} END"
+
+
+def default_form(kind: SourceType, deployment: Deployment) -> str:
+    """The form of a column's cells in a message without schema, by Debezium's options; "" is Debezium's default."""
+    postgresql = kind.source == _POSTGRESQL
+    temporal = deployment.temporal or ("adaptive" if postgresql else "adaptive_time_microseconds")
+    match kind.logical:
+        case Logical.DECIMAL if deployment.decimal in ("", "precise"):
+            return "variable" if _unconstrained(kind) else "decimal"
+        case Logical.DECIMAL:
+            return {"double": "double", "numeric": "variable" if _unconstrained(kind) else "numeric"}.get(
+                deployment.decimal, "text"
+            )
+        case Logical.INT if _unsigned_bigint(kind) and deployment.bigint_unsigned == "precise":
+            return "decimal"
+        case Logical.FLOAT | Logical.DOUBLE:
+            return "double"
+        case Logical.BIT:
+            return "boolean" if kind.length == 1 else "bits"
+        case Logical.BINARY:
+            return {"base64-url-safe": "base64-url-safe", "hex": "hex"}.get(deployment.binary, "base64")
+        case Logical.DATE:
+            return "text" if temporal == "isostring" else "days"
+        case Logical.TIME if temporal == "adaptive_time_microseconds":
+            return "us"
+        case Logical.DATETIME | Logical.TIME:
+            units = {"connect": "ms", "isostring": "text", "microseconds": "us", "nanoseconds": "ns"}
+            return units.get(temporal, "ms" if kind.fsp <= 3 else "us")
+        case Logical.INT | Logical.YEAR:
+            return "number"
+        case _:
+            return "text"
+
+
+def typed(text: str, form: str, kind: SourceType, deployment: Deployment) -> str:
+    """The cell's value as `kind.spark`: `text` is its JSON (a string's text); `form` and `scale` are SQL too."""
+    forms = _forms(text, form, kind, deployment)
+    if len(forms) == 1 and "" in forms:
+        return forms[""]
+    cases = " ".join(f"WHEN '{name}' THEN {value}" for name, value in forms.items() if name)
+    return f"CASE {form} {cases}" + (f" ELSE {forms['']}" if "" in forms else "") + " END"
+
+
+def misfit(text: str, value: str, kind: SourceType, deployment: Deployment) -> str | None:
+    """Whether the cell, of which `typed` made `value`, does not fit its type; None when every cell fits.
+
+    JSON's NULL fits, so do zero dates, and what says that a value is unavailable where it cannot be a value itself.
+    """
+    if kind.logical is Logical.TEXT:
+        return None
+    unfit = f"{value} IS NULL AND {text} IS NOT NULL"
+    if kind.logical in (Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP):
+        unfit += f" AND NOT {text} RLIKE r'{_ZERO_DATE}'"
+    elif kind.source == _POSTGRESQL and kind.logical in (Logical.JSON, Logical.BINARY):
+        unfit += f" AND {text} <> '{UNAVAILABLE}'"
+    outside = _outside(text, value, kind)
+    return f"({unfit})" + (f" OR {outside}" if outside else "")
+
+
+def _unconstrained(kind: SourceType) -> bool:
+    """PostgreSQL's numeric without precision, whose values each have a scale of their own."""
+    return kind.source == _POSTGRESQL and (kind.precision or 0) > 1000
+
+
+def _unsigned_bigint(kind: SourceType) -> bool:
+    return kind.logical is Logical.INT and kind.spark.startswith("decimal")
+
+
+def _forms(t: str, form: str, kind: SourceType, deployment: Deployment) -> dict[str, str]:
+    """The value by form; "" stands for every other form."""
+    match kind.logical:
+        case Logical.INT if _unsigned_bigint(kind):
+            return {"digits": from_text(t, 20, 0), "": _unsigned(t)}
+        case Logical.INT:
+            return {
+                "boolean": f"CAST(CASE {t} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS {kind.spark})",
+                "": _integer(t, kind),
+            }
+        case Logical.YEAR:
+            return {"": _integer(t, kind)}
+        case Logical.DECIMAL:
+            return _decimals(t, kind, deployment)
+        case Logical.FLOAT | Logical.DOUBLE:
+            # Java's suffixes (`1d`) and names (`NaN`) end in a letter.
+            names = f" OR {t} IN ('NaN', 'Infinity', '-Infinity')" if kind.source == _POSTGRESQL else ""
+            return {"": f"CASE WHEN right({t}, 1) <= '9'{names} THEN try_cast({t} AS {kind.spark}) END"}
+        case Logical.BIT:
+            true, false = (
+                ("true", "false") if kind.spark == "boolean" else (f"CAST(1 AS {kind.spark})", f"CAST(0 AS {kind.spark})")
+            )
+            return {"boolean": f"CASE {t} WHEN 'true' THEN {true} WHEN 'false' THEN {false} END", "bits": _bits(t, kind)}
+        case Logical.BINARY:
+            base64 = _binary(t, "base64")
+            own = _binary(t, default_form(kind, deployment))
+            return {"": base64} if own == base64 else {"base64": base64, "": own}
+        case Logical.DATE:
+            days = f"try_cast({t} AS bigint) BETWEEN {_FIRST_DAY} AND {_LAST_DAY} THEN date_from_unix_date(CAST({t} AS int))"
+            return {"days": f"CASE WHEN {days} END", "text": _date(t)}
+        case Logical.DATETIME:
+            return {"text": _wall_clock(t), "": _stamp(t, form, kind)}
+        case Logical.TIMESTAMP:
+            return {"text": _instant(t, deployment.time_zone), "": _stamp(t, form, kind)}
+        case Logical.TIME:
+            return {"text": _clock(t), "": _time(_micros(t, form, -_MYSQL_TIME_END, _MYSQL_TIME_END), kind)}
+        case Logical.ENUM:
+            return {"": _label(t, kind)}
+        case Logical.SET:
+            return {"": _labels(t, kind)}
+        case _:
+            return {"": mysql_typed(t, kind)}
+
+
+def _decimals(t: str, kind: SourceType, deployment: Deployment) -> dict[str, str]:
+    precision, own = kind.precision or 0, kind.scale or 0
+    text = from_text(t, precision, own)
+    match deployment.decimal:
+        case "double":
+            return {"double": from_double(t, precision, own), "": text}
+        case "numeric":
+            return {"numeric": from_numeric(t, precision, own), "": text}
+        case _:
+            return {"": text}
+
+
+def _integer(t: str, kind: SourceType) -> str:
+    return f"try_cast({t} AS {kind.spark})"
+
+
+def _unsigned(t: str) -> str:
+    """BIGINT UNSIGNED as 64 bits, which `long` mode prints as signed."""
+    whole = f"CASE WHEN {t} RLIKE r'^-?[0-9]{{1,20}}$' THEN CAST({t} AS decimal(20,0)) END"
+    wrapped = f"CASE WHEN v BETWEEN {-(1 << 63)}BD AND -1BD THEN v + {1 << 64}BD ELSE v END"
+    return let(whole, "v", f"CAST({wrapped} AS decimal(20,0))")
+
+
+def _bits(t: str, kind: SourceType) -> str:
+    """Little-endian: the pairs of hex digits the other way round. No byte at all is PostgreSQL's trimmed zero."""
+    pairs = "reverse(regexp_replace(h, '(.)(.)', '$2$1'))"
+    number = f"CASE WHEN h = '' THEN '0' WHEN length(h) <= 16 THEN conv({pairs}, 16, 10) END"
+    value = let(f"hex({base64_bytes(t)})", "h", number)
+    return (
+        f"CASE {value} WHEN '0' THEN false WHEN '1' THEN true END"
+        if kind.spark == "boolean"
+        else f"try_cast({value} AS {kind.spark})"
+    )
+
+
+def _binary(t: str, form: str) -> str:
+    if form == "hex":
+        return f"CASE WHEN length({t}) % 2 = 0 THEN try_to_binary({t}, 'hex') END"
+    if form == "base64-url-safe":
+        standard = let(f"translate({t}, '-_', '+/')", "x", base64_bytes("x"))
+        return f"CASE WHEN NOT {t} RLIKE '[+/]' THEN {standard} END"
+    return base64_bytes(t)
+
+
+def _micros(t: str, form: str, low: int, high: int) -> str:
+    """Microseconds of whole units, from low to below high; NULL for others, and for nanoseconds between two microseconds."""
+    last = high - 1
+    ms = f"WHEN 'ms' THEN CASE WHEN v BETWEEN {low // 1000} AND {last // 1000} THEN v * 1000 END"
+    us = f"WHEN 'us' THEN CASE WHEN v BETWEEN {low} AND {last} THEN v END"
+    inside = f"v BETWEEN {max(low * 1000, -(1 << 63))} AND {min(last * 1000, (1 << 63) - 1)}"
+    ns = f"WHEN 'ns' THEN CASE WHEN {inside} AND v % 1000 = 0 THEN v DIV 1000 END"
+    return let(f"try_cast({t} AS bigint)", "v", f"CASE {form} {ms} {us} {ns} END")
+
+
+def _stamp(t: str, form: str, kind: SourceType) -> str:
+    """A date and time of units since the epoch, from year 1 to 9999: Spark names no others, and Python has none."""
+    micros = _micros(t, form, _FIRST_DAY * _DAY, (_LAST_DAY + 1) * _DAY)
+    if kind.logical is Logical.TIMESTAMP:
+        return f"timestamp_micros({micros})"
+    return f"timestampadd(MICROSECOND, {micros}, {_EPOCH})"
+
+
+def _date(t: str) -> str:
+    day = f"regexp_replace({t}, 'Z$', '')"
+    return f"CASE WHEN {t} RLIKE r'^\\d{{4}}-\\d\\d-\\d\\dZ?$' AND {t} >= '0001' THEN try_cast({day} AS date) END"
+
+
+def _wall_clock(t: str) -> str:
+    """The zone that is appended to a value without one says nothing."""
+    usual = f"{t} >= '0001' AND {t} RLIKE r'{_STAMP}Z?$'"
+    return f"CASE WHEN {usual} THEN try_cast(regexp_replace({t}, 'Z$', '') AS timestamp_ntz) END"
+
+
+def _instant(t: str, time_zone: str) -> str:
+    """With an offset, as Debezium writes it, or SQL text in the deployment's zone."""
+    zoned = f"WHEN {t} RLIKE r'{_STAMP}{_OFFSET}$' THEN try_cast({t} AS timestamp)"
+    local = f"try_cast(concat({t}, 'Z') AS timestamp)"
+    local = local if time_zone == "UTC" else f"to_utc_timestamp({local}, '{time_zone}')"
+    return f"CASE WHEN {t} < '0001' THEN NULL {zoned} WHEN {t} RLIKE r'{_STAMP}$' THEN {local} END"
+
+
+def _time(micros: str, kind: SourceType) -> str:
+    """`[-]HH:MM:SS[.ffffff]` of microseconds, a fraction only where there is one."""
+    hours = "a DIV 3600000000"
+    wide = f"CASE WHEN {hours} < 100 THEN right(concat('0', {hours}), 2) ELSE CAST({hours} AS string) END"
+    rest = "concat(':', right(concat('0', a DIV 60000000 % 60), 2), ':', right(concat('0', a DIV 1000000 % 60), 2))"
+    fraction = "concat('.', right(concat('00000', a % 1000000), 6))"
+    fraction = f"CASE WHEN a % 1000000 = 0 THEN '' ELSE {fraction} END"
+    body = f"concat(CASE WHEN v < 0 THEN '-' ELSE '' END, {wide}, {rest}, {fraction})"
+    valid = f"CASE WHEN v BETWEEN 0 AND {_DAY} THEN v END" if kind.source == _POSTGRESQL else "v"
+    return let(let(micros, "v", valid), "v", let("abs(v)", "a", body))
+
+
+def _clock(t: str) -> str:
+    plain = f"regexp_replace({t}, 'Z$', '')"
+    return f"CASE WHEN {t} RLIKE r'{_CLOCK}' THEN {plain} END"
+
+
+def _quoted(text: str) -> str:
+    """A string literal that no setting reads differently."""
+    return f"CAST(X'{text.encode().hex()}' AS string)"
+
+
+def _array(texts: tuple[str, ...]) -> str:
+    return f"array({', '.join(map(_quoted, texts))})"
+
+
+def _escaped(members: tuple[str, ...]) -> tuple[str, ...]:
+    r"""Labels as MySQL's and MariaDB's streams give them: `\` and `,` with a backslash before (reference/debezium.md 0.3)."""
+    return tuple(m.replace("\\", "\\\\").replace(",", "\\,") for m in members)
+
+
+def _label(t: str, kind: SourceType) -> str:
+    """The index of an ENUM's label, escaped as in a stream or plain as in a snapshot; 0 is the empty text of invalid input."""
+    escaped = _escaped(kind.members)
+    lists = (escaped, kind.members) if escaped != kind.members else (kind.members,)
+    found = ", ".join(f"nullif(array_position({_array(labels)}, {t}), 0)" for labels in lists)
+    return f"CAST(coalesce({found}, CASE WHEN {t} = '' THEN 0 END) AS int)"
+
+
+def _labels(t: str, kind: SourceType) -> str:
+    """The bit mask of a SET's labels, which hold no comma."""
+    labels = _array(kind.members)
+    if "\\" in "".join(kind.members):
+        position = f"coalesce(nullif(array_position({_array(_escaped(kind.members))}, x), 0), array_position({labels}, x))"
+    else:
+        position = f"array_position({labels}, x)"
+    bit = let(position, "p", "CASE WHEN p > 0 THEN shiftleft(1L, CAST(p - 1 AS int)) END")
+    mask = f"aggregate(split({t}, ','), 0L, (m, x) -> m | {bit})"
+    unsigned = let(mask, "v", f"CAST(v AS decimal(20,0)) + CASE WHEN v < 0 THEN {1 << 64}BD ELSE 0BD END")
+    return f"CAST(CASE WHEN {t} = '' THEN 0BD ELSE {unsigned} END AS decimal(20,0))"
+
+
+def _outside(text: str, value: str, kind: SourceType) -> str | None:
+    """Whether a value of the Spark type is outside the source type's domain."""
+    low, high = kind.low or 0, kind.high or 0
+    match kind.logical:
+        case Logical.YEAR:
+            return f"({value} <> 0 AND {value} NOT BETWEEN 1900 AND {high})"
+        case Logical.INT | Logical.BIT if kind.spark != "boolean":
+            return f"{value} NOT BETWEEN {low} AND {high}"
+        case Logical.FLOAT | Logical.DOUBLE:
+            infinite = f"abs({value}) = {kind.spark}('Infinity')"
+            if kind.source == _POSTGRESQL:
+                return f"({infinite} AND NOT endswith({text}, 'Infinity'))"
+            return f"{infinite} OR {value} < 0" if kind.unsigned else infinite
+        case Logical.DECIMAL if kind.unsigned:
+            return f"startswith({value}, '-')" if kind.spark == "string" else f"{value} < 0"
+        case _:
+            return None

@@ -1,0 +1,87 @@
+"""What the decoders of TiCDC Simple share, in JSON and in Avro: schemas and their cache, instants (reference/ticdc.md 3, 5).
+
+A row change names its table and `schemaVersion` but no types: those come from the schemas that the BOOTSTRAP and DDL messages of
+the same batch carry, wherever in the batch they stand. RENAME does not change the version, hence a key of all three names.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from generators.model import SourceType
+from spark_checks.decoders.families.canal import COORDINATES
+from spark_checks.decoders.families.mysql import typed
+
+LOCAL: Final = "Local"
+"""Go's name for the zone of the machine (reference/ticdc.md 3.2): the deployment's."""
+
+
+def is_schema(schema: Column, database: str) -> Column:
+    """Whether it names its table, its version and every column once, so that a map of its columns can be made. `database` is what
+    its member of that meaning is called."""
+    names = schema["columns"]["name"]
+    unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(names, lambda n: n.isNull())
+    named = schema[database].isNotNull() & schema["table"].isNotNull() & schema["version"].isNotNull()
+    return F.coalesce(named & unique, F.lit(False))
+
+
+def types(schema: Column) -> Column:
+    """The mysqlType of each column of a schema that `is_schema`."""
+    return F.map_from_arrays(schema["columns"]["name"], schema["columns"]["dataType"]["mysqlType"])
+
+
+def keys(schema: Column) -> Column:
+    """The columns of the primary key."""
+    return F.get(F.filter(schema["indexes"], lambda i: i["primary"]), F.lit(0))["columns"]
+
+
+def unsigned(number: str) -> str:
+    """SQL of the unsigned 64-bit number, decimal(20,0), that a long holds as its two's complement."""
+    return f"CAST(CASE WHEN {number} < 0 THEN {number} + {1 << 64}BD ELSE {number} END AS decimal(20,0))"
+
+
+def text(tso: Column) -> Column:
+    """A TSO or a version, which are unsigned, in decimal digits; a long holds one beyond 2^63-1 as its two's complement."""
+    beyond = (tso + F.lit(str(1 << 64)).cast("decimal(20,0)")).cast("decimal(20,0)")
+    return F.when(tso >= 0, tso.cast("string")).otherwise(beyond.cast("string"))
+
+
+def committed(tso: Column) -> Column:
+    """Milliseconds stand above 18 bits of a counter (reference/ticdc.md 1.3); NULL for 0, which is none."""
+    return F.when(tso > 0, F.timestamp_millis(F.shiftright(tso.try_cast("bigint"), 18)))
+
+
+def with_types(changes: DataFrame, carried: DataFrame, database: str) -> DataFrame:
+    """The changes with the `types` of row changes found in `carried`: coordinates, and `schemas`, the table schemas of a message.
+
+    Of several schemas under one key it is the first of a partition.
+    """
+    s = F.col("s")
+    each = carried.select(*COORDINATES, F.posexplode_outer("schemas").alias("n", "s"))
+    first = F.min_by("types", F.when(F.col("types").isNotNull(), F.struct(*COORDINATES, "n")))
+    known = F.broadcast(
+        each.select(
+            *(*COORDINATES, "n"),
+            s[database].alias("of_database"),
+            s["table"].alias("of_table"),
+            text(s["version"]).alias("of_schema_version"),
+            F.when(is_schema(s, database), types(s)).alias("types"),
+        )
+        .groupBy("of_database", "of_table", "of_schema_version")
+        .agg(first.alias("of_types"))
+    )
+    key = ("database", "table", "schema_version")
+    same = F.struct(*key) == F.struct(*(f"of_{part}" for part in key))
+    joined = changes.join(known, (F.col("kind") == "ROW") & same, "left").withColumn("types", F.coalesce("types", "of_types"))
+    return joined.select(*changes.columns)
+
+
+def instant(clock: str, location: str, kind: SourceType, time_zone: str) -> str:
+    """SQL of a TIMESTAMP's value, from the SQL of its wall clock and of its zone; `time_zone` is what Local stands for."""
+    zone = f"CASE {location} WHEN '{LOCAL}' THEN '{time_zone}' ELSE {location} END"
+    # For a zone that does not exist the cast gives NULL, where to_utc_timestamp raises; for none it takes the session's.
+    found = f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat({clock}, ' ', {zone}) AS timestamp) END"
+    return f"CASE WHEN {typed(clock, kind)} IS NOT NULL THEN {found} END"

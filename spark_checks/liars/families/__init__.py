@@ -1,0 +1,1 @@
+"""What the liars of several formats share."""

@@ -1,0 +1,366 @@
+"""SparkEngine: loads decoders, reads records from Kafka or a table, decodes them and hands the result over as Arrow."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import itertools
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark import SparkContext, cloudpickle
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from generators.model import Deployment, Table
+from generators.storage import codec
+from generators.wire_format import module_name
+from spark_checks.liars.base import Liar, failfast
+from spark_checks.services.session import session
+
+LIAR: Final = "liar:"
+"""Prefix of the specification of a liar: `liar:<format>/<name>`."""
+TASK_RECORDS: Final = 20_000
+"""For how many records from Kafka decode calls get one more partition."""
+SERVICES: Final = {
+    "bench": "throughput",
+    "fuzz": "fuzzing",
+    "generate": "generate",
+    "stream": "streaming",
+    "sustain": "sustained",
+}
+"""What is done beside decoding, by the word that asks for it (conformance.engines.child.SERVICES): modules with a `handle`."""
+
+CLAIMS: Final = ("profiles", "kinds", "columns", "types")
+
+
+class DecoderError(Exception):
+    """A decoder that cannot be loaded or called: a user's mistake, told without a stack trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """A loaded decoder: its functions by level, and the CAPABILITIES beside it."""
+
+    name: str
+    functions: Mapping[int, Callable[..., Any]]
+    capabilities: Mapping[str, list[str]]
+
+    def __call__(self, level: int, records: DataFrame, table: Table | None, deployment: Deployment) -> DataFrame:
+        """Decodes at a level, which the decoder must have. Raises DecoderError when it returns no DataFrame."""
+        function = self.functions[level]
+        arguments: list[Any] = [records] if level == 1 else [records, table]
+        named = {"deployment": deployment} if _takes(function, "deployment") else {}
+        result = function(*arguments, **named)
+        if not hasattr(result, "schema") or not hasattr(result, "toArrow"):
+            raise DecoderError(f"decoder {self.name} returned {type(result).__name__}, not a DataFrame")
+        return result  # type: ignore[no-any-return]
+
+
+def load(spec: str, level: str = "auto") -> Decoder:
+    """Loads `module:function`, `path/file.py:function`, `module` or `path/file.py` (an object with both functions).
+
+    `level` is auto, changes, rows or both; auto takes a function named `decode_rows...` for level two, any other for level one.
+    Raises DecoderError.
+    """
+    if spec.startswith(LIAR):
+        liar = _liar(spec)
+        return Decoder(spec, {liar.level: liar.decode}, {})
+    source, separator, name = spec.rpartition(":") if ":" in spec else (spec, "", "")
+    module = _module(source, spec)
+    target: Any = module
+    if separator:
+        for part in name.split("."):
+            if not hasattr(target, part):
+                known = [n for n in vars(module) if n.startswith("decode")]
+                raise DecoderError(f"decoder {spec}: {source} has no {name!r}; it has {', '.join(known) or 'no decode function'}")
+            target = getattr(target, part)
+    functions: dict[int, Callable[..., Any]] = {}
+    if not (callable(target) or inspect.ismodule(target) or hasattr(target, "decode") or hasattr(target, "decode_rows")):
+        kind = type(target).__name__
+        raise DecoderError(f"decoder {spec}: {name!r} is {kind}, not a function or an object with decode functions")
+    if callable(target) and not inspect.isclass(target) and not hasattr(target, "decode"):
+        rows = level == "rows" or (level != "changes" and getattr(target, "__name__", name).startswith("decode_rows"))
+        functions[2 if rows else 1] = target
+    else:
+        if inspect.isclass(target):
+            try:
+                target = target()
+            except Exception as error:
+                raise DecoderError(f"decoder {spec}: {name}() raised {type(error).__name__}: {error}") from error
+        for number, attribute in ((1, "decode"), (2, "decode_rows")):
+            if hasattr(target, attribute):
+                functions[number] = getattr(target, attribute)
+    wanted = {"changes": {1}, "rows": {2}}.get(level, {1, 2})
+    functions = {n: f for n, f in functions.items() if n in wanted}
+    if not functions:
+        raise DecoderError(f"decoder {spec}: nothing for --level {level}; name a function decode... or decode_rows...")
+    for number, function in functions.items():
+        _check_signature(spec, number, function)
+    claims = getattr(module, "CAPABILITIES", {})
+    if not isinstance(claims, Mapping) or not all(isinstance(v, list | tuple | set | frozenset) for v in claims.values()):
+        raise DecoderError(f"decoder {spec}: CAPABILITIES must map {', '.join(CLAIMS)} to lists of globs")
+    unknown = set(claims) - set(CLAIMS)
+    if unknown:
+        raise DecoderError(f"decoder {spec}: CAPABILITIES has {sorted(unknown)}; known are {', '.join(CLAIMS)}")
+    return Decoder(spec, functions, {k: list(v) for k, v in claims.items()})
+
+
+def liars(name: str) -> tuple[Liar, ...]:
+    """The decoders that are wrong on purpose of a format: its own, and the one that every format has."""
+    module = importlib.import_module(f"spark_checks.liars.{module_name(name)}")
+    decoder = importlib.import_module(f"spark_checks.decoders.{module_name(name)}")
+    found: tuple[Liar, ...] = module.LIARS
+    return (*found, failfast(name, decoder.decode))
+
+
+def _liar(spec: str) -> Liar:
+    fmt, _, name = spec.removeprefix(LIAR).partition("/")
+    for liar in liars(fmt):
+        if liar.name == name:
+            return liar
+    raise DecoderError(f"there is no {spec}")
+
+
+def _module(source: str, spec: str) -> ModuleType:
+    try:
+        if source.endswith(".py"):
+            path = Path(source).resolve()
+            if not path.is_file():
+                raise DecoderError(f"decoder {spec}: there is no file {source}")
+            sys.path.append(str(path.parent))
+            found = importlib.util.spec_from_file_location(f"_cdc_user_{path.stem}", path)
+            assert found is not None and found.loader is not None
+            module = importlib.util.module_from_spec(found)
+            sys.modules[found.name] = module
+            found.loader.exec_module(module)
+            # Python workers cannot import a file by its path.
+            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+            return module
+        return importlib.import_module(source)
+    except DecoderError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise DecoderError(f"decoder {spec} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    parameters = inspect.signature(function).parameters
+    return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def _check_signature(spec: str, level: int, function: Callable[..., Any]) -> None:
+    if not callable(function):
+        raise DecoderError(f"decoder {spec}: its level-{level} function is {type(function).__name__}, not a function")
+    signature = inspect.signature(function)
+    arguments = [None] * level
+    named = {"deployment": None} if _takes(function, "deployment") else {}
+    try:
+        signature.bind(*arguments, **named)
+    except TypeError as error:
+        wanted = "(records)" if level == 1 else "(records, table)"
+        raise DecoderError(
+            f"decoder {spec}: signature {signature} does not take {wanted}, with an optional keyword deployment: {error}"
+        ) from None
+
+
+class SparkEngine:
+    """Serves the requests of `conformance.engines.child` on one SparkSession."""
+
+    def __init__(self) -> None:
+        self._spark: SparkSession | None = None
+        self._opened: dict[str, DataFrame] = {}
+        self._openings = itertools.count(1)
+        self._conf: dict[str, str] = {}
+        self._before: dict[str, str | None] = {}
+        self._configuring = threading.Lock()
+        self._decoders: dict[tuple[str, str], Decoder] = {}
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session. Raises RuntimeError before `start`."""
+        if self._spark is None:
+            raise RuntimeError("the session has not been started")
+        return self._spark
+
+    def handle(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Answers one request. Requests may come from several threads at once if they want the same session settings."""
+        if request["op"] in ("open", "decode", *SERVICES):
+            self._configure(request.get("conf", {}))
+        match request["op"]:
+            case "start":
+                self._spark = session(packages=request["packages"], cores=request["cores"], conf=request["conf"])
+                warm_up(self._spark)
+                return {"version": self._spark.version}
+            case "load":
+                decoder = self._decoder(request["decoder"], request["level"])
+                return {"levels": sorted(decoder.functions), "capabilities": dict(decoder.capabilities)}
+            case "open":
+                return {"rows": self._open(request)}
+            case "release":
+                self._release(request["handle"])
+                return {}
+            case "decode":
+                return self._decode(request)
+            case "end":
+                return self._end(request["limit_s"])
+            case "liars":
+                return {
+                    "liars": [
+                        {"name": x.name, "level": x.level, "convicts": x.convicts, "why": x.why} for x in liars(request["format"])
+                    ]
+                }
+            case service if service in SERVICES:
+                module = importlib.import_module(f"spark_checks.services.{SERVICES[service]}")
+                # Nested, so that no key of an answer can be taken for one of a reply.
+                return {"answer": module.handle(self.spark, request, lambda spec: self._decoder(spec, "auto"))}
+            case unknown:
+                raise RuntimeError(f"unknown request {unknown!r}")
+
+    def jvm_ended(self, error: Exception) -> bool:
+        """Whether the session's Java process is gone, now that a request failed with this error."""
+        process = getattr(SparkContext._gateway, "proc", None)
+        if self._spark is None or process is None:
+            return False
+        lost = isinstance(error, Py4JError | ConnectionError | EOFError) and not isinstance(error, Py4JJavaError)
+        try:
+            # The connection is lost a moment before the process has ended.
+            process.wait(2.0 if lost else 0)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def stop(self) -> None:
+        """Stops the session."""
+        if self._spark is not None:
+            self._spark.stop()
+
+    def _end(self, limit_s: float) -> dict[str, Any]:
+        """Ends the JVM by itself, so that it writes what it writes at its end, and waits for that."""
+        self.stop()
+        process = getattr(SparkContext._gateway, "proc", None)
+        self._spark = None
+        if process is None:
+            return {"code": None}
+        # Py4J's server takes the end of its input for the end of Python.
+        process.stdin.close()
+        return {"code": process.wait(limit_s)}
+
+    def _configure(self, conf: Mapping[str, str]) -> None:
+        """Makes these, and no others, the settings that the session has beside its own."""
+        with self._configuring:
+            if conf == self._conf:
+                return
+            for key, old in self._before.items():
+                if old is None:
+                    self.spark.conf.unset(key)
+                else:
+                    self.spark.conf.set(key, old)
+            self._conf, self._before = dict(conf), {key: self.spark.conf.get(key, None) for key in conf}
+            for key, value in conf.items():
+                self.spark.conf.set(key, value)
+
+    def _decoder(self, spec: str, level: str) -> Decoder:
+        key = (spec, level)
+        if key not in self._decoders:
+            self._decoders[key] = load(spec, level)
+        return self._decoders[key]
+
+    def _open(self, request: Mapping[str, Any]) -> int:
+        if request["parquet"]:
+            frame = self.spark.read.parquet(request["parquet"])
+        else:
+            frame = read_kafka(self.spark, request["bootstrap"], request["topic"], request["ranges"])
+            # A task costs what decoding thousands of messages does: its plan is shipped and its expressions are set up anew.
+            frame = frame.coalesce(1 + sum(high - low + 1 for _, _, low, high in request["ranges"]) // TASK_RECORDS)
+        self._release(request["handle"])
+        # Spark takes two reads of one path for the same, and would give what it kept of a file that has been written anew.
+        frame = frame.withColumn("opening", F.lit(next(self._openings))).drop("opening").persist()
+        self._opened[request["handle"]] = frame
+        return frame.count()
+
+    def _release(self, handle: str) -> None:
+        frame = self._opened.pop(handle, None)
+        if frame is not None:
+            frame.unpersist()
+
+    def _decode(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        level = request["level"]
+        decoder = self._decoder(request["decoder"], {1: "changes", 2: "rows"}[level])
+        records = self._opened[request["handle"]].where(within(request["ranges"]))
+        if request["repartition"]:
+            records = records.repartition(request["repartition"])
+        table = codec.load_table(request["table"]) if request["table"] is not None else None
+        deployment = codec.load_deployment(request["deployment"])
+        frame = decoder(level, records, table, deployment)
+        for name, expression in request["mapping"].items():
+            frame = frame.withColumn(name, F.expr(expression))
+        found = frame.toArrow()
+        with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, found.schema) as writer:
+            writer.write_table(found)
+        return {"rows": found.num_rows}
+
+
+def warm_up(spark: SparkSession) -> None:
+    """Runs a small job through what every decode call needs (JSON, casts, generated code, Arrow) while the parent still draws."""
+    text = F.concat(F.lit('{"a":["'), F.col("id").cast("string"), F.lit('"]}'))
+    parsed = spark.range(0, 2_000, 1, 2).select(F.from_json(text, "a array<string>, b map<string,string>").alias("j"))
+    exploded = parsed.select(F.posexplode_outer("j.a").alias("row", "text"), "j.b")
+    exploded.select("row", F.expr("try_cast(text AS decimal(20,0))"), F.expr("try_cast(text AS timestamp)"), "b").toArrow()
+
+
+def read_kafka(spark: SparkSession, bootstrap: str, topic: str, ranges: list[tuple[str, int, int, int]]) -> DataFrame:
+    """A batch of a topic's records with headers, in the shape of DESIGN 3.2; ranges are inclusive, one per partition."""
+    starts = {str(p): low for _, p, low, _ in ranges}
+    ends = {str(p): high + 1 for _, p, _, high in ranges}
+    return (
+        spark.read.format("kafka")
+        .option("kafka.bootstrap.servers", bootstrap)
+        .option("assign", f'{{"{topic}":[{",".join(starts)}]}}')
+        .option("startingOffsets", _offsets(topic, starts))
+        .option("endingOffsets", _offsets(topic, ends))
+        .option("includeHeaders", "true")
+        .option("kafka.fetch.max.wait.ms", "10")
+        .option("kafka.max.partition.fetch.bytes", str(64 << 20))
+        .load()
+    )
+
+
+def _offsets(topic: str, offsets: Mapping[str, int]) -> str:
+    return f'{{"{topic}":{{{",".join(f"{chr(34)}{p}{chr(34)}:{o}" for p, o in offsets.items())}}}}}'
+
+
+def within(ranges: Iterable[tuple[str, int, int, int]]) -> Column:
+    """The condition that a record is in one of the inclusive ranges.
+
+    SQL text with one set of single offsets per partition, and one set of topics for all that have the same offsets: a sample is
+    hundreds of ranges, and as many nested conditions cost more than the decoding.
+    """
+    by_topic: dict[str, dict[int, list[tuple[int, int]]]] = {}
+    for topic, partition, low, high in ranges:
+        by_topic.setdefault(topic, {}).setdefault(partition, []).append((low, high))
+    alike: dict[str, list[str]] = {}
+    for topic, partitions in by_topic.items():
+        parts = (f"(partition = {number} AND ({_between(found)}))" for number, found in sorted(partitions.items()))
+        alike.setdefault(" OR ".join(parts), []).append(topic)
+    tests = (f"(topic IN ({', '.join(map(_text, topics))}) AND ({offsets}))" for offsets, topics in alike.items())
+    return F.expr(" OR ".join(tests) or "false")
+
+
+def _between(found: list[tuple[int, int]]) -> str:
+    tests = [f"offset BETWEEN {low} AND {high}" for low, high in found if low < high]
+    singles = [str(low) for low, high in found if low == high]
+    return " OR ".join([*tests, f"offset IN ({', '.join(singles)})"] if singles else tests)
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,0 +1,94 @@
+"""What a decoder makes of garbage: mutated messages decoded at level one, and tallied where they are (DESIGN 3.3, 3.8 `fuzz`).
+
+Nothing is gathered but the tallies. The decoder's output is kept on disk for the time of the check, so that every column of every
+row has been computed: a query for the columns that the check reads would leave the rest undone, and their exceptions unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.storagelevel import StorageLevel
+
+from generators.model import Kind
+from generators.storage import codec
+from spark_checks.services.engine import Decoder, DecoderError
+
+RECORD: Final = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers")
+PLACE: Final = ("topic", "partition", "offset")
+NEEDED: Final = (*PLACE, "row", "kind")
+
+
+def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
+    """Answers the request `fuzz`.
+
+    It has `records` (Parquet files in the shape of DESIGN 3.2), `expected` (Parquet files with `topic`, `partition`, `offset`,
+    `way`, `state`, `reason` and `size` of each record), `low` and `high` (the offsets to look at, inclusive), `decoder` and
+    `deployment`. The answer's `tallies` are those of `tally`. Raises DecoderError for a decoder without level one.
+    """
+    decoder = load(request["decoder"])
+    if 1 not in decoder.functions:
+        raise DecoderError(f"decoder {decoder.name} has no level-one function, which garbage is read with")
+    within = F.col("offset").between(request["low"], request["high"])
+    records = spark.read.parquet(*request["records"]).select(*RECORD).where(within)
+    expected = spark.read.parquet(*request["expected"]).where(within)
+    changes = decoder(1, records, None, codec.load_deployment(request["deployment"]))
+    missing = [name for name in NEEDED if name not in changes.columns]
+    if missing:
+        raise DecoderError(f"decoder {decoder.name} does not return {', '.join(missing)}")
+    kept = changes.persist(StorageLevel.DISK_ONLY)
+    try:
+        return {"tallies": tally(expected, kept)}
+    finally:
+        kept.unpersist(blocking=True)
+
+
+def tally(expected: DataFrame, changes: DataFrame) -> list[dict[str, Any]]:
+    """How many messages came to what: `way`, `state`, `reason`, `outcome`, `kinds` (of the rows, by +), `count`, and `size`
+    and `offset` of the smallest.
+
+    An outcome is `lost` (no row), `foreign` (rows at a place that no message has), `misnumbered` (`row` does not count from 0);
+    for an unreadable message `rejected` (exactly one CORRUPT row) or `accepted`, for others `corrupt` or `rows`.
+    """
+    kind = F.when(F.col("kind").isin([k.value for k in Kind]), F.col("kind")).otherwise("?")
+    row = F.col("row")
+    answered = changes.groupBy(*PLACE).agg(
+        F.count(F.lit(1)).alias("n"),
+        F.count_if(F.col("kind") == Kind.CORRUPT.value).alias("corrupt"),
+        F.array_join(F.array_sort(F.collect_set(kind)), "+").alias("kinds"),
+        (F.size(F.collect_set(row)).alias("distinct")),
+        F.min(row).alias("first"),
+        F.max(row).alias("last"),
+    )
+    joined = expected.join(answered, list(PLACE), "full_outer")
+    groups = joined.select("way", "state", "reason", _outcome().alias("outcome"), "kinds", "size", "offset")
+    found = groups.groupBy("way", "state", "reason", "outcome", "kinds").agg(
+        F.count(F.lit(1)).alias("count"), F.min(F.struct("size", "offset")).alias("smallest")
+    )
+    return [
+        {
+            **{name: one[name] or "" for name in ("way", "state", "reason", "outcome", "kinds")},
+            "count": one["count"],
+            "size": one["smallest"]["size"] or 0,
+            "offset": one["smallest"]["offset"] or 0,
+        }
+        for one in found.collect()
+    ]
+
+
+def _outcome() -> Column:
+    n, corrupt = F.col("n"), F.col("corrupt")
+    numbered = (F.col("first") == 0) & (F.col("last") == n - 1) & (F.col("distinct") == n)
+    unreadable = F.col("state") == "unreadable"
+    return (
+        F.when(F.col("state").isNull(), "foreign")
+        .when(n.isNull(), "lost")
+        .when(~F.coalesce(numbered, F.lit(False)), "misnumbered")
+        .when(unreadable & (n == 1) & (corrupt == 1), "rejected")
+        .when(unreadable, "accepted")
+        .when(corrupt == n, "corrupt")
+        .otherwise("rows")
+    )

@@ -1,0 +1,61 @@
+"""The Spark session that every check runs in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Mapping
+from typing import Final
+
+import pyspark
+from pyspark.sql import SparkSession
+
+from conformance.brokers.archive import WRITES, spark_classes, using
+
+PACKAGES: Final = {"kafka": "spark-sql-kafka-0-10_2.13", "avro": "spark-avro_2.13"}
+"""What Spark has outside of pyspark, by the word that asks for it. From 4.2 on, pyspark has Avro itself."""
+
+AVRO_LIMITS: Final = " ".join(
+    f"-Dorg.apache.avro.limits.{what}.maxLength={limit}"
+    for what, limit in (("string", 64 << 20), ("bytes", 64 << 20), ("collectionItems", 1_000_000))
+)
+"""What Avro may believe of a length that it reads. Without a limit, one flipped bit asks for gigabytes and ends the JVM."""
+
+_DRIVER: Final = "spark.driver.extraJavaOptions"
+_EXECUTOR: Final = "spark.executor.extraJavaOptions"
+
+
+def session(
+    app: str = "cdc-conformance", *, packages: Collection[str] = (), cores: int = 2, conf: Mapping[str, str] = {}
+) -> SparkSession:
+    """A quiet local session on `cores` threads, UTC, without a UI; `conf` is set last.
+
+    `packages` names what is added of PACKAGES from Maven, in the version of the installed pyspark; the first resolution takes
+    about ten seconds (reference/environment.md). Options that belong to the JVM have no effect on a session that is already
+    running; AVRO_LIMITS, and the archive of classes if there is one, stand before those of `conf`.
+    """
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = SparkSession.builder.appName(app).master(f"local[{cores}]")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "2g",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+    }
+    if packages:
+        release = pyspark.__version__
+        inside = {"avro"} if tuple(map(int, release.split(".")[:2])) >= (4, 2) else set()
+        wanted = [f"org.apache.spark:{PACKAGES[name]}:{release}" for name in packages if name not in inside]
+        settings["spark.jars.packages"] = ",".join(wanted)
+    # A JVM that writes an archive of classes takes none.
+    classes = "" if WRITES in conf.get(_DRIVER, "") else " ".join(f'"{option}"' for option in using(spark_classes()))
+    ours = {_DRIVER: f"{AVRO_LIMITS} {classes}", _EXECUTOR: AVRO_LIMITS}
+    java = {key: f"{options} {conf.get(key, '')}".strip() for key, options in ours.items()}
+    for key, value in {**settings, **conf, **java}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()

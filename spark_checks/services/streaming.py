@@ -1,0 +1,192 @@
+"""The service that reads a topic into keyed tables (`spark_checks.keepers`), and how a query over changes is started.
+
+A decoder's module may have a level three of its own: `materialise(changes, tables, checkpoint) -> StreamingQuery` starts a query
+on the streaming DataFrame `changes` (level one), with the tables as `generators.model.Table`s and a directory for whatever it
+keeps; `materialised(spark, checkpoint) -> DataFrame` then gives the rows that are there: `database, schema, table: string`,
+`key: array<string>`, `image: map<string,string>`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from conformance.rules.streams import ORDERS, Order
+from generators.model import Deployment, Table
+from generators.storage import codec
+from spark_checks.keepers import Keeper, Materialiser, as_part
+from spark_checks.services.engine import Decoder, DecoderError
+
+RECORDS: Final = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
+    "headers array<struct<key: string, value: binary>>"
+)
+"""The shape of Spark's Kafka source with headers (DESIGN 3.2)."""
+
+
+def materialise(changes: DataFrame, tables: Sequence[Table], checkpoint: str, *, fmt: str = "ticdc-canal-json") -> StreamingQuery:
+    """Starts a query that keeps the tables of a stream of a format's changes (level one); its states are in `checkpoint`/state.
+
+    Changes from a stateless decoder only: Spark cannot stream what joins a batch with itself. `handle` decodes batch by batch.
+    """
+    keeper = Keeper(changes.sparkSession, f"{checkpoint}/state", Materialiser(ORDERS[fmt], tuple(tables)))
+    return changes.writeStream.foreachBatch(keeper.add).option("checkpointLocation", f"{checkpoint}/query").start()
+
+
+def materialised(spark: SparkSession, checkpoint: str) -> DataFrame:
+    """The rows that are there, of the last state in `checkpoint`."""
+    keeper = Keeper(spark, f"{checkpoint}/state", Materialiser(Order((), ())))
+    state = keeper.before((keeper.ids() or [-1])[-1] + 1)
+    return state.where("part = 'row' AND NOT deleted").select("database", "schema", "table", "key", "image")
+
+
+def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
+    """A streaming DataFrame of records: of a topic (`bootstrap`, `topic`), or of Parquet files in the order of their times
+    (`files`), one a micro-batch; `per_trigger` bounds a micro-batch of a topic."""
+    if source.get("files"):
+        return spark.readStream.schema(RECORDS).option("maxFilesPerTrigger", 1).parquet(source["files"])
+    reader = (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", source["bootstrap"])
+        .option("subscribe", source["topic"])
+        .option("startingOffsets", "earliest")
+        .option("includeHeaders", "true")
+        .option("kafka.fetch.max.wait.ms", "10")
+    )
+    if source.get("per_trigger"):
+        reader = reader.option("maxOffsetsPerTrigger", source["per_trigger"])
+    return reader.load()
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One request: decodes each batch once, hands it to every keeper, and dies or waits where it is told to."""
+
+    decoder: Decoder
+    deployment: Deployment
+    keepers: tuple[Keeper, ...]
+    hold: Mapping[str, Any]
+    marks: Path
+    batches: int = 0
+    records: int = 0
+
+    def __call__(self, records: DataFrame, batch: int) -> None:
+        self.halt(batch, "before")
+        spark = records.sparkSession
+        # Reading a partition costs more than its few records; and the decoder's plan ends here, or it would be made anew in
+        # every branch of the merge.
+        cached = records.coalesce(spark.sparkContext.defaultParallelism).persist()
+        try:
+            changes = self.decoder(1, cached, None, self.deployment).localCheckpoint(eager=True)
+            self.records += cached.count()
+            for keeper in self.keepers:
+                keeper.add(_stamped(changes, cached) if keeper.materialiser.stamped else changes, batch)
+        finally:
+            cached.unpersist()
+        self.batches += 1
+        self.halt(batch, "after")
+
+    def halt(self, batch: int, place: str) -> None:
+        """Waits to be killed, or raises once, if this is where the request says so."""
+        if self.hold.get("batch") != batch or self.hold.get("at") != place:
+            return
+        mark = self.marks / f"held-{batch}-{place}"
+        if mark.exists():
+            return
+        mark.write_text(json.dumps({"batch": batch}), "utf-8")
+        if self.hold.get("how") == "fail":
+            raise RuntimeError(f"stopped on purpose {place} batch {batch}")
+        time.sleep(600)
+
+
+def _stamped(changes: DataFrame, records: DataFrame) -> DataFrame:
+    return changes.join(records.selectExpr("partition", "offset", "timestamp AS stamp"), ["partition", "offset"])
+
+
+def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
+    """Answers the request `stream`: reads a source to its present end into the tables of one or several materialisers.
+
+    It has `source` (see `records_of`), `format`, `decoder`, `deployment`, `tables`, `directory`, `makers` (names: "reference", or
+    a liar's), `hold` ({batch, at: before | after, how: block | fail}, or empty). The query's checkpoint is `directory`/query, the
+    states of a maker are in `directory`/<maker>; what is there is gone on from. The answer has `batches`, `records`, `seconds`.
+    With `list` the answer is the `liars` of a format: name, convicts, why. Raises what the query raises.
+    """
+    if request.get("list"):
+        from spark_checks.liars import streams as _streams
+
+        told = _streams.liars(request["format"])
+        return {"liars": [{"name": one.name, "convicts": one.convicts, "why": one.why} for one in told]}
+    tables = tuple(codec.load_table(one) for one in request["tables"])
+    decoder, deployment = load(request["decoder"]), codec.load_deployment(request["deployment"])
+    directory = request["directory"]
+    records = records_of(spark, request["source"])
+    began = time.monotonic()
+    if 1 not in decoder.functions:
+        raise DecoderError(
+            f"decoder {request['decoder']} has no level one, from which tables are kept; name a function decode..."
+        )
+    if (own := _level_three(request["decoder"])) is not None:
+        return _own(own, records, decoder, deployment, tables, request)
+    keepers = tuple(_keeper(spark, directory, request["format"], name, tables) for name in request["makers"])
+    Path(directory).mkdir(parents=True, exist_ok=True)
+    reading = _Reading(decoder, deployment, keepers, request.get("hold") or {}, Path(directory))
+    query = (
+        records.writeStream.foreachBatch(reading)
+        .option("checkpointLocation", f"{directory}/query")
+        .trigger(availableNow=True)
+        .start()
+    )
+    try:
+        query.awaitTermination()
+    finally:
+        query.stop()
+    return {"batches": reading.batches, "records": reading.records, "seconds": time.monotonic() - began}
+
+
+def _keeper(spark: SparkSession, directory: str, fmt: str, name: str, tables: tuple[Table, ...]) -> Keeper:
+    """The keeper of that name: the reference, or a liar."""
+    home = f"{directory}/{name}"
+    if name == "reference":
+        return Keeper(spark, home, Materialiser(ORDERS[fmt], tables))
+    from spark_checks.liars import streams as _streams
+
+    liar = next(one for one in _streams.LIARS if one.name == name)
+    return liar.keeper(spark, home, _streams.materialiser(liar, fmt, tables))
+
+
+def _level_three(spec: str) -> Any:
+    """The module of a decoder if it has a level three of its own; our decoders have none."""
+    found = sys.modules.get(spec.partition(":")[0]) or sys.modules.get(f"_cdc_user_{Path(spec.partition(':')[0]).stem}")
+    return found if hasattr(found, "materialise") and hasattr(found, "materialised") else None
+
+
+def _own(
+    module: Any,
+    records: DataFrame,
+    decoder: Decoder,
+    deployment: Deployment,
+    tables: tuple[Table, ...],
+    request: Mapping[str, Any],
+) -> dict[str, Any]:
+    """A user's own level three: its query reads to the present end, and its rows are written where ours would be."""
+    spark, home = records.sparkSession, f"{request['directory']}/own"
+    began = time.monotonic()
+    query = module.materialise(decoder(1, records, None, deployment), tables, home)
+    try:
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    rows = as_part("row", module.materialised(spark, home).withColumn("deleted", F.lit(False)))
+    told = rows.unionByName(as_part("own", spark.range(1)))
+    keeper = Keeper(spark, f"{request['directory']}/reference", Materialiser(ORDERS[request["format"]]))
+    keeper.put(told, int(request.get("stage", 0)))
+    return {"batches": 1, "records": 0, "seconds": time.monotonic() - began}

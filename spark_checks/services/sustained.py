@@ -1,0 +1,253 @@
+"""A decoder under sustained load: a structured-streaming query from Kafka, what each batch came to, and a sample of rows.
+
+The decoder's whole output goes into the noop sink, so that every column is computed; what is counted on the way is observed in
+the same pass. Where Spark refuses the decoder on a stream, it is called for each batch instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import itertools
+import json
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from generators.storage import codec
+from spark_checks.services.engine import Decoder, DecoderError
+
+METRICS: Final = "load"
+KINDS: Final = ("ROW", "DDL", "WATERMARK", "BOOTSTRAP", "HEARTBEAT", "TRANSACTION", "CONTROL", "TOMBSTONE", "CORRUPT")
+NEEDED: Final = ("topic", "partition", "offset", "row", "kind", "op", "before", "after")
+
+PLACE_HASH: Final = "(offset * 2654435761L + partition * 40503L) % 4294967291L"
+"""A number for a place. The sum of those of a message's first rows tells whether every offset came out once: the producer has
+the same sum of what was acknowledged."""
+
+LARGEST_SAMPLE: Final = 2_000
+"""Rows kept; batches after that add none."""
+ROWS_SAMPLED: Final = 4
+"""Rows kept of a sampled message."""
+
+
+def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
+    """Answers the request `sustain`, whose `do` is one of four.
+
+    `start`: reads `topic` at `bootstrap` from its beginning, decodes with `decoder` at `level` (`table`, `deployment`) every
+    `trigger_ms` milliseconds, sampling offsets that are multiples of `every`. `status`: `batches` ended since the last one told,
+    and `failure` when the query has failed. `sample`: writes the rows sampled so far to `out` as Arrow; `until` is the offset by
+    partition before which the sample is whole. `stop`: stops the query; without one it does nothing.
+    """
+    match request["do"]:
+        case "start":
+            _stop()
+            _running["query"] = query = _Query(spark, request, load(request["decoder"]))
+            return {"mode": query.mode}
+        case "status":
+            return _query().status()
+        case "sample":
+            return _query().write_sample(request["out"])
+        case "stop":
+            _stop()
+            return {}
+        case unknown:
+            raise RuntimeError(f"unknown request {unknown!r}")
+
+
+_running: Final[dict[str, _Query]] = {}
+
+
+def _query() -> _Query:
+    if "query" not in _running:
+        raise RuntimeError("no query runs")
+    return _running["query"]
+
+
+def _stop() -> None:
+    if "query" in _running:
+        _running.pop("query").stop()
+
+
+def metrics(frame: DataFrame, every: int) -> tuple[Column, ...]:
+    """What is observed of a decoder's output: rows, messages (rows numbered 0), the sum of their places, kinds, sampled rows."""
+    first = F.col("row") == 0
+    sampled = F.expr(f"offset % {every} = 0 AND row < {ROWS_SAMPLED}")
+    return (
+        F.count(F.lit(1)).alias("rows"),
+        F.count_if(first).alias("messages"),
+        F.sum(F.when(first, F.expr(PLACE_HASH))).alias("places"),
+        *(F.count_if(F.col("kind") == kind).alias(kind) for kind in KINDS),
+        F.collect_list(F.when(sampled, F.struct(*(f"`{name.replace('`', '``')}`" for name in frame.columns)))).alias("sample"),
+    )
+
+
+class _Query:
+    """A running query and what is known of its batches."""
+
+    def __init__(self, spark: SparkSession, request: Mapping[str, Any], decoder: Decoder) -> None:
+        self._spark, self._request, self._decoder = spark, request, decoder
+        self._table = codec.load_table(request["table"])
+        self._deployment = codec.load_deployment(request["deployment"])
+        self._seen: dict[int, dict[str, Any]] = {}
+        self._last = -1
+        self._until: dict[str, int] = {}
+        self._full = False
+        self._lock = threading.Lock()
+        jvm = spark._jvm
+        assert jvm is not None
+        self._rows: Any = jvm.java.util.ArrayList()
+        self._schema: Any = None
+        self._checkpoint = tempfile.mkdtemp(prefix="cdc-conformance-checkpoint-")
+        # The last ones are read between two requests; the parent may be slow.
+        spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "1000")
+        spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
+        spark.conf.set("spark.sql.streaming.stopTimeout", "15s")
+        records = (
+            spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", request["bootstrap"])
+            .option("subscribe", request["topic"])
+            .option("startingOffsets", "earliest")
+            .option("includeHeaders", "true")
+            .option("kafka.fetch.max.wait.ms", "10")
+            .option("kafka.max.partition.fetch.bytes", str(64 << 20))
+            .load()
+        )
+        try:
+            self._query, self.mode = self._started(records)
+        except BaseException:
+            shutil.rmtree(self._checkpoint, ignore_errors=True)
+            raise
+
+    def _started(self, records: DataFrame) -> tuple[StreamingQuery, str]:
+        try:
+            return self._whole(records), "stream"
+        except AnalysisException as error:
+            if "streaming" not in str(error).lower():
+                raise
+        return self._by_batch(records), "batches"
+
+    def _decoded(self, records: DataFrame) -> DataFrame:
+        frame = self._decoder(self._request["level"], records, self._table, self._deployment)
+        if missing := [name for name in NEEDED if name not in frame.columns]:
+            raise DecoderError(f"decoder {self._decoder.name} does not return {', '.join(missing)}")
+        if self._schema is None:
+            struct = frame.select(F.struct(*(f"`{name.replace('`', '``')}`" for name in frame.columns)).alias("s")).schema["s"]
+            self._schema = self._spark._jsparkSession.parseDataType(struct.dataType.json())
+        return frame
+
+    def _start(self, records: DataFrame, into: Callable[[Any], Any]) -> StreamingQuery:
+        writer = into(records.writeStream).option("checkpointLocation", self._checkpoint)
+        found: StreamingQuery = writer.trigger(processingTime=f"{self._request['trigger_ms']} milliseconds").start()
+        return found
+
+    def _whole(self, records: DataFrame) -> StreamingQuery:
+        """The decoder's frame as the query itself: it is built once, and planned for every batch."""
+        frame = self._decoded(records)
+        observed = frame.observe(METRICS, *metrics(frame, self._request["every"]))
+        return self._start(observed, lambda writer: writer.format("noop"))
+
+    def _by_batch(self, records: DataFrame) -> StreamingQuery:
+        """The decoder called for each batch."""
+
+        def decode(batch: DataFrame, number: int) -> None:
+            frame, seen = self._decoded(batch), Observation()
+            frame.observe(seen, *metrics(frame, self._request["every"])).write.format("noop").mode("append").save()
+            observed = seen.get
+            rows = observed.pop("sample")
+            found = {name: 0 if value is None else value for name, value in observed.items()}
+            found["sample"] = [rows.apply(i) for i in range(rows.size())]
+            with self._lock:
+                self._seen[number] = found
+
+        return self._start(records, lambda writer: writer.foreachBatch(decode))
+
+    def status(self) -> dict[str, Any]:
+        """See `handle`."""
+        failed = self._query.exception()
+        batches = [self._batch(progress) for progress in self._new()]
+        return {"active": self._query.isActive, "failure": _told(failed) if failed else None, "batches": batches}
+
+    def _new(self) -> list[Any]:
+        """The progress of every batch that ended since the last time, in order."""
+        recent, found = self._query._jsq.recentProgress(), []
+        for place in range(len(recent) - 1, -1, -1):
+            progress = recent[place]
+            if progress.batchId() <= self._last:
+                break
+            if progress.numInputRows() > 0:
+                found.append(progress)
+        # The same batch is told again while nothing new comes.
+        unique = {progress.batchId(): progress for progress in found}
+        if unique:
+            self._last = max(unique)
+        return [unique[number] for number in sorted(unique)]
+
+    def _batch(self, progress: Any) -> dict[str, Any]:
+        number = int(progress.batchId())
+        source = next(iter(progress.sources()))
+        start, end = (_offsets(text, self._request["topic"]) for text in (source.startOffset(), source.endOffset()))
+        took = {str(k): int(v) for k, v in dict(progress.durationMs()).items()}
+        began = dt.datetime.fromisoformat(progress.timestamp()).timestamp()
+        observed = self._observed(progress, number)
+        self._keep(observed.pop("sample"), end)
+        return {
+            "number": number,
+            "began": began,
+            "ended": began + took.get("triggerExecution", 0) / 1000,
+            "took_ms": took,
+            "offsets": {p: [start.get(p, 0), last] for p, last in end.items()},
+            **observed,
+        }
+
+    def _keep(self, rows: Any, end: Mapping[str, int]) -> None:
+        """Takes a batch's sampled rows over, unless one batch had too many already: the sample is whole up to an offset."""
+        if not self._full and self._rows.size() + len(rows) <= LARGEST_SAMPLE:
+            for row in rows:
+                self._rows.add(row)
+            self._until |= end
+        else:
+            self._full = True
+
+    def _observed(self, progress: Any, number: int) -> dict[str, Any]:
+        names = ("rows", "messages", "places", *KINDS, "sample")
+        if self.mode == "batches":
+            with self._lock:
+                return self._seen.pop(number)
+        row = progress.observedMetrics().get(METRICS)
+        return {name: row.getList(i) if name == "sample" else row.get(i) or 0 for i, name in enumerate(names)}
+
+    def write_sample(self, out: str) -> dict[str, Any]:
+        """See `handle`."""
+        session = self._spark._jsparkSession
+        frame = DataFrame(session.createDataFrame(self._rows, self._schema), self._spark)
+        found = frame.toArrow()
+        with pa.OSFile(out, "wb") as file, pa.ipc.new_file(file, found.schema) as writer:
+            writer.write_table(found)
+        return {"rows": found.num_rows, "until": self._until}
+
+    def stop(self) -> None:
+        """Stops the query and forgets its checkpoint."""
+        # One that sits in a task that does not listen is ended by the parent, with this process.
+        with contextlib.suppress(PySparkException, Py4JError):
+            self._query.stop()
+        shutil.rmtree(self._checkpoint, ignore_errors=True)
+
+
+def _offsets(text: str | None, topic: str) -> dict[str, int]:
+    return {} if text is None else {str(p): int(o) for p, o in json.loads(text).get(topic, {}).items()}
+
+
+def _told(error: BaseException) -> str:
+    """The lines of a failure that tell what happened, without the stack."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith(("\tat ", "  at "))]
+    return "\n".join(itertools.islice(lines, 12))[:4000]

@@ -1,0 +1,115 @@
+"""Batch throughput of decoders beside the baseline: one session, cached records, noop sink, interleaved rounds.
+
+What is timed is the execution of one query from its optimisation to its end. The DataFrame is built anew for every round, or
+Spark would reuse what it planned, and before the clock starts: building costs the same for ten messages as for ten million.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from generators.model import Deployment, Table
+from generators.storage import codec
+from spark_checks.services.engine import Decoder
+
+WARM_UP: Final = 4
+"""Untimed rounds: with two the JVM still favours whoever comes later (reference/decode_performance.md 0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """A decoder at one level, bound to what it is given but the records."""
+
+    name: str
+    decoder: Decoder
+    level: int
+    table: Table
+    deployment: Deployment
+
+    def frame(self, records: DataFrame) -> DataFrame:
+        """A new DataFrame of its output."""
+        return self.decoder(self.level, records, self.table, self.deployment)
+
+    def rows(self, records: DataFrame) -> int:
+        """How many ROW changes it finds, by the plan that is timed: a filter would have Spark make another."""
+        seen = Observation()
+        execute(self.frame(records).observe(seen, F.count_if(F.col("kind") == "ROW").alias("rows")))
+        return int(seen.get["rows"])
+
+
+def execute(frame: DataFrame) -> float:
+    """Runs a DataFrame into the noop sink; the seconds that it took."""
+    writer = frame.write.format("noop").mode("overwrite")
+    began = time.perf_counter()
+    writer.save()
+    return time.perf_counter() - began
+
+
+def cached(spark: SparkSession, parquet: str) -> DataFrame:
+    """The records of a Parquet file in the shape of Spark's Kafka source, in memory, one partition per core."""
+    frame = spark.read.parquet(parquet).repartition(spark.sparkContext.defaultParallelism).persist()
+    frame.count()
+    return frame
+
+
+def interleaved(
+    contestants: Sequence[Contestant], records: DataFrame, rounds: int, warm_up: int = WARM_UP
+) -> dict[str, list[float]]:
+    """Seconds of each round by name. Every round runs all contestants once, every other one in the opposite order."""
+    seconds: dict[str, list[float]] = {c.name: [] for c in contestants}
+    for number in range(-warm_up, rounds):
+        for one in contestants if number % 2 == 0 else reversed(contestants):
+            taken = execute(one.frame(records))
+            if number >= 0:
+                seconds[one.name].append(taken)
+    return seconds
+
+
+def ratio(yardstick: Sequence[float], seconds: Sequence[float]) -> dict[str, float]:
+    """Speed relative to the yardstick, round by round: median, min and max; above 1 is faster than it."""
+    found = [base / own for base, own in zip(yardstick, seconds, strict=True)]
+    return {"median": statistics.median(found), "min": min(found), "max": max(found)}
+
+
+def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
+    """Answers the request `bench`.
+
+    It has `parquet`, `messages` (their number), `table`, `deployment`, `rounds`, `baseline` (a decoder) and `decoders` (decoders
+    by name). The answer's `results` has an entry for each level that the baseline and at least one decoder have: `level`,
+    `baseline` and `decoders` by name, each with `per_second` (messages, by the median round), `seconds` (of every round) and
+    `rows` (ROW changes found), decoders with their `ratio` too.
+    """
+    baseline = load(request["baseline"])
+    decoders = {name: load(spec) for name, spec in request["decoders"].items()}
+    table, deployment = codec.load_table(request["table"]), codec.load_deployment(request["deployment"])
+    records = cached(spark, request["parquet"])
+    try:
+        results = []
+        for level in sorted(baseline.functions):
+            able = {name: decoder for name, decoder in decoders.items() if level in decoder.functions}
+            contestants = [Contestant(n, d, level, table, deployment) for n, d in (("", baseline), *able.items())]
+            if able:
+                results.append(_contest(contestants, records, request["messages"], request["rounds"]))
+        return {"results": results}
+    finally:
+        records.unpersist()
+
+
+def _contest(contestants: Sequence[Contestant], records: DataFrame, messages: int, rounds: int) -> dict[str, Any]:
+    rows = {c.name: c.rows(records) for c in contestants}
+    seconds = interleaved(contestants, records, rounds)
+    measured: dict[str, dict[str, Any]] = {
+        name: {"per_second": messages / statistics.median(taken), "seconds": taken, "rows": rows[name]}
+        for name, taken in seconds.items()
+    }
+    yardstick = measured.pop("")
+    for one in measured.values():
+        one["ratio"] = ratio(yardstick["seconds"], one["seconds"])
+    return {"level": contestants[0].level, "baseline": yardstick, "decoders": measured}

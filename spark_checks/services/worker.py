@@ -1,0 +1,96 @@
+"""The child process: reads requests as JSON lines on stdin, answers on a descriptor of its own, runs Spark in between.
+
+Each request names a lane, which is a thread with a queue of its own; the first is the main thread. Standard output and error
+belong to the decoder and go to the log. When stdin closes, the parent is gone and so is this process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+Request: TypeAlias = dict[str, Any]
+Lane: TypeAlias = "queue.Queue[Request | None]"
+
+GRACE_S: Final = 2.0
+"""How long what is under way may still take once the parent is gone."""
+
+
+def main() -> None:
+    """Serves until stdin closes."""
+    replies = os.fdopen(int(os.environ["CDC_CONFORMANCE_REPLY_FD"]), "w", encoding="utf-8")
+    lock = threading.Lock()
+    first: Lane = queue.Queue()
+    # A user's modules come last, so that none of them can shadow ours.
+    sys.path.append(os.getcwd())
+    from spark_checks.services.engine import SparkEngine
+
+    engine = SparkEngine()
+
+    def serve(lane: Lane) -> None:
+        while (request := lane.get()) is not None:
+            reply = {"id": request["id"], **_handled(engine, request)}
+            with lock:
+                replies.write(json.dumps(reply) + "\n")
+                replies.flush()
+            lane.task_done()
+
+    threading.Thread(target=_read, args=(first, serve), daemon=True).start()
+    serve(first)
+    engine.stop()
+
+
+def _handled(engine: Any, request: Request) -> dict[str, Any]:
+    from spark_checks.services.engine import SERVICES, DecoderError
+
+    try:
+        reply: dict[str, Any] = engine.handle(request)
+        return reply
+    except DecoderError as error:
+        return {"error": "usage", "message": str(error)}
+    except Exception as error:
+        traceback.print_exc()
+        if engine.jvm_ended(error):
+            # Nothing can be decoded here any more; the parent takes the exit for the answer and starts another child.
+            sys.stderr.flush()
+            os._exit(70)
+        raised = request["op"] == "decode" or request["op"] in SERVICES
+        return {"error": "raised" if raised else "harness", "message": _short(error)}
+
+
+def _read(first: Lane, serve: Callable[[Lane], None]) -> None:
+    lanes = [first]
+    for line in sys.stdin:
+        request = json.loads(line)
+        while len(lanes) <= request["lane"]:
+            lanes.append(queue.Queue())
+            threading.Thread(target=serve, args=(lanes[-1],), daemon=True).start()
+        lanes[request["lane"]].put(request)
+
+    def wait() -> None:
+        for lane in lanes:
+            lane.join()
+
+    answered = threading.Thread(target=wait, daemon=True)
+    answered.start()
+    answered.join(GRACE_S)
+    if answered.is_alive():
+        # Busy in a decoder that nobody waits for any more.
+        os.killpg(os.getpgid(0), signal.SIGKILL)
+    first.put(None)
+
+
+def _short(error: BaseException) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("\tat ")]
+    return f"{type(error).__name__}: " + "\n".join(lines[:12])[:4000]
+
+
+if __name__ == "__main__":
+    main()

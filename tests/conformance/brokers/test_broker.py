@@ -1,0 +1,557 @@
+"""Brokers: what a spec may be, how Java and jars are found, and that nothing is ever left behind."""
+
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance.brokers import _container
+from conformance.brokers import broker as brokers
+from conformance.brokers import embedded as _embedded
+from conformance.brokers import jars as _jars
+from conformance.brokers._guarded import Guarded
+from conformance.brokers.broker import broker, check_spec
+from conformance.brokers.embedded import EmbeddedKafka, PortTaken, free_ports
+from conformance.brokers.jars import (
+    cache_dir,
+    cached_jars,
+    find_java,
+    java_version,
+    kafka_jars,
+    pyspark_jars,
+    require_java,
+)
+from generators.errors import HarnessError, UsageError
+from generators.publishing.kafka import check_reachable
+
+ROOT = Path(_jars.__file__).parents[2]
+
+
+def silent(line):
+    """Nobody is told."""
+
+
+def alive(pid):
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    # A zombie is dead; nobody has asked for its exit code yet.
+    return text.rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_for(condition, timeout_s=15):
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return condition()
+
+
+# What a spec may be.
+
+
+@pytest.mark.parametrize(
+    "spec", ["auto", "embedded", "container", "localhost:9092", "10.0.0.1:1", "[::1]:65535", "a.b-c_d:9,e:10"]
+)
+def test_legal_specs(spec):
+    assert check_spec(spec) == spec
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("embeded", r"unknown broker 'embeded'. Did you mean 'embedded'\? Known: HOST:PORT, auto, container, embedded, none"),
+        ("Container", "Did you mean 'container'"),
+        ("", "unknown broker ''"),
+        ("localhost", "HOST:PORT"),
+        (":9092", "HOST:PORT"),
+        ("host:", "HOST:PORT"),
+        ("host:kafka", "HOST:PORT"),
+        ("http://host:9092", "HOST:PORT"),
+        ("host:9092,", "HOST:PORT"),
+        ("host:0", "port 0 is outside 1 to 65535"),
+        ("host:65536", "port 65536 is outside"),
+        ("none", "no Kafka takes part"),
+    ],
+)
+def test_illegal_specs_name_what_is_legal(spec, said):
+    with pytest.raises(UsageError, match=said), broker(spec):
+        pytest.fail("nothing may start")
+
+
+# Java and jars.
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15\nOpenJDK Runtime', 17),
+        ('Picked up JAVA_TOOL_OPTIONS: -Xmx1g\njava version "1.8.0_452"', 8),
+        ('openjdk version "25-ea" 2025-09-16', 25),
+        ('openjdk version "21" 2023-09-19', 21),
+        ("bash: java: command not found", None),
+    ],
+)
+def test_java_version(text, version):
+    assert java_version(text) == version
+
+
+def fake_java(folder, says, code=0):
+    path = folder / "bin" / "java"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"#!/bin/sh\necho '{says}' >&2\nexit {code}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def test_java_home_wins_over_path(tmp_path):
+    home = fake_java(tmp_path / "home", 'openjdk version "21.0.1" 2024')
+    other = fake_java(tmp_path / "other", 'openjdk version "17.0.1" 2024')
+    path = f"{other.parent}{os.pathsep}{os.environ['PATH']}"
+    assert (find_java({"JAVA_HOME": str(tmp_path / "home"), "PATH": path}).path, find_java({"PATH": path}).path) == (
+        str(home),
+        str(other),
+    )
+    assert find_java({"JAVA_HOME": str(tmp_path / "home")}).version == 21
+
+
+def test_java_that_is_missing_broken_or_old_is_told(tmp_path):
+    with pytest.raises(HarnessError, match=r"JAVA_HOME is .*but has no bin/java"):
+        find_java({"JAVA_HOME": str(tmp_path)})
+    with pytest.raises(HarnessError, match=r"no Java found.*Install a Java 17 or 21"):
+        find_java({"PATH": str(tmp_path)})
+    fake_java(tmp_path / "broken", "cannot", 1)
+    with pytest.raises(HarnessError, match=r"exit 1\) names no version: 'cannot'"):
+        find_java({"JAVA_HOME": str(tmp_path / "broken")})
+    fake_java(tmp_path / "old", 'java version "1.8.0_452"')
+    with pytest.raises(HarnessError, match=r"is Java 8; Kafka .* need 17 or later") as caught:
+        require_java({"JAVA_HOME": str(tmp_path / "old")})
+    assert caught.value.exit_code == 3
+
+
+def test_cache_dir(tmp_path):
+    home = Path.home()
+    assert cache_dir({}) == home / ".cache" / "cdc-conformance"
+    assert cache_dir({"XDG_CACHE_HOME": str(tmp_path)}) == tmp_path / "cdc-conformance"
+    assert cache_dir({"XDG_CACHE_HOME": "/x", "CDC_CONFORMANCE_CACHE": str(tmp_path)}) == tmp_path
+    assert cache_dir({"CDC_CONFORMANCE_CACHE": "~/c"}) == home / "c"
+
+
+def test_jars_of_the_user(tmp_path):
+    environ = {"CDC_CONFORMANCE_KAFKA_JARS": str(tmp_path)}
+    with pytest.raises(UsageError, match=r"holds no kafka_2\.13-\*\.jar"):
+        cached_jars(environ)
+    for name in ("kafka_2.13-3.9.0.jar", "a.jar", "note.txt"):
+        (tmp_path / name).touch()
+    assert [jar.name for jar in kafka_jars(silent, environ=environ)] == ["a.jar", "kafka_2.13-3.9.0.jar"]
+
+
+def test_a_cache_that_is_cut_short_does_not_count(tmp_path):
+    folder = tmp_path / "jars" / f"kafka_{_jars.SCALA_VERSION}-{_jars.KAFKA_VERSION}"
+    folder.mkdir(parents=True)
+    environ = {"CDC_CONFORMANCE_CACHE": str(tmp_path)}
+    assert cached_jars(environ) is None
+    (folder / "a b.jar").write_bytes(b"12345")
+    (folder / "jars.txt").write_text("a b.jar 5\n")
+    assert cached_jars(environ) == [folder / "a b.jar"]
+    (folder / "a b.jar").write_bytes(b"1234")
+    assert cached_jars(environ) is None
+    (folder / "a b.jar").unlink()
+    assert cached_jars(environ) is None
+    (folder / "jars.txt").write_text("nonsense\n")
+    assert cached_jars(environ) is None
+
+
+FAKE_IVY = """#!/bin/sh
+case "$1" in -version) echo 'openjdk version "17.0.1" 2024' >&2; exit 0;; esac
+while [ $# -gt 0 ]; do case "$1" in -retrieve) folder=$(dirname "$2");; esac; shift; done
+echo x >> {count}
+sleep 0.5
+mkdir -p "$folder"; echo jar > "$folder/kafka_2.13-{version}.jar"; echo jar > "$folder/other-1.jar"
+"""
+
+
+@pytest.fixture
+def fake_ivy(tmp_path):
+    """An environment in which Java pretends to be Ivy; `count` has a line per run."""
+    java = fake_java(tmp_path / "java", "")
+    count = tmp_path / "count"
+    java.write_text(FAKE_IVY.format(count=count, version=_jars.KAFKA_VERSION))
+    return {"JAVA_HOME": str(tmp_path / "java"), "CDC_CONFORMANCE_CACHE": str(tmp_path / "cache")}, count
+
+
+def test_jars_are_resolved_once_even_by_concurrent_runs(fake_ivy):
+    environ, count = fake_ivy
+    results, notes = [], []
+    threads = [
+        threading.Thread(target=lambda: results.append(kafka_jars(notes.append, environ=environ, timeout_s=20))) for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [[jar.name for jar in jars] for jars in results] == [[f"kafka_2.13-{_jars.KAFKA_VERSION}.jar", "other-1.jar"]] * 3
+    assert count.read_text().count("x") == 1
+    assert any("waiting" in note for note in notes)
+    # Only the jars and the lock stay.
+    assert len(list(results[0][0].parent.parent.iterdir())) == 2
+
+
+def test_a_damaged_cache_is_replaced(fake_ivy):
+    environ, count = fake_ivy
+    jars = kafka_jars(silent, environ=environ)
+    jars[0].write_bytes(b"")
+    assert kafka_jars(silent, environ=environ) == jars
+    assert jars[0].read_bytes() == b"jar\n"
+    assert count.read_text().count("x") == 2
+
+
+def test_offline_says_what_to_do(tmp_path):
+    """A registry that refuses connections, through the real Ivy."""
+    settings = tmp_path / "settings.xml"
+    settings.write_text(
+        '<ivysettings><settings defaultResolver="r"/><resolvers>'
+        f'<ibiblio name="r" m2compatible="true" root="http://127.0.0.1:{free_ports(1)[0]}/"/></resolvers></ivysettings>'
+    )
+    cache = tmp_path / "cache"
+    environ = {**os.environ, "CDC_CONFORMANCE_CACHE": str(cache), "CDC_CONFORMANCE_IVY_SETTINGS": str(settings)}
+    environ.pop("CDC_CONFORMANCE_KAFKA_JARS", None)
+    with pytest.raises(HarnessError) as caught:
+        kafka_jars(silent, environ=environ, timeout_s=60)
+    text = str(caught.value)
+    assert caught.value.exit_code == 3
+    assert text.startswith("cannot fetch the Kafka jars: Ivy ended with exit code")
+    for part in (f"kafka_2.13;{_jars.KAFKA_VERSION}", "CDC_CONFORMANCE_KAFKA_JARS", "--broker HOST:PORT", str(cache)):
+        assert part in text
+    assert cached_jars(environ) is None
+    assert [path.suffix for path in (cache / "jars").iterdir()] == [".lock"]
+
+
+def test_resolution_has_a_time_limit(fake_ivy):
+    environ, _ = fake_ivy
+    java = Path(environ["JAVA_HOME"]) / "bin" / "java"
+    java.write_text(java.read_text().replace("sleep 0.5", "exec sleep 60"))
+    began = time.monotonic()
+    with pytest.raises(HarnessError, match=r"Ivy took more than 1 s.*It said nothing"):
+        kafka_jars(silent, environ=environ, timeout_s=1)
+    assert time.monotonic() - began < 25
+
+
+def test_unwritable_cache_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(HarnessError, match=r"cannot write the Kafka jars.*CDC_CONFORMANCE_CACHE"):
+        kafka_jars(silent, environ={"CDC_CONFORMANCE_CACHE": str(tmp_path / "file")})
+
+
+def test_without_pyspark_there_is_no_ivy(tmp_path, monkeypatch):
+    monkeypatch.setattr(_jars, "pyspark_jars", lambda: None)
+    with pytest.raises(HarnessError, match="no pyspark is installed, whose Ivy would do it"):
+        kafka_jars(silent, environ={**os.environ, "CDC_CONFORMANCE_CACHE": str(tmp_path), "CDC_CONFORMANCE_KAFKA_JARS": ""})
+
+
+def test_pyspark_is_found_without_being_imported():
+    code = (
+        "import sys, conformance.brokers.broker, conformance.commands.doctor; from conformance.brokers.jars import pyspark_jars;"
+        "assert list(pyspark_jars().glob('ivy-*.jar')); print('pyspark' in sys.modules, 'confluent_kafka' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout == "False False\n"
+    assert pyspark_jars() is not None
+
+
+# The choice that auto makes.
+
+
+class FakeKafka:
+    bootstrap, detail = "127.0.0.1:1", "fake"
+
+    def __init__(self, note):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+class Client:
+    """A container engine's client that has no image."""
+
+    def __init__(self):
+        self.closed = 0
+
+    def close(self):
+        self.closed += 1
+
+
+@pytest.mark.parametrize("missing", [_container.EngineMissing, _container.ImageMissing])
+def test_auto_takes_the_embedded_broker_and_says_why(monkeypatch, missing):
+    client, notes = Client(), []
+
+    def refuse(*_, **__):
+        raise missing("for a reason")
+
+    monkeypatch.setattr(brokers, "engine", refuse if missing is _container.EngineMissing else lambda: client)
+    monkeypatch.setattr(brokers, "need_image", refuse)
+    monkeypatch.setattr(brokers, "EmbeddedKafka", FakeKafka)
+    with broker("auto", note=notes.append) as chosen:
+        assert (chosen.kind, chosen.bootstrap, chosen.detail) == ("embedded", "127.0.0.1:1", "fake")
+    assert notes == ["broker auto takes the embedded Kafka: for a reason", "Kafka at 127.0.0.1:1: fake"]
+    assert client.closed == (missing is _container.ImageMissing)
+    with pytest.raises(missing), broker("container"):
+        pytest.fail("container must not fall back")
+
+
+def test_no_engine_is_told_in_bounded_time(monkeypatch):
+    pytest.importorskip("testcontainers")
+    monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{free_ports(1)[0]}")
+    began = time.monotonic()
+    with pytest.raises(HarnessError, match=r"no Docker engine answers at tcp://127.*--broker embedded"), broker("container"):
+        pytest.fail("nothing may start")
+    assert time.monotonic() - began < 30
+
+
+# The guardian.
+
+
+@pytest.fixture
+def parent_that():
+    """Starts a Python process that runs a body; gives it and its first line of output, read as JSON."""
+    processes = []
+
+    def start(body, **kwargs):
+        process = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(body)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+            **kwargs,
+        )
+        processes.append(process)
+        return process, json.loads(process.stdout.readline())
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait(10)
+        process.stdout.close()
+
+
+SLEEPER = """
+import json, os, time
+from pathlib import Path
+from conformance.brokers._guarded import Guarded
+folder = Path({folder!r})
+guarded = Guarded(["sleep", "600"], pid_file=folder / "pid", remove=folder / "data", afterwards=["touch", str(folder / "after")])
+while guarded.pid is None:
+    time.sleep(0.01)
+{extra}
+print(json.dumps([guarded.pid, guarded._guardian.pid]), flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "extra"),
+    [
+        (signal.SIGKILL, ""),
+        (signal.SIGTERM, ""),
+        (signal.SIGINT, ""),
+        # A forked child keeps the pipe to the guardian open.
+        (signal.SIGKILL, "if os.fork() == 0:\n    os.setsid()\n    time.sleep(8)\n    os._exit(0)"),
+    ],
+    ids=["kill", "term", "interrupt", "kill-with-fork"],
+)
+def test_a_child_does_not_outlive_its_parent(parent_that, tmp_path, number, extra):
+    (tmp_path / "data").mkdir()
+    process, (child, guardian) = parent_that(SLEEPER.format(folder=str(tmp_path), extra=extra))
+    assert alive(child)
+    process.send_signal(number)
+    process.wait(10)
+    assert wait_for(lambda: not alive(child) and not alive(guardian), 5)
+    assert wait_for((tmp_path / "after").exists)
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's parent-death signal is Linux's")
+def test_a_child_does_not_outlive_its_guardian(tmp_path):
+    guarded = Guarded(["sleep", "600"], pid_file=tmp_path / "pid")
+    assert wait_for(lambda: guarded.pid is not None)
+    os.kill(guarded._guardian.pid, signal.SIGKILL)
+    assert wait_for(lambda: not alive(guarded.pid), 5)
+    guarded.stop()
+
+
+def test_stop_kills_the_child_and_leaves_the_rest_to_us(tmp_path):
+    (tmp_path / "data").mkdir()
+    guarded = Guarded(
+        ["sleep", "600"], pid_file=tmp_path / "pid", remove=tmp_path / "data", afterwards=["touch", str(tmp_path / "after")]
+    )
+    assert wait_for(lambda: guarded.pid is not None)
+    assert guarded.exit_code() is None
+    guarded.stop()
+    guarded.stop()
+    assert not alive(guarded.pid)
+    assert (tmp_path / "data").exists()
+    assert not (tmp_path / "after").exists()
+
+
+def test_the_childs_exit_code_is_passed_on():
+    guarded = Guarded(["sh", "-c", "exit 7"])
+    assert guarded.wait(10) == 7
+    guarded.stop()
+    never = Guarded(["sleep", "60"])
+    assert never.wait(0.1) is None
+    never.stop()
+
+
+def test_the_id_of_a_former_child_is_not_taken_for_this_ones(tmp_path):
+    (tmp_path / "pid").write_text("1")
+    guarded = Guarded(["sleep", "60"], pid_file=tmp_path / "pid")
+    assert wait_for(lambda: guarded.pid is not None)
+    assert guarded.pid != 1
+    guarded.stop()
+
+
+# The embedded broker.
+
+
+def test_free_ports_are_free_and_outside_the_ephemeral_range():
+    ports = free_ports(5)
+    assert len(set(ports)) == 5
+    for port in ports:
+        assert 20_000 <= port < 32_000
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+
+
+@pytest.mark.kafka
+def test_embedded_broker_answers_and_a_running_one_is_used(kafka):
+    assert kafka.kind == "embedded"
+    assert re.fullmatch(r"embedded Kafka 2\.13-\S+ on Java \d+", kafka.detail)
+    notes = []
+    with broker(kafka.bootstrap, note=notes.append) as running:
+        assert (running.kind, running.bootstrap) == ("running", kafka.bootstrap)
+        check_reachable(running.bootstrap)
+    assert len(notes) == 1
+    # It is not ours to stop.
+    check_reachable(kafka.bootstrap)
+
+
+def test_a_running_broker_must_answer(monkeypatch):
+    monkeypatch.setattr(brokers, "check_reachable", lambda spec: check_reachable(spec, timeout_s=1))
+    with pytest.raises(HarnessError, match="no Kafka broker answers"), broker(f"127.0.0.1:{free_ports(1)[0]}"):
+        pytest.fail("nothing answers there")
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_a_taken_port_is_avoided_and_nothing_stays(monkeypatch):
+    notes, folders = [], []
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        choices = iter([[port, free_ports(1)[0]]])
+        monkeypatch.setattr(_embedded, "free_ports", lambda count: next(choices, None) or free_ports(count))
+        with EmbeddedKafka(notes.append) as own:
+            folders.append(own.directory)
+            pid = own.pid
+            assert not own.bootstrap.endswith(f":{port}")
+            check_reachable(own.bootstrap)
+            assert alive(pid)
+            command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            assert b"-Xmx512m" in command
+            assert own.end(30) == 128 + signal.SIGTERM
+            assert not alive(pid)
+    assert any("port was taken" in note for note in notes)
+    assert not alive(pid)
+    assert not folders[0].exists()
+
+
+@pytest.mark.kafka
+def test_a_failed_start_shows_the_log_and_leaves_nothing(monkeypatch, tmp_path):
+    monkeypatch.setattr(_embedded.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setitem(_embedded.PROPERTIES, "process.roles", "nonsense")
+    with pytest.raises(HarnessError, match=r"exit code 1[\s\S]*nonsense") as caught, EmbeddedKafka(silent):
+        pytest.fail("it must not start")
+    assert not isinstance(caught.value, PortTaken)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.kafka
+def test_a_broker_that_ends_while_starting_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr(_embedded.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(EmbeddedKafka, "_prepare", prepare_broken(EmbeddedKafka._prepare))
+    with pytest.raises(HarnessError, match=r"ended with exit code 1 while starting[\s\S]*lies"), EmbeddedKafka(silent):
+        pytest.fail("it must not start")
+    assert list(tmp_path.iterdir()) == []
+
+
+def prepare_broken(prepare):
+    def wrapped(self):
+        prepare(self)
+        with (self.directory / "server.properties").open("a") as file:
+            # The storage tool does not look at this one.
+            file.write("metric.reporters=lies\n")
+
+    return wrapped
+
+
+BROKER = """
+import json, time
+from conformance.brokers.embedded import EmbeddedKafka
+with EmbeddedKafka(lambda line: None) as own:
+    print(json.dumps([own.pid, str(own.directory)]), flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=["kill", "term", "interrupt"])
+def test_no_java_is_left_when_we_are_killed(parent_that, number):
+    process, (java, folder) = parent_that(BROKER)
+    assert alive(java)
+    process.send_signal(number)
+    process.wait(15)
+    assert wait_for(lambda: not alive(java), 5)
+    assert wait_for(lambda: not Path(folder).exists(), 5)
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_no_java_is_left_when_we_are_killed_before_it_answers(parent_that, tmp_path):
+    body = """
+    import json, time
+    from conformance import _embedded
+    def stuck(bootstrap, timeout_s):
+        while own.pid is None:
+            time.sleep(0.01)
+        print(json.dumps(own.pid), flush=True)
+        time.sleep(600)
+    _embedded.check_reachable = stuck
+    own = _embedded.EmbeddedKafka(lambda line: None)
+    own.__enter__()
+    """
+    process, java = parent_that(body, env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert alive(java)
+    process.kill()
+    process.wait(10)
+    assert wait_for(lambda: not alive(java), 5)
+    assert wait_for(lambda: not list(tmp_path.glob("cdc-conformance-kafka-*")), 5)

@@ -1,0 +1,283 @@
+"""The catalogue of cases and how they are grouped into decode calls."""
+
+from collections import Counter
+
+import pytest
+
+from conformance.cases.catalogue import (
+    BUDGETS,
+    FOREIGN,
+    budget,
+    calls,
+    drawn_cases,
+    find_scenario,
+    matches,
+    named_cases,
+    pool_tables,
+    profiles,
+)
+from generators.drawing.cases import as_case
+from generators.errors import NothingSelected, UnknownName
+from generators.model import Change, Kind, Message, Written
+from generators.sources.registry import of_table
+from generators.wire_format import FORMATS, Format, KindRow, Profile, get
+
+PROFILES = {"ticdc-canal-json": ("v5.4.3", "v7.1.6"), "alibaba-canal-json": ("1.1.5", "1.1.8")}
+
+
+def some(name):
+    """A format and two of its profiles, of two sources where it reads two."""
+    fmt = get(name)
+    by_source = {profile.source: profile for profile in fmt.profiles}
+    two = [fmt.profile(p) for p in PROFILES.get(name, ())] or [fmt.profiles[0], by_source[list(by_source)[-1]]]
+    return fmt, tuple(dict.fromkeys(two))
+
+
+@pytest.fixture(scope="module", params=FORMATS)
+def named(request):
+    """A format and every named case of all its profiles."""
+    fmt = get(request.param)
+    return fmt, list(named_cases(fmt, fmt.profiles))
+
+
+@pytest.fixture(scope="module", params=FORMATS)
+def grouped(request):
+    """The calls of two profiles' named cases and sixty drawn ones."""
+    fmt, selected = some(request.param)
+    cases = [*named_cases(fmt, selected), *drawn_cases(fmt, selected, 60, 3)]
+    return cases, calls(fmt, cases, (1, 2), 3)
+
+
+def test_ids_are_unique_and_say_format_profile_and_scenario(named):
+    fmt, cases = named
+    assert [case_id for case_id, n in Counter(case.id for case in cases).items() if n > 1] == []
+    known = {profile.name for profile in fmt.profiles}
+    for case in cases:
+        name, profile, scenario = case.id.split("/", 2)
+        assert (name, profile) == (fmt.name, case.profile)
+        assert profile in known
+        assert scenario
+        assert {written.message.case for written in case.written} == {case.id}
+
+
+def test_every_profile_has_boundaries_at_both_levels_and_faults(named):
+    fmt, cases = named
+    for profile in fmt.profiles:
+        mine = [case for case in cases if case.profile == profile.name]
+        assert {case.level for case in mine} == {1, 2}
+        assert any(tag.startswith("fault:") for case in mine for tag in case.tags)
+    assert any(change.anything for case in cases for w in case.written for change in w.changes)
+
+
+def test_a_case_name_stays(named):
+    fmt, cases = named
+    kept = fmt.profile({"ticdc-canal-json": "v7.1.6", "alibaba-canal-json": "1.1.8"}.get(fmt.name, fmt.profiles[0].name))
+    ids = {case.id for case in cases}
+    for scenario in (
+        "unsigned-bigint/one-over-signed-max" if kept.source == "mysql" else "numeric-20-0/max",
+        "shape/update-one-column",
+        "fault/truncated/insert",
+        "rows/keyless/multi-row-insert",
+    ):
+        assert f"{fmt.name}/{kept.name}/{scenario}" in ids
+
+
+def test_level_two_has_one_table_each_and_no_statements(named):
+    _, cases = named
+    tables = {}
+    for case in cases:
+        if case.level == 2:
+            (table,) = case.tables
+            tables.setdefault(of_table(table).name, set()).add(table)
+            kinds = {change.kind for w in case.written for change in w.changes}
+            assert kinds & {Kind.ROW, Kind.CORRUPT}, case.id
+            # what a writer adds to rows (transactions, schemas, tombstones) stays beside them
+            assert Kind.DDL not in kinds, case.id
+    assert all(1 <= len(some) <= 3 for some in tables.values())
+
+
+def test_level_one_cases_of_one_call_never_share_a_table(grouped):
+    _, found = grouped
+    for call in found:
+        if call.level == 1:
+            owners = Counter()
+            for case in call.cases:
+                owners.update({(table.database, table.name) for table in case.tables})
+            assert [place for place, n in owners.items() if n > 1] == []
+
+
+def test_a_call_has_one_deployment_level_and_table(grouped):
+    cases, found = grouped
+    assert [c.id for call in found for c in call.cases if c.deployment != call.deployment or c.level != call.level] == []
+    assert sorted(c.id for call in found for c in call.cases) == sorted(c.id for c in cases)
+    assert len({call.name for call in found}) == len(found)
+    for call in found:
+        assert (call.table is None) is (call.level == 1)
+        assert all(call.table is None or case.tables == (call.table,) for case in call.cases)
+
+
+def test_level_two_asks_for_four_tables_at_most(grouped):
+    _, found = grouped
+    for place in {(call.deployment, call.source) for call in found}:
+        assert 1 <= len({call.table for call in found if call.level == 2 and (call.deployment, call.source) == place}) <= 4
+
+
+def test_messages_of_other_tables_are_mixed_into_level_two(grouped):
+    _, found = grouped
+    for call in found:
+        mine = {id(w.message) for case in call.cases for w in case.written}
+        assert not mine & {id(message) for message in call.foreign}
+        assert (len(call.foreign) == 0) is (call.level == 1)
+        assert len(call.foreign) <= FOREIGN
+        assert not any("fault" in message.case for message in call.foreign)
+
+
+def test_calls_of_one_level_only():
+    fmt, selected = some(FORMATS[0])
+    cases = list(named_cases(fmt, selected))
+    assert {call.level for call in calls(fmt, cases, (1,), 1)} == {1}
+    assert {call.level for call in calls(fmt, cases, (2,), 1)} == {2}
+    assert calls(fmt, cases, (), 1) == []
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_same_seed_draws_the_same_cases(name):
+    fmt, selected = some(name)
+    first, second = (list(drawn_cases(fmt, selected, 40, 7)) for _ in range(2))
+    assert first == second
+    other = list(drawn_cases(fmt, selected, 40, 8))
+    assert [case.written for case in other] != [case.written for case in first]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("count", [0, 1, 45])
+def test_as_many_are_drawn_as_were_asked_for(name, count):
+    fmt, selected = some(name)
+    cases = list(drawn_cases(fmt, selected, count, 5))
+    assert len(cases) == count
+    assert len({case.id for case in cases}) == count
+    assert all(case.id.split("/")[2:4] == ["drawn", "5"] and "drawn" in case.tags for case in cases)
+    if count == 45:
+        assert Counter(case.level for case in cases) == {1: 30, 2: 15}
+        assert {case.profile for case in cases} == {profile.name for profile in selected}
+
+
+def _write(history, profile, layout):
+    """A message for each change of rows; each must be of a table of the profile's source."""
+    found = []
+    for number, event in enumerate(history.events):
+        assert of_table(event.table).name == profile.source
+        change = Change(0, Kind.ROW, event.op, event.table.database, event.table.schema, event.table.name)
+        value = repr((profile.name, event.table, event.rows)).encode()
+        found.append(
+            Written(Message(layout.topic, 0, None, b'{"a":"b","c":1234567891,"d":' + value + b"}", event=number), (change,))
+        )
+    return found
+
+
+MIXED = Format(
+    name="mixed",
+    title="Two profiles of MySQL, one of PostgreSQL",
+    source="any",
+    profiles=(Profile("my"), Profile("our"), Profile("pg", source="postgresql")),
+    write=_write,
+    kinds=(KindRow("row", "ROW"),),
+    position="none",
+    scenarios=lambda _profile, _database: (),
+    cell_faults=lambda _profile: (),
+)
+
+
+def test_a_profile_gets_cases_of_its_source():
+    """The writer refuses any other."""
+    cases = [*named_cases(MIXED, MIXED.profiles), *drawn_cases(MIXED, MIXED.profiles, 90, 4)]
+    found = calls(MIXED, cases, (1, 2), 4)
+    assert sum(len(call.cases) for call in found) == len(cases)
+    for call in found:
+        profiles = {MIXED.profile(case.profile) for case in call.cases}
+        assert {profile.source for profile in profiles} == {call.source}
+        assert {of_table(table).name for case in call.cases for table in case.tables} == {call.source}
+        assert (call.source == "postgresql") is ("postgresql" in call.name)
+        written = {id(w.message): case for case in cases for w in case.written}
+        assert {MIXED.profile(written[id(m)].profile).source for m in call.foreign} <= {call.source}
+    assert len({call.name for call in found}) == len(found) == 10
+    assert {call.table.name for call in found if call.table} == {"every_type", "composite `key`", "keyless", "drawn"}
+    assert "mixed/pg/fault/rows/truncated" in {case.id for case in cases}
+
+
+@pytest.mark.parametrize("count", [1, 2, 45, 100])
+def test_sources_share_what_is_drawn(count):
+    cases = list(drawn_cases(MIXED, MIXED.profiles, count, 5))
+    assert len({case.id for case in cases}) == len(cases) == count
+    assert Counter(case.level for case in cases)[2] == count // 3
+    if count >= 45:
+        shares = Counter(case.profile for case in cases)
+        assert max(shares.values()) - min(shares.values()) <= 3
+    alone = list(drawn_cases(MIXED, MIXED.profiles[2:], count, 5))
+    assert len(alone) == count
+    assert {case.profile for case in alone} == {"pg"}
+
+
+def test_a_drawn_case_is_found_again():
+    for case in drawn_cases(MIXED, MIXED.profiles, 45, 5):
+        scenario = find_scenario(MIXED, MIXED.profiles, case, 45, 5)
+        assert as_case(MIXED, MIXED.profile(case.profile), scenario) == case
+    named = next(case for case in named_cases(MIXED, MIXED.profiles[2:]) if case.id == "mixed/pg/uuid/nil")
+    assert as_case(MIXED, MIXED.profiles[2], find_scenario(MIXED, MIXED.profiles, named, 45, 5)) == named
+
+
+def test_the_pool_of_each_source():
+    mine, theirs = pool_tables(MIXED, 1), pool_tables(MIXED, 1, "postgresql")
+    assert mine == pool_tables(MIXED, 1, "mysql")
+    assert [table.name for table in mine] == [table.name for table in theirs]
+    assert {table.database for table in mine} == {"pool"}
+    assert {(table.database, table.schema) for table in theirs} == {("pool_pg", "public")}
+    with pytest.raises(UnknownName):
+        pool_tables(MIXED, 1, "oracle")
+
+
+def test_the_drawn_table_of_the_pool_depends_on_the_seed():
+    fmt = get(FORMATS[0])
+    *fixed, drawn = pool_tables(fmt, 1)
+    assert [table.name for table in fixed] == ["every_type", "composite `key`", "keyless"]
+    assert drawn.name == "drawn"
+    assert drawn.primary_key
+    assert len({pool_tables(fmt, seed)[3] for seed in range(4)}) > 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matched"),
+    [
+        ("f/v1.0", True),
+        ("f/v1.0/", True),
+        ("f/v1", False),
+        ("f", True),
+        ("f/v1.0/int", True),
+        ("f/v1.0/int/max", True),
+        ("f/v1.0/int/ma", False),
+        ("f/v1.0/*", True),
+        ("*/max", True),
+        ("*/min", False),
+        ("f/v?.0/int/[a-m]*", True),
+        ("F/v1.0", False),
+    ],
+)
+def test_selection_by_prefix_and_glob(pattern, matched):
+    assert matches("f/v1.0/int/max", pattern) is matched
+
+
+def test_profiles_by_glob():
+    fmt = get("ticdc-canal-json")
+    assert profiles(fmt) == fmt.profiles
+    assert [p.name for p in profiles(fmt, "v7.1.6")] == ["v7.1.6"]
+    assert all(p.name.startswith("v5.") for p in profiles(fmt, "v5.*"))
+    with pytest.raises(NothingSelected, match=r"unknown profile 'v7\.1\.7' of ticdc-canal-json\. Did you mean 'v7\.1\.6'\?"):
+        profiles(fmt, "v7.1.7")
+
+
+def test_budgets():
+    assert budget("ci").drawn >= 1000
+    assert budget("nightly").drawn == 10 * budget("ci").drawn
+    assert all(0 < found.sampled <= 200 for found in BUDGETS.values())
+    with pytest.raises(UnknownName, match="Did you mean 'nightly'"):
+        budget("nightlly")

@@ -1,0 +1,410 @@
+"""The command line: exit codes, what is said to whom, corpora, interrupts, and a failure from its finding to FIXED."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.commands import cli
+from conformance.reports import records
+from generators.wire_format import FORMATS, get
+
+TICDC = "ticdc-canal-json"
+MODULE = [sys.executable, "-m", "conformance"]
+ROOT = Path(cli.__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """A function that runs a command in this process: its exit code, standard output and standard error."""
+
+    def run(*argv):
+        monkeypatch.setattr(sys, "argv", ["cdc-conformance", *map(str, argv)])
+        before = signal.getsignal(signal.SIGTERM)
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as error:
+            code = error.code or 0
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+USAGE = [
+    (["runn"], "Did you mean 'run'"),
+    (["corpus", "wirte"], "Did you mean 'write'"),
+    (["run", "--bugdet", "ci"], "--budget"),
+    (["run", "ticdc-canal"], "unknown format 'ticdc-canal'. Did you mean 'ticdc-canal-json'"),
+    (["run", "--budget", "smok", "--broker", "none"], "unknown budget 'smok'. Did you mean 'smoke'"),
+    (["run", "--level", "row"], "'row'"),
+    (["run", "--seed", "x"], "'x'"),
+    (["run", "--broker", "embeded"], "unknown broker 'embeded'. Did you mean 'embedded'"),
+    (["run", "--broker", "127.0.0.1:99999"], "port 99999"),
+    (["run", "--decoder", "mine.py:decode"], "--decoder judges one format"),
+    (["run", TICDC, "--map", "after"], "--map 'after': expected NAME=EXPRESSION"),
+    (["run", "--timeout", "0"], "0"),
+    (["run", "--max-fail", "0"], "0"),
+    (
+        ["run", TICDC, "--broker", "none", "--select", "ticdc-canal-jsn/v7.1.6"],
+        "unknown case or rule 'ticdc-canal-jsn/v7.1.6'. Did you mean",
+    ),
+    (["rules", "alibaba-canal"], "Did you mean 'alibaba-canal-json'"),
+    (["cases", "ticdc-json"], "Did you mean 'ticdc-canal-json'"),
+    (["selftest", "canal-json"], "unknown format 'canal-json'. Did you mean"),
+    (["bench", "canal-json"], "unknown format 'canal-json'. Did you mean"),
+    (["bench", "--decoder", "x:y"], "--decoder measures one format"),
+    (["corpus", "write", "ticdc-json", "--out", "out"], "Did you mean 'ticdc-canal-json'"),
+    (["corpus", "write", TICDC], "--out"),
+    (["publish", "ticdc-json", "--topic", "t", "--broker", "127.0.0.1:1"], "Did you mean 'ticdc-canal-json'"),
+    (["publish", TICDC, "--topic", "t", "--broker", "127.0.0.1:1", "--writer-profile", "v7.1.7"], "Did you mean 'v7.1.6'"),
+    (["decode", "ticdc-json", "."], "Did you mean 'ticdc-canal-json'"),
+    (["decode", TICDC, "no-such-directory"], "no-such-directory"),
+    (["load", "debezium-json", "--decoder", "cmd:node x.js"], "load needs a decoder in Spark; commands are judged by run"),
+    (["run", "debezium-json", "--differential", "--decoder", "cmd:node x.js"], "--differential needs a decoder in Spark"),
+    (["replay"], "name the failures to replay, or say --all"),
+    (["run", "--update"], "add --expect FILE"),
+    (["run", "--differential", "--update", "--expect", "x.toml"], "leave out --update"),
+    (["run", "--update", "--expect", "x.toml", "-x"], "--update needs the whole run"),
+    (["run", "--expect", "no-such-file.toml"], "write one with --update"),
+    (["replay", "no-such-failure"], "unknown failure 'no-such-failure'"),
+]
+
+
+@pytest.mark.parametrize(("argv", "said"), USAGE, ids=[" ".join(argv) for argv, _ in USAGE])
+def test_wrong_usage_is_exit_2_and_names_what_is_near(command, fake, tmp_path, monkeypatch, argv, said):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = command(*argv)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["run", TICDC, "--broker", "none", "--writer-profile", "v7.1.7"], "Did you mean 'v7.1.6'"),
+        (["run", TICDC, "--broker", "none", "--select", f"{TICDC}/v7.1.6/no-such-case"], "no case matches"),
+        (["run", "--broker", "none", "--budget", "smoke", "--exclude", "*"], "no case"),
+        (["cases", TICDC, "--writer-profile", "v9*"], "unknown profile 'v9*'"),
+        (["cases", TICDC, "--writer-profile", "v7.1.6", "--select", "*/no-such-case"], "no case matches"),
+        (["corpus", "write", TICDC, "--out", "out", "--writer-profile", "v9*"], "unknown profile 'v9*'"),
+    ],
+)
+def test_a_selection_that_matches_nothing_is_exit_4(command, fake, tmp_path, monkeypatch, argv, said):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = command(*argv)
+    assert (code, out) == (4, "")
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_a_report_that_cannot_be_written_is_exit_3_before_anything_is_started(command, fake, tmp_path):
+    (tmp_path / "file").write_text("", "utf-8")
+    for place in (tmp_path / "file", tmp_path / "file" / "below", "/proc/no-such-directory"):
+        code, out, err = command("run", TICDC, "--broker", "none", "--report", place)
+        assert (code, out) == (3, "")
+        assert "cannot write a report to" in err
+        assert "Choose another --report" in err
+    assert not (tmp_path / "log").exists()
+
+
+@pytest.mark.parametrize(("word", "code"), [("usage", 2), ("exit", 2), ("hang", 2)])
+def test_a_decoder_that_cannot_be_loaded_is_exit_2_without_a_stack_trace(command, fake, word, code):
+    found, out, err = command(
+        "run", TICDC, "--broker", "none", "--decoder", word, "--timeout", "0.3", "--writer-profile", "v7.1.6"
+    )
+    assert (found, out) == (code, "")
+    assert err.startswith("... ")
+    assert "Traceback" not in err
+
+
+def test_no_java_is_exit_3_with_what_to_do(command, fake, monkeypatch):
+    monkeypatch.setenv("FAKE_START", "exit")
+    code, out, err = command("run", TICDC, "--broker", "none", "--writer-profile", "v7.1.6")
+    assert (code, out) == (3, "")
+    assert "Is Java 17 or 21 there? Try `cdc-conformance doctor`" in err
+    assert "Traceback" not in err
+
+
+def test_a_fault_of_the_harness_is_no_verdict(command, monkeypatch):
+    def fault(*_):
+        raise AssertionError("no rule owns it")
+
+    monkeypatch.setattr("conformance.commands.catalogue.print_rows", fault)
+    code, out, err = command("formats")
+    assert (code, out) == (3, "")
+    assert "no rule owns it" in err
+    assert "fault of the harness" in err
+
+
+def test_formats(command):
+    code, out, err = command("formats")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert [row["name"] for row in found] == list(FORMATS)
+    for row in found:
+        assert row["profiles"] == [p.name for p in get(row["name"]).profiles]
+        assert row["title"]
+        assert all(kind["wire"] and kind["kind"] for kind in row["kinds"])
+    assert command("formats", "--format", "json")[1] == out
+
+
+def test_rules(command):
+    code, out, _ = command("rules", TICDC)
+    found = json.loads(out)
+    assert code == 0
+    assert len(found) >= 20
+    for row in found:
+        assert row.keys() == {"id", "statement", "obligation", "provenance", "effect", "citations"}
+        assert row["id"].startswith(f"{TICDC}/")
+        assert row["citations"]
+    everything = json.loads(command("rules")[1])
+    assert {row["id"].partition("/")[0] for row in everything} == set(FORMATS)
+
+
+def test_cases(command):
+    prefix = f"{TICDC}/v7.1.6/unsigned-bigint"
+    code, out, _ = command("cases", TICDC, "--writer-profile", "v7.1.6", "--select", prefix)
+    found = json.loads(out)
+    assert code == 0
+    assert f"{prefix}/one-over-signed-max" in {row["id"] for row in found}
+    assert all(row["id"].startswith(f"{prefix}/") and row["level"] == 1 and row["messages"] >= 1 for row in found)
+
+
+@pytest.mark.parametrize(
+    "argv", [["formats"], ["rules", TICDC], ["cases", TICDC, "--writer-profile", "v7.1.6", "--select", "*/shape/*"]]
+)
+def test_a_catalogue_as_markdown_and_as_a_table(command, argv):
+    rows = json.loads(command(*argv)[1])
+    code, out, err = command(*argv, "--format", "markdown")
+    lines = out.splitlines()
+    assert (code, err, len(lines)) == (0, "", len(rows) + 2)
+    assert len({line.replace("\\|", "").count("|") for line in lines}) == 1
+    code, out, err = command(*argv, "--format", "pretty")
+    assert (code, err) == (0, "")
+    assert "\x1b" not in out
+    assert len(out.splitlines()) > len(rows)
+
+
+def test_every_command_says_how_it_is_called(command):
+    code, out, _ = command("--help")
+    assert code == 0
+    assert "130 interrupted" in out
+    for name in cli.cli.commands:
+        code, text, _ = command(name, "--help")
+        assert code == 0
+        assert name in out
+        assert name == "corpus" or f"Example: cdc-conformance {name}" in text, name
+    for name in cli.cli.commands["corpus"].commands:
+        assert f"Example: cdc-conformance corpus {name}" in command("corpus", name, "--help")[1]
+
+
+def test_the_version(command):
+    code, out, _ = command("--version")
+    assert code == 0
+    assert out.startswith("cdc-conformance")
+
+
+@pytest.fixture
+def corpus(command, tmp_path):
+    """A folder with a small corpus."""
+    code, out, err = command(
+        "corpus", "write", TICDC, "--out", tmp_path / "c", "--writer-profile", "v7.1.6", "--no-boundaries", "--count", "5"
+    )
+    assert (code, out) == (0, "")
+    assert "v7.1.6" in err
+    return tmp_path / "c" / TICDC / "v7.1.6"
+
+
+def test_a_corpus_is_written_and_verified(command, corpus, tmp_path):
+    assert {p.name for p in corpus.iterdir()} == {"manifest.json", "tables.json", "messages.jsonl", "expected.jsonl"}
+    code, out, err = command("corpus", "verify", tmp_path / "c")
+    assert (code, out, err) == (0, f"{corpus}: ok\n", "")
+
+
+def test_a_corpus_has_the_same_bytes_every_time(command, corpus, tmp_path):
+    code, _, _ = command(
+        "corpus", "write", TICDC, "--out", tmp_path / "d", "--writer-profile", "v7.1.6", "--no-boundaries", "--count", "5"
+    )
+    assert code == 0
+    again = tmp_path / "d" / TICDC / "v7.1.6"
+    assert {p.name: p.read_bytes() for p in corpus.iterdir()} == {p.name: p.read_bytes() for p in again.iterdir()}
+
+
+def damaged_messages(folder):
+    path = folder / "messages.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"INSERT", b"DELETE", 1).replace(b"UPDATE", b"DELETE", 1))
+
+
+def linked_messages(folder):
+    path = folder / "messages.jsonl"
+    path.rename(folder.parent / "elsewhere")
+    path.symlink_to(folder.parent / "elsewhere")
+
+
+def hostile_manifest(folder):
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text("utf-8"))
+    manifest["sha256"]["../../../etc/passwd"] = "0" * 64
+    path.write_text(json.dumps(manifest), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (damaged_messages, "messages.jsonl"),
+        (lambda folder: (folder / "expected.jsonl").unlink(), "missing"),
+        (linked_messages, "refused: it is a symbolic link"),
+        (hostile_manifest, "refuses '../../../etc/passwd'"),
+        (lambda folder: (folder / "manifest.json").write_text("[", "utf-8"), "manifest.json"),
+    ],
+)
+def test_a_damaged_corpus_is_refused(command, corpus, tmp_path, damage, said):
+    damage(corpus)
+    code, out, err = command("corpus", "verify", tmp_path / "c")
+    assert code == 2
+    assert said in out
+    assert "1 of 1 corpora are damaged" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("place", ["empty", "no-such-directory"])
+def test_where_no_corpus_is(command, tmp_path, place):
+    (tmp_path / "empty").mkdir()
+    code, out, err = command("corpus", "verify", tmp_path / place)
+    assert (code, out) == (2, "")
+    assert "no corpus here" in err
+
+
+INTERRUPTED = (
+    "import sys, conformance.engines.child as e; e.WORKER = 'fake_worker'; from conformance.commands.cli import main; main()"
+)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_everything_with_130(fake, tmp_path, session_processes, eventually, number):
+    _, asked = fake
+    argv = ["run", TICDC, "--broker", "none", "--decoder", "hang", "--writer-profile", "v7.1.6"]
+    parent = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, *argv], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    log = tmp_path / "log"
+    eventually(lambda: log.exists() and '"load"' in log.read_text("utf-8"), 60)
+    parent.send_signal(number)
+    out, err = parent.communicate(timeout=60)
+    assert (parent.returncode, out) == (130, "")
+    assert "interrupted; everything that was started has been stopped" in err
+    assert "Traceback" not in err
+    assert session_processes(asked()[0][0]) == []
+
+
+@pytest.mark.spark
+def test_an_interrupt_ends_java_too(tmp_path, children, session_processes, eventually):
+    with open(tmp_path / "err", "w+", encoding="utf-8") as err:
+        parent = subprocess.Popen([*MODULE, "run", TICDC, "--broker", "none"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=err)
+        try:
+            eventually(lambda: any(len(session_processes(pid)) > 1 for pid in children(parent.pid)), 60)
+            (child,) = children(parent.pid)
+            parent.send_signal(signal.SIGINT)
+            assert parent.wait(60) == 130
+        finally:
+            parent.kill()
+            parent.wait()
+    assert session_processes(child) == []
+
+
+# A decoder of INSERTs as a process: it starts in no time.
+MINE = """
+import json, sys
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    told = {{"type": "started", "cdc": 1, "levels": [1]}}
+    if asked["type"] == "record":
+        read = json.loads(asked["value"]["text"])
+        names = {{"database": read["database"], "table": read["table"] + "{more}", "keys": read["pkNames"]}}
+        change = {{"row": 0, "kind": "ROW", "op": read["type"], "after": read["data"][0], **names}}
+        told = {{"type": "changes", "seq": asked["seq"], "changes": [change]}}
+    elif asked["type"] == "end":
+        told = {{"type": "ended", "batch": asked["batch"]}}
+    if asked["type"] != "begin":
+        print(json.dumps(told), flush=True)
+"""
+SPEC = f"cmd:{shlex.quote(sys.executable)} mine.py"
+
+
+def finished(*argv, cwd):
+    """A command in a process of its own, through pipes."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run([*MODULE, *map(str, argv)], cwd=cwd, env=env, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_a_failure_is_found_replayed_and_fixed(tmp_path):
+    import jsonschema
+
+    mine = tmp_path / "mine.py"
+    mine.write_text(MINE.format(more="_x"), "utf-8")
+    options = ("--broker", "none", "--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert", "--report", "out")
+    done = finished("run", TICDC, "--decoder", SPEC, *options, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {line["type"] for line in lines} == {"header", "rule", "failure", "footer"}
+    (failure,) = (line for line in lines if line["type"] == "failure")
+    assert failure["rule"] == f"{TICDC}/envelope/names"
+    assert failure["path"] == "table"
+    assert failure["actual"] == f"{failure['expected']}_x"
+    assert lines[-1]["exit_code"] == 1
+    assert lines[-1]["formats"][TICDC]["cases"] == 1
+
+    report = [json.loads(line) for line in (tmp_path / "out" / "report.jsonl").read_text("utf-8").splitlines()]
+    validator = jsonschema.Draft202012Validator(records.schema())
+    for line in report:
+        validator.validate(line)
+    (case,) = (line for line in report if line["type"] == "case")
+    assert (case["id"], case["verdict"]) == (f"{TICDC}/v7.1.6/shape/insert", "fail")
+    assert report[-1]["type"] == "footer"
+
+    again = finished("replay", failure["file"], "--format", "pretty", cwd=tmp_path)
+    assert again.returncode == 1, again.stderr
+    assert again.stdout.startswith(f"FAILED {failure['rule']} {failure['case']}\n")
+
+    mine.write_text(MINE.format(more=""), "utf-8")
+    fixed = finished("replay", failure["file"], "--format", "pretty", cwd=tmp_path)
+    assert fixed.returncode == 0, fixed.stderr
+    assert fixed.stdout == f"FIXED {failure['rule']} {failure['case']}\n"
+    assert "1 of 1 FIXED: their files can be removed (--remove-fixed)" in fixed.stderr
+
+
+def test_known_failures_are_recorded_kept_and_removed(tmp_path):
+    mine, known = tmp_path / "mine.py", tmp_path / "known.toml"
+    selected = ("--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert", "--broker", "none", "--format", "json")
+    options = ("run", TICDC, "--decoder", SPEC, *selected, "--expect", "known.toml")
+
+    def performed(*more):
+        done = finished(*options, *more, cwd=tmp_path)
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stderr
+
+    mine.write_text(MINE.format(more="_x"), "utf-8")
+    missing, words = performed()
+    assert (missing, "write one with --update" in words) == (2, True)
+    code, words = performed("--update")
+    assert code == 0
+    assert f"recorded  {TICDC}/envelope/names, fail, profile v7.1.6" in words
+    assert performed()[0] == 0
+    # A narrow run shows that its own cases pass only to entries that name them.
+    known.write_text(known.read_text("utf-8") + f'case = "{TICDC}/v7.1.6/shape/insert"\n', "utf-8")
+    mine.write_text(MINE.format(more=""), "utf-8")
+    assert performed()[0] == 5
+    code, words = performed("--update")
+    assert (code, "known.toml: 0 known failures; 0 new, 1 removed" in words) == (0, True)

@@ -1,0 +1,537 @@
+"""The configuration file: where it is found, what it may say, what wins over what, and what is said of a bad one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+import click
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.commands import config, doctor
+from conformance.commands._config_keys import COMMON, ONCE, Key, schema, sections
+from conformance.commands.cli import cli, main
+from conformance.commands.shell import Assignment, BrokerSpec, DecoderSpec, Named
+from generators.errors import UsageError
+
+TICDC = "ticdc-canal-json"
+PUBLISHED = Path(config.__file__).with_name("config.schema.json")
+SECTIONS = sections(cli)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The working directory, below nothing that has a configuration."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def written(folder, text, name="cdc-conformance.toml"):
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+def parsed(*argv):
+    """The context of the command that a command line ends in; nothing is performed."""
+    ctx, command = cli.make_context("cdc-conformance", list(map(str, argv))), cli
+    while isinstance(command, click.Group):
+        name, command, rest = command.resolve_command(ctx, [*ctx._protected_args, *ctx.args])
+        ctx = command.make_context(name, rest, parent=ctx)
+    return ctx
+
+
+def params(*argv):
+    return parsed(*argv).params
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """A function that runs a command in this process: its exit code, standard output and standard error."""
+
+    def run(*argv):
+        monkeypatch.setattr(sys, "argv", ["cdc-conformance", *map(str, argv)])
+        before, code = signal.getsignal(signal.SIGTERM), 0
+        try:
+            main()
+        except SystemExit as error:
+            code = error.code or 0
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+# Where it is found
+
+
+def test_without_a_file_the_built_in_defaults_hold(folder):
+    assert config.find(folder) is None
+    assert params("run")["budget"] == "smoke"
+
+
+def test_a_file_of_its_own_is_found_here_and_above(folder, monkeypatch):
+    path = written(folder, '[run]\nbudget = "ci"\n')
+    below = folder / "a" / "b"
+    below.mkdir(parents=True)
+    assert config.find(below) == path
+    monkeypatch.chdir(below)
+    assert params("run")["budget"] == "ci"
+
+
+def test_the_search_ends_at_the_root_of_the_checkout(folder):
+    written(folder, "seed = 2\n")
+    inner = folder / "inner"
+    (inner / ".git").mkdir(parents=True)
+    assert config.find(inner) is None
+    assert config.find(folder) is not None
+
+
+def test_the_nearest_folder_wins(folder):
+    written(folder, "seed = 2\n")
+    near = written(folder / "near", "seed = 3\n")
+    assert config.find(folder / "near") == near
+
+
+def test_a_table_of_pyproject_is_found_and_one_without_it_is_passed_by(folder):
+    outer = written(folder, "[tool.cdc-conformance.run]\nbudget = 'ci'\n", "pyproject.toml")
+    written(folder / "inner", "[tool.ruff]\nline-length = 99\n", "pyproject.toml")
+    assert config.find(folder / "inner") == outer
+    assert params("run")["budget"] == "ci"
+
+
+def test_a_file_of_its_own_wins_over_pyproject_beside_it(folder):
+    written(folder, "[tool.cdc-conformance]\nseed = 2\n", "pyproject.toml")
+    written(folder, "seed = 3\n")
+    assert params("run")["seed"] == 3
+
+
+def test_a_broken_pyproject_that_is_not_ours_is_passed_by(folder):
+    written(folder, "[tool.ruff\n# cdc-conformance is a word in a comment\n", "pyproject.toml")
+    assert config.find(folder) is None
+
+
+def test_a_broken_pyproject_with_our_table_is_told_of(folder, command):
+    written(folder, "[tool.cdc-conformance]\nseed = \n", "pyproject.toml")
+    code, out, err = command("formats")
+    assert (code, out) == (2, "")
+    assert err.startswith("cdc-conformance: pyproject.toml: ")
+    assert "line 2" in err
+
+
+def test_the_option_names_another_file_or_none(folder):
+    written(folder, "seed = 2\n")
+    other = written(folder / "elsewhere", "seed = 3\n", "mine.toml")
+    project = written(folder / "other", "[tool.cdc-conformance]\nseed = 4\n", "pyproject.toml")
+    assert params("run")["seed"] == 2
+    assert params("--config", other, "run")["seed"] == 3
+    assert params("--config", project, "run")["seed"] == 4
+    assert params("--no-config", "run")["seed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["--config", "mine.toml", "--no-config", "formats"], "--config FILE and --no-config contradict each other"),
+        (["--config", "absent.toml", "formats"], "absent.toml"),
+        (["--config", "bare/pyproject.toml", "formats"], "bare/pyproject.toml: there is no [tool.cdc-conformance] in it"),
+        (["--config", "latin.toml", "formats"], "cannot read the configuration latin.toml: it is not UTF-8"),
+        (["--config", "odd/pyproject.toml", "formats"], "tool.cdc-conformance"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_exit_2(folder, command, argv, said):
+    written(folder, "seed = 3\n", "mine.toml")
+    written(folder / "bare", "[tool.ruff]\n", "pyproject.toml")
+    written(folder / "odd", "[tool]\ncdc-conformance = 3\n", "pyproject.toml")
+    (folder / "latin.toml").write_bytes(b"seed = 3 # \xe9\n")
+    code, out, err = command(*argv)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert "Traceback" not in err
+
+
+# What wins over what
+
+
+def test_the_command_line_wins_over_the_section_and_the_section_over_the_top_level(folder):
+    written(folder, "seed = 2\nbudget = 'nightly'\n[run]\nseed = 3\nselect = ['a', 'b']\n")
+    assert (params("run")["seed"], params("selftest")["seed"]) == (3, 2)
+    assert params("run", "--seed", "4")["seed"] == 4
+    assert params("run")["select"] == ("a", "b")
+    assert params("run", "--select", "c")["select"] == ("c",)
+    assert params("run")["budget"] == "nightly"
+    assert params("run", "--budget", "smoke")["budget"] == "smoke"
+
+
+def test_formats_of_the_file_yield_to_those_named_and_to_all(folder):
+    written(folder, "[run]\nformats = ['debezium-json']\n[fuzz]\nformats = ['debezium-json']\n")
+    assert params("run")["formats"] == ("debezium-json",)
+    assert params("run", TICDC)["formats"] == (TICDC,)
+    for name in ("run", "fuzz"):
+        assert (params(name, "--all")["formats"], params(name, "--all")["everything"]) == ((), True)
+
+
+def test_a_group_has_a_section_for_each_of_its_commands(folder):
+    written(folder, "[corpus.write]\nout = 'corpora'\nseed = 9\nboundaries = false\n")
+    found = params("corpus", "write", TICDC)
+    assert (found["out"], found["seed"], found["boundaries"]) == (Path("corpora"), 9, False)
+
+
+def test_both_spellings_of_a_key_mean_the_same(folder):
+    written(folder, "[run]\nwriter_profile = 'v7*'\n[stream]\nwriter-profile = 'v6*'\n")
+    assert params("run")["writer_profile"] == "v7*"
+    assert params("stream")["writer_profile"] == "v6*"
+
+
+def test_a_mapping_is_a_table_or_an_array(folder):
+    written(folder, "[run]\nmap = {after = 'row.after', op = 'upper(op)'}\n")
+    assert params("run")["mapping"] == (("after", "row.after"), ("op", "upper(op)"))
+    written(folder, "[run]\nmap = ['after=row.after']\n")
+    assert params("run")["mapping"] == (("after", "row.after"),)
+
+
+def test_a_broker_above_the_sections_leaves_alone_what_cannot_take_it(folder):
+    written(folder, "broker = 'none'\n")
+    assert params("run")["broker_spec"] == "none"
+    assert params("load", TICDC)["broker_spec"] == "auto"
+    with pytest.raises(click.MissingParameter):
+        params("publish", TICDC, "--topic", "t")
+    written(folder, "broker = 'kafka:9092'\n")
+    assert params("publish", TICDC, "--topic", "t")["broker_spec"] == "kafka:9092"
+
+
+def test_a_required_option_may_come_from_the_file(folder):
+    written(folder, "[publish]\ntopic = 'cdc'\nbroker = 'kafka:9092'\nrate = 500\n")
+    found = params("publish", TICDC)
+    assert (found["topic"], found["broker_spec"], found["rate"]) == ("cdc", "kafka:9092", 500.0)
+
+
+def test_paths_are_relative_to_the_file(folder, monkeypatch):
+    text = "[run]\ndecoder = 'src/mine.py:decode'\nreport = 'out'\n[bench]\ndecoder = 'mine.py'\nsave = '/tmp/x.json'\n"
+    written(folder, text + "[decode]\ndecoder = 'package.mine:decode'\n[replay]\ndecoder = 'cmd:node mine.py'\n")
+    (folder / "below").mkdir()
+    assert (params("run")["decoder"], params("run")["report"]) == ("src/mine.py:decode", Path("out"))
+    monkeypatch.chdir(folder / "below")
+    assert params("run")["decoder"] == f"{folder}/src/mine.py:decode"
+    assert params("run")["report"] == folder / "out"
+    assert (params("bench")["decoder"], params("bench")["save"]) == (f"{folder}/mine.py", Path("/tmp/x.json"))
+    assert params("decode", TICDC, ".")["decoder"] == "package.mine:decode"
+    assert params("replay", "--all")["decoder"] == "cmd:node mine.py"
+
+
+def test_what_is_said_once_is_no_key(folder):
+    for legal in SECTIONS.values():
+        assert {key.parameter.name for key in legal.values()}.isdisjoint(ONCE)
+    assert "all" not in SECTIONS["run",]
+    assert ("config", "show") not in SECTIONS
+
+
+def test_every_other_long_option_is_a_key():
+    for section, legal in SECTIONS.items():
+        if section == ("pytest",):
+            assert set(legal) == set(COMMON)
+            continue
+        found = cli
+        for name in section:
+            found = found.commands[name]
+        options = {opt[2:] for p in found.params if p.name not in ONCE for opt in p.opts if opt.startswith("--")}
+        assert options <= set(legal), section
+        assert set(legal) - options <= {"formats"}
+
+
+# Bad files
+
+BAD = [
+    ("sed = 1", "sed = 1: unknown key 'sed'. Did you mean 'seed'?"),
+    ("seed = '7'", 'seed = "7": expected an integer, not a string'),
+    ("seed = true", "seed = true: expected an integer, not a boolean"),
+    ("seed = 1.5", "expected an integer, not a float"),
+    ("seed = 2020-01-01", "expected an integer, not a date or time"),
+    ("budget = 'smok'", "budget = \"smok\": unknown budget 'smok'. Did you mean 'smoke'? Known: ci, nightly, smoke."),
+    ("broker = 'embeded'", "unknown broker 'embeded'. Did you mean 'embedded'?"),
+    ("decoder = 'x:y'", "'decoder' holds for one command: move it below [run] or "),
+    ("formats = ['debezium-json']", "this is a section's name; write [formats] and keys below it"),
+    ("[runn]\nseed = 1", "[runn]: unknown section 'runn'. Did you mean 'run'?"),
+    ("[run]\nbugdet = 'ci'", "[run], bugdet = \"ci\": unknown key 'bugdet' of [run]. Did you mean 'budget'?"),
+    ("[run]\nall = true", "unknown key 'all' of [run]."),
+    ("[run]\ntimeout = 0", "[run], timeout = 0: 0.0 is not in the range x>=0.1"),
+    ("[run]\ntimeout = 'long'", "expected a number, not a string"),
+    ("[run]\ntimeout = inf", "expected a finite number"),
+    ("[run]\nmax-fail = -1", "-1 is not in the range x>=1"),
+    ("[run]\nstrict = 'yes'", "expected true or false, not a string"),
+    ("[run]\nstrict = 1", "expected true or false, not an integer"),
+    ("[run]\nlevel = 'row'", "unknown value 'row'. Did you mean 'rows'? Known: both, changes, rows."),
+    ("[run]\nselect = 'a'", "expected an array, not a string"),
+    ("[run]\nselect = ['a', 1]", "expected a string, not an integer"),
+    ("[run]\nformats = ['ticdc-canal']", "unknown format 'ticdc-canal'. Did you mean 'ticdc-canal-json'?"),
+    ("[run]\ndecoder = ''", "expected a string, not an empty one"),
+    ("[run]\nreport = ['out']", "expected a string, not an array"),
+    ("[run]\nmap = 'after=x'", "expected an array or a table, not a string"),
+    ("[run]\nmap = ['after']", "--map 'after': expected NAME=EXPRESSION"),
+    ("[run]\nmap = {after = 3}", "expected a string, not an integer"),
+    ("[run]\nmap = {after = ''}", "expected"),
+    ("[run]\nwriter-profile = 'a'\nwriter_profile = 'b'", "'writer-profile' is there already, in its other spelling"),
+    ("[corpus]\nseed = 1", "unknown section 'seed' of [corpus]. Known: write."),
+    ("[corpus.wirte]\nseed = 1", "unknown section 'wirte' of [corpus]. Did you mean 'write'?"),
+    ("[corpus.write]\ncount = -1", "[corpus.write], count = -1: -1 is not in the range x>=0"),
+    ("[publish]\nbroker = 'none'", "broker 'none' means that no Kafka takes part"),
+    ("[publish]\nkeys = 'zip'", "unknown key skew 'zip'. Did you mean 'zipf'?"),
+    ("[pytest]\ndecoder = 'x:y'", "unknown key 'decoder' of [pytest]."),
+    ("[config]\nx = 1", "unknown section 'config'."),
+]
+SAID_TWICE = "writer_profile = 'b'"  # the one thing that a JSON Schema cannot say
+
+
+@pytest.mark.parametrize(("text", "said"), BAD, ids=[text.replace("\n", " ") for text, _ in BAD])
+def test_a_bad_file_is_told_with_section_key_value_and_what_is_legal(folder, command, text, said):
+    written(folder, text + "\n")
+    code, out, err = command("formats")
+    assert (code, out) == (2, "")
+    assert err.startswith("cdc-conformance: cdc-conformance.toml, ")
+    assert said in err
+    if SAID_TWICE not in text and "inf" not in text:
+        data = json.loads(json.dumps(tomllib.loads(text), default=str))
+        assert not jsonschema.Draft202012Validator(schema(cli)).is_valid(data)
+
+
+def test_every_problem_of_a_file_is_told_at_once(folder, command):
+    written(
+        folder,
+        "[tool.cdc-conformance]\nsed = 1\n[tool.cdc-conformance.run]\nbugdet = 'ci'\nseed = 'x'\n",
+        "pyproject.toml",
+    )
+    code, _, err = command("formats")
+    assert code == 2
+    first, second, third = err.splitlines()
+    assert first.startswith("cdc-conformance: pyproject.toml, [tool.cdc-conformance], sed = 1: ")
+    assert second.startswith('pyproject.toml, [tool.cdc-conformance.run], bugdet = "ci": ')
+    assert third == 'pyproject.toml, [tool.cdc-conformance.run], seed = "x": expected an integer, not a string'
+
+
+def test_help_is_given_and_the_doctor_tells_of_a_bad_file(folder, command, monkeypatch):
+    # No container engine is asked here.
+    monkeypatch.setattr(doctor, "CHECKS", tuple(one for one in doctor.CHECKS if one[0] == "configuration"))
+    written(folder, "sed = 1\n")
+    code, out, err = command("run", "--help")
+    assert code == 0
+    assert "Example: cdc-conformance run" in out
+    assert "unknown key 'sed'" in err
+    assert command("--help")[0] == 0
+    assert command("config", "schema")[0] == 0
+    code, out, _ = command("doctor", "--format", "json")
+    (line,) = map(json.loads, out.splitlines())
+    assert code == 3
+    assert line["found"].startswith("cdc-conformance.toml, sed = 1: unknown key 'sed'")
+    assert line["command"] == "cdc-conformance config schema"
+    assert command("config", "show")[0] == 2
+
+
+# The schema
+
+
+def test_the_published_schema_is_what_the_commands_say(command):
+    said = json.loads(command("config", "schema")[1])
+    jsonschema.Draft202012Validator.check_schema(said)
+    assert said == schema(cli)
+    assert json.loads(PUBLISHED.read_text("utf-8")) == said, (
+        "run: cdc-conformance config schema > conformance/commands/config.schema.json"
+    )
+
+
+def test_every_key_of_the_schema_says_what_it_is():
+    def keys(table):
+        for name, one in table["properties"].items():
+            if one.get("type") == "object" and "properties" in one:
+                yield from keys(one)
+            elif name != "$schema":
+                yield name, one
+
+    found = list(keys(schema(cli)))
+    assert len(found) > 80
+    assert [name for name, one in found if not one["description"]] == []
+
+
+# Whatever is legal arrives
+
+WORD = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=12)
+
+
+def values(key: Key) -> st.SearchStrategy:
+    """Legal values of a key."""
+    parameter, kind = key.parameter, key.parameter.type
+    low, high = getattr(kind, "min", None), getattr(kind, "max", None)
+    match kind:
+        case _ if isinstance(parameter, click.Option) and parameter.is_flag:
+            return st.booleans()
+        case click.types.IntParamType():
+            one = st.integers(low if low is not None else -(2**63), high or 2**63 - 1)
+        case click.types.FloatParamType():
+            one = st.floats((low or 0) + 0.5, 1e9) | st.integers(int(low or 0) + 1, 10**6)
+        case click.Choice():
+            one = st.sampled_from(list(kind.choices))
+        case Named():
+            one = st.sampled_from(list(kind.legal()))
+        case BrokerSpec():
+            one = st.sampled_from([*kind.kinds(), "localhost:9092", "[::1]:9092", "a:1,b:2"])
+        case Assignment():
+            names = WORD.filter(lambda text: "=" not in text)
+            return st.lists(st.builds("{}={}".format, names, WORD), max_size=3) | st.dictionaries(names, WORD, max_size=3)
+        case click.Path():
+            one = st.sampled_from(["no-such", "no/such", "../no-such", "/no/such"])
+        case DecoderSpec():
+            one = st.sampled_from(["mine.py:decode", "mine.py", "a/mine.py:x", "package.mine:decode"])
+        case _:
+            one = WORD
+    return st.lists(one, max_size=3) if key.many else one
+
+
+def subset(legal):
+    return st.fixed_dictionaries({}, optional={name: values(key) for name, key in legal.items()})
+
+
+SETTINGS = st.fixed_dictionaries(
+    {"": subset({name: SECTIONS["run",][name] for name in COMMON})},
+    optional={section: subset(legal) for section, legal in SECTIONS.items()},
+)
+
+
+def toml(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(name, ensure_ascii=False)} = {toml(one)}" for name, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def nested(drawn):
+    """A file's data."""
+    data = dict(drawn[""])
+    for section, own in drawn.items():
+        place = data
+        for name in section:
+            place = place.setdefault(name, {})
+        place |= own if section else {}
+    return data
+
+
+@given(SETTINGS)
+@settings(max_examples=60, deadline=None)
+def test_any_legal_settings_are_accepted_and_arrive(drawn):
+    jsonschema.Draft202012Validator(schema(cli)).validate(nested(drawn))
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "mine.toml"
+        lines = [f"{key} = {toml(value)}" for key, value in drawn[""].items()]
+        for section, own in drawn.items():
+            if section:
+                lines += [f"[{'.'.join(section)}]", *(f"{key} = {toml(value)}" for key, value in own.items())]
+        file.write_text("\n".join(lines) + "\n", "utf-8")
+        assert config.load(file, cli).common == drawn[""]
+        for section, own in drawn.items():
+            if section in ("", ("pytest",)):
+                continue
+            ctx = parsed("--config", file, *section, *needed(section, own, drawn[""], name))
+            for key, value in own.items():
+                parameter = SECTIONS[section][key].parameter
+                expected = parameter.type_cast_value(ctx, SECTIONS[section][key].given(value, Path(name)))
+                assert ctx.params[parameter.name] == expected, key
+                assert ctx.get_parameter_source(parameter.name) is click.core.ParameterSource.DEFAULT_MAP
+
+
+def needed(section, own, common, folder):
+    """What a command must be given that the file does not say."""
+    command = cli
+    for name in section:
+        command = command.commands[name]
+    for parameter in command.params:
+        if isinstance(parameter, click.Argument) and parameter.required:
+            yield TICDC if isinstance(parameter.type, Named) else folder
+        elif parameter.required and parameter.opts[0][2:] not in own:
+            if parameter.name == "broker_spec":
+                yield from ("--broker", "localhost:1")
+            else:
+                yield from (parameter.opts[0], "x")
+
+
+# What shows it
+
+
+def test_the_settings_are_shown_with_where_each_is_from(folder, command):
+    written(folder, "seed = 2\n[run]\nbudget = 'ci'\nreport = 'out'\n")
+    code, out, err = command("config", "show", "run", "bench")
+    assert (code, err) == (0, "configuration: cdc-conformance.toml\n")
+    rows = {(row["command"], row["key"]): (row["value"], row["from"]) for row in json.loads(out)}
+    assert rows == {
+        ("run", "budget"): ("ci", "cdc-conformance.toml, [run]"),
+        ("run", "seed"): (2, "cdc-conformance.toml, top level"),
+        ("run", "report"): ("out", "cdc-conformance.toml, [run]"),
+    }
+    everything = {row["key"]: (row["value"], row["from"]) for row in json.loads(command("config", "show", "run", "--all")[1])}
+    assert set(everything) == set(SECTIONS["run",])
+    assert everything["level"] == ("both", "default")
+    assert everything["strict"] == (False, "default")
+    text = command("config", "show", "run", "--format", "pretty")[1]
+    assert "[run]" in text
+
+
+def test_nothing_is_shown_without_a_file_and_an_unknown_command_is_named(folder, command):
+    assert command("config", "show") == (0, "[]\n", "configuration: none\n")
+    written(folder, "seed = 2\n")
+    assert command("--no-config", "config", "show") == (0, "[]\n", "configuration: none\n")
+    code, _, err = command("config", "show", "rum")
+    assert code == 2
+    assert "unknown command 'rum'. Did you mean 'run'?" in err
+
+
+def test_the_pytest_plugin_has_defaults_of_its_own_section_and_of_the_top_level(folder):
+    assert config.pytest_defaults(folder, cli) == {}
+    written(folder, "seed = 2\nbudget = 'ci'\n[pytest]\nbudget = 'nightly'\nbroker = 'embedded'\n[run]\nseed = 5\n")
+    assert config.pytest_defaults(folder, cli) == {"seed": 2, "budget": "nightly", "broker": "embedded"}
+    written(folder, "[pytest]\nseed = 'x'\n")
+    with pytest.raises(UsageError, match=r"\[pytest\], seed"):
+        config.pytest_defaults(folder, cli)
+
+
+SUITE = """
+from conformance.pytest_plugin import DecoderSuite
+
+class TestMine(DecoderSuite):
+    format = "ticdc-canal-json"
+"""
+
+
+def collected(folder, *options, more=""):
+    """What pytest prints when it collects a suite in a project of its own, and its exit code."""
+    (folder / "test_mine.py").write_text(SUITE + more, "utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider", "-p", "no:xdist", *options],
+        env={**os.environ, "PYTHONPATH": str(PUBLISHED.parent.parent)},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_pytest_takes_its_options_defaults_from_the_file(folder):
+    written(folder, "seed = 9\n[pytest]\nbudget = 'ci'\n")
+    assert "budget ci, seed 9, broker none" in collected(folder)[1]
+    assert (
+        "budget nightly, seed 4, broker auto"
+        in collected(folder, "--cdc-budget", "nightly", "--cdc-seed", "4", more="    broker = 'auto'\n")[1]
+    )
+    written(folder, "[pytest]\nbudget = 'smok'\n")
+    code, text = collected(folder)
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert "unknown budget 'smok'. Did you mean 'smoke'?" in text

@@ -1,0 +1,206 @@
+"""What is fetched and made once: archives that a JVM takes, and does without when they are no good."""
+
+import json
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.brokers import archive as _archive
+from conformance.brokers import jars as _jars
+from conformance.brokers.archive import kafka_classes, spark_classes, using, whole, writing
+from conformance.commands import doctor, prepare
+from conformance.commands.cli import cli
+from conformance.engines.child import OURS, ChildEngine
+from generators.errors import HarnessError
+
+NAME = ("org.apache.ivy.Main", "-version")
+
+
+def silent(line):
+    """Nobody is told."""
+
+
+def ran(*options):
+    """What a small Java program says, on the classes of pyspark's Ivy."""
+    jar = next(_jars.pyspark_jars().glob("ivy-*.jar"))
+    return subprocess.run(
+        [_jars.java_path(), *options, "-cp", str(jar), *NAME], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """An archive of that program's classes."""
+    path = tmp_path / "classes" / "ivy.jsa"
+    with writing(path, silent) as options:
+        assert ran(*options).returncode == 0
+    return path
+
+
+def test_a_jvm_takes_the_archive_that_it_wrote(archive):
+    assert [path.name for path in archive.parent.glob("*.jsa")] == [f"ivy-{whole(archive).stat().st_size}.jsa"]
+    done = ran(*using(archive), "-Xlog:class+load")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "org.apache.ivy.Main source: shared objects file (top)" in done.stdout
+    without = ran("-Xlog:class+load")
+    assert "org.apache.ivy.Main source: file:" in without.stdout
+
+
+def test_a_jvm_does_without_an_archive_that_is_none_and_says_nothing(archive):
+    plain, file = ran(), whole(archive)
+    size = file.stat().st_size
+    file.unlink()
+    file.write_bytes(b"x" * size)
+    assert using(archive)
+    done = ran(*using(archive))
+    assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, plain.stderr)
+
+
+def test_one_that_was_cut_short_is_not_used_and_made_again(archive):
+    file = whole(archive)
+    data = file.read_bytes()
+    file.unlink()
+    file.write_bytes(data[: len(data) // 2])
+    assert using(archive) == ()
+    with writing(archive, silent) as options:
+        Path(options[0].partition("=")[2]).write_bytes(data)
+    assert using(archive)
+
+
+def test_there_are_no_options_without_an_archive(tmp_path):
+    assert using(None) == using(tmp_path / "none.jsa") == ()
+
+
+def test_a_jvm_that_writes_none_is_an_error_and_leaves_nothing(tmp_path):
+    path = tmp_path / "classes" / "x.jsa"
+    with pytest.raises(HarnessError, match=r"ended without writing .*x-\d+\.jsa"), writing(path, silent):
+        pass
+    assert not list(path.parent.glob("*.jsa"))
+
+
+def test_what_is_half_written_when_something_fails_is_removed(tmp_path):
+    path = tmp_path / "x.jsa"
+
+    def fail():
+        with writing(path, silent) as options:
+            Path(options[0].partition("=")[2]).write_bytes(b"half")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert not list(tmp_path.glob("*.jsa"))
+
+
+def test_a_directory_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "classes").write_text("a file")
+    path = tmp_path / "classes" / "x.jsa"
+    with pytest.raises(HarnessError, match=r"cannot write .*x\.jsa: .*CDC_CONFORMANCE_CACHE"), writing(path, silent):
+        pytest.fail("nothing can be written")
+
+
+def test_one_of_two_writes_and_the_other_waits(tmp_path):
+    path, told, came = tmp_path / "x.jsa", [], threading.Event()
+
+    def note(line):
+        told.append(line)
+        came.set()
+
+    def second():
+        with writing(path, note) as options:
+            told.append(options)
+
+    with writing(path, silent) as options:
+        other = threading.Thread(target=second)
+        other.start()
+        assert came.wait(10)
+        Path(options[0].partition("=")[2]).write_bytes(b"whole")
+    other.join(10)
+    assert told == [f"another process is writing {path}; waiting for it", None]
+    assert whole(path).read_bytes() == b"whole"
+
+
+def test_each_java_and_each_set_of_jars_has_an_archive_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path))
+    jars = tmp_path / "jars"
+    jars.mkdir()
+    (jars / "a.jar").write_bytes(b"a")
+    monkeypatch.setattr(_archive, "pyspark_jars", lambda: jars)
+    first = spark_classes()
+    assert first == spark_classes()
+    assert first.parent == tmp_path / "classes"
+    (jars / "b.jar").write_bytes(b"b")
+    second = spark_classes()
+    home = tmp_path / "java"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "java").write_text("#!/bin/sh\n")
+    (home / "bin" / "java").chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert len({first, second, spark_classes()}) == 3
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
+    assert spark_classes() is None
+
+
+def test_a_broker_without_jars_has_no_archive(tmp_path, monkeypatch):
+    monkeypatch.setenv("CDC_CONFORMANCE_CACHE", str(tmp_path))
+    monkeypatch.delenv("CDC_CONFORMANCE_KAFKA_JARS", raising=False)
+    assert kafka_classes() is None
+    monkeypatch.setenv("CDC_CONFORMANCE_KAFKA_JARS", str(tmp_path))
+    assert kafka_classes() is None
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """A machine where jars and modules are there and archives are not; who started what."""
+    started = []
+
+    def write(name):
+        def start(options, note):
+            started.append(name)
+            Path(options[0].partition("=")[2]).write_bytes(bytes(3 << 20))
+
+        return start
+
+    monkeypatch.setattr(_jars, "cached_jars", lambda: [tmp_path / "kafka" / "a.jar"])
+    monkeypatch.setattr(_jars, "kafka_jars", lambda note: [tmp_path / "kafka" / "a.jar"])
+    monkeypatch.setattr(doctor, "connector", lambda: (True, "cached, for 4.0.0", ""))
+    monkeypatch.setattr(_archive, "kafka_classes", lambda: tmp_path / "kafka.jsa")
+    monkeypatch.setattr(_archive, "spark_classes", lambda: tmp_path / "spark.jsa")
+    monkeypatch.setattr(prepare, "_broker", write("broker"))
+    monkeypatch.setattr(prepare, "_session", write("session"))
+    return started
+
+
+def test_what_is_there_is_left_and_the_rest_is_made(places, tmp_path):
+    first = CliRunner().invoke(cli, ["--no-config", "prepare", "--format", "json"])
+    assert first.exit_code == 0
+    found = [json.loads(line) for line in first.stdout.splitlines()]
+    assert [(one["name"], one["made"]) for one in found] == [
+        ("Kafka's jars", False),
+        ("Kafka's classes", True),
+        ("Spark's classes", True),
+        ("Spark's modules", False),
+    ]
+    assert found[1]["found"] == f"{tmp_path / 'kafka-3145728.jsa'}, 3 MB"
+    assert places == ["broker", "session"]
+    again = CliRunner().invoke(cli, ["--no-config", "prepare", "--format", "pretty"])
+    assert again.stdout.splitlines()[-2] == f"ready  Spark's classes  {tmp_path / 'spark-3145728.jsa'}, 3 MB"
+    assert places == ["broker", "session"]
+
+
+def test_without_java_the_doctor_is_named(places, monkeypatch):
+    monkeypatch.setattr(_archive, "kafka_classes", lambda: None)
+    with pytest.raises(HarnessError, match=r"Kafka's classes cannot be archived.*cdc-conformance doctor"):
+        list(prepare.steps(silent))
+
+
+@pytest.mark.spark
+def test_a_session_that_is_ended_has_ended(session_processes):
+    with ChildEngine(conf=OURS) as engine:
+        engine.started.result()
+        child = engine.pid
+        assert len(session_processes(child)) >= 2
+        assert engine.end(60).result()["code"] == 0
+        assert session_processes(child) == [child]

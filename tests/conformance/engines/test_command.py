@@ -1,0 +1,526 @@
+"""Decoders as subprocesses: an honest one, and one that breaks the protocol in every way that we know."""
+
+import base64
+import datetime as dt
+import json
+import os
+import shlex
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import jsonschema
+import pyarrow as pa
+import pytest
+
+from conformance.engines import command
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Request, Source, write_records
+from conformance.engines.command import CommandEngine, ProtocolBreak, RecordsRaised
+from conformance.judging.judge import Capabilities
+from conformance.judging.output import OutputRow, check_columns, read
+from generators.errors import HarnessError, UsageError
+from generators.model import Column, Deployment, Message, Table
+from generators.sources.mysql import TYPES
+
+ROOT = Path(__file__).resolve().parents[3]
+LIAR = Path(__file__).parent / "command_liars" / "liar.py"
+SCHEMA = jsonschema.Draft202012Validator(command.schema())
+VALUES = (b"a", b"lie", b"\xff\x00", b"", None, "\u2028 é".encode(), b"c")
+EVERYTHING = (("cdc", 0, 0, 99),)
+WITHOUT_LIE = (("cdc", 0, 0, 0), ("cdc", 0, 2, 99))
+
+
+def liar(lie):
+    return f"cmd:{shlex.quote(sys.executable)} {shlex.quote(str(LIAR))} {lie}"
+
+
+def schema_of(part):
+    return jsonschema.Draft202012Validator({**command.schema(), "oneOf": [{"$ref": f"#/$defs/{part}"}]})
+
+
+def asking(decoder, ranges=EVERYTHING, **options):
+    return Request(**{"handle": "h", "ranges": ranges, "decoder": decoder, "level": 1, "deployment": Deployment()} | options)
+
+
+def put(engine, values=VALUES, handle="h"):
+    """Opens records with these values, one partition, and gives their number."""
+    path = engine.directory / f"{handle}.parquet"
+    messages = [
+        Message("cdc", 0, b"k", value, (("h", b"\xfe"),) if i % 2 else (), 1_700_000_000_123) for i, value in enumerate(values)
+    ]
+    write_records(path, messages, range(len(messages)))
+    return engine.open(handle, Source(EVERYTHING, parquet=str(path))).result(20)
+
+
+@pytest.fixture
+def engine():
+    """A function that makes an engine with records open."""
+    made = []
+
+    def make(values=VALUES, **options):
+        made.append(CommandEngine(**{"fmt": "any", "timeout_s": 20} | options))
+        put(made[-1], values)
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def seen(table):
+    """The v of each record's after image, by offset."""
+    return {place[2]: [row.after["v"] for row in rows] for place, rows in read(table, 1).items()}
+
+
+HONEST = {0: ["a"], 1: ["lie"], 2: ["\xff\x00"], 3: [""], 4: [None], 5: ["\u2028 é"], 6: ["c"]}
+
+
+def test_an_honest_decoder_gives_the_level_one_columns(engine):
+    table = engine().decode(asking(liar("honest"))).result(20)
+    check_columns(table.schema, 1, "honest")
+    assert seen(table) == HONEST
+    assert read(table, 1)["cdc", 0, 0] == [
+        OutputRow(0, "ROW", "INSERT", dict.fromkeys(("database", "schema", "table", "keys", "sql")), None, {"v": "a"}, None)
+    ]
+
+
+@pytest.mark.parametrize("way", ["backwards", "late", "loud", "base64", "stubborn"])
+def test_what_the_protocol_allows_changes_nothing(engine, way):
+    assert seen(engine().decode(asking(liar(way))).result(20)) == HONEST
+
+
+def test_a_lone_surrogate_in_an_answer_is_read_as_a_replacement_character(engine):
+    assert seen(engine().decode(asking(liar("lone-surrogate"))).result(20))[1] == ["a\ufffdb"]
+
+
+BREACHES = {
+    "wrong-sequence": (ProtocolBreak, r"seq: 100\d was never sent"),
+    "earlier-batch": (ProtocolBreak, r"seq: 1 was answered already"),
+    "repeated": (ProtocolBreak, r"seq: 2 was answered already"),
+    "print": (ProtocolBreak, r"a line that is no JSON \(.*\): 'got a record'"),
+    "blank": (ProtocolBreak, r"a line that is no JSON"),
+    "invalid-utf-8": (ProtocolBreak, r"a line that is no JSON \(.*\\xff"),
+    "nan": (ProtocolBreak, r"a line that is no JSON"),
+    "huge-line": (ProtocolBreak, r"a line of more than 1000000 bytes"),
+    "unknown-kind": (
+        ProtocolBreak,
+        r"changes\[0\]: kind: 'Row' is unknown; known here: BOOTSTRAP, .*'INSERT'|kind: 'Row' is unknown",
+    ),
+    "unknown-op": (ProtocolBreak, r"changes\[0\]: op: 'UPSERT' is unknown; known here: null, DELETE"),
+    "image-no-map": (ProtocolBreak, r"changes\[0\]: after: must be an object or null, not an array"),
+    "cell-no-text": (ProtocolBreak, r"changes\[0\]: after\.v: must be a string or null, not a number"),
+    "unknown-field": (ProtocolBreak, r"changes\[0\]: colour: unknown; known here: after, before"),
+    "undeclared-field": (ProtocolBreak, r"changes\[0\]: position: not among the `returns` of the decoder's started line"),
+    "negative-row": (ProtocolBreak, r"changes\[0\]: row: must be an integer from 0 on, not -1"),
+    "no-row": (ProtocolBreak, r"changes\[0\]: row: missing"),
+    "no-list": (ProtocolBreak, r"changes: must be an array, not an object"),
+    "sequence-as-text": (ProtocolBreak, r"seq: must be an integer, not a string"),
+    "unknown-type": (ProtocolBreak, r"type: 'change' is unknown; known here: changes, error, ended"),
+    "rows-at-level-one": (ProtocolBreak, r"type: 'rows' is unknown; known here: changes, error, ended"),
+    "array-line": (ProtocolBreak, r"a line that is an array, not an object"),
+    "wrong-batch": (ProtocolBreak, r"batch: 99 is not the batch that is open, 1"),
+    "goes-on": (ProtocolBreak, r"seq: 1 belongs to a batch that has ended"),
+    "closes-stdin": (ProtocolBreak, r"closed its standard input before it .*, and went on running"),
+    "closes-stdout": (ProtocolBreak, r"closed its standard output, and went on running"),
+    "exit-3": (ChildDied, r"ended with exit code 3; (.|\n)*its standard error: last words"),
+    "killed": (ChildDied, r"was killed by SIGKILL"),
+    "half-line": (ChildDied, r"""ended with exit code 0; it closed .* in the middle of a line, '\{"type":"changes","seq":'"""),
+    "dies-after": (ChildDied, r"ended with exit code 4"),
+    "hang": (DecodeTimeout, r"did not end within 3 s: 1 of 7 records answered, missing seq 2 \(cdc/0/1\), seq 3 .*"),
+}
+
+
+@pytest.mark.parametrize("lie", BREACHES)
+def test_a_breach_is_told_and_the_next_call_has_a_fresh_process(engine, session_processes, lie):
+    kind, text = BREACHES[lie]
+    started = engine(timeout_s=3 if lie == "hang" else 20, line_limit=1_000_000)
+    assert started.load(liar(lie), "auto").result(20) == Loaded((1,), Capabilities())
+    first = started.pid
+    with pytest.raises(kind, match=text) as raised:
+        started.decode(asking(liar(lie))).result(20)
+    assert type(raised.value) is kind
+    assert session_processes(first) == []
+    assert seen(started.decode(asking(liar(lie), WITHOUT_LIE)).result(20)) == {n: v for n, v in HONEST.items() if n != 1}
+    assert started.pid not in (None, first)
+
+
+def test_an_end_before_the_end_is_a_breach_while_records_are_still_sent(engine):
+    started = engine([b"lie", *[b"x" * 100_000] * 100])
+    with pytest.raises(ProtocolBreak, match=r"type: 'ended' came before the batch's end was sent"):
+        started.decode(asking(liar("ended-early"))).result(20)
+
+
+@pytest.mark.parametrize(
+    ("lie", "told"),
+    [("no-answer", "seq 2 (cdc/0/1): no answer"), ("error", "seq 2 (cdc/0/1): cannot read that")],
+)
+def test_a_record_that_is_given_up_is_named_and_the_others_keep_their_answers(engine, lie, told):
+    started = engine()
+    started.load(liar(lie), "auto").result(20)
+    first = started.pid
+    with pytest.raises(RecordsRaised) as raised:
+        started.decode(asking(liar(lie))).result(20)
+    assert isinstance(raised.value, DecodeRaised)
+    assert str(raised.value) == f"the decoder gave an error, or no answer, for 1 of 7 records: {told}"
+    assert raised.value.errors == {("cdc", 0, 1): told.partition(": ")[2]}
+    assert seen(raised.value.table) == {n: v for n, v in HONEST.items() if n != 1}
+    assert started.pid == first, "it kept the protocol, and goes on"
+
+
+def test_an_error_without_end_is_cut(engine):
+    with pytest.raises(RecordsRaised, match=r"for 30 of 30 records: (seq \d+ [^;]*; ){8}and 22 more$"):
+        engine([b"lie"] * 30).decode(asking(liar("error"))).result(20)
+
+
+NOISE = r"a line that is no JSON .*'Starting up \.\.\.'.*Expected is a line of type started"
+REFUSALS = {
+    "silent": r"cannot be loaded.*within 1 s",
+    "dies-at-start": r"ended with exit code 1(.|\n)*no such library",
+    "noise-at-start": NOISE,
+    "noise-with-start": NOISE,
+    "refuses": r"the decoder refuses to start: no decoder of any",
+    "other-version": r"speaks version 2 of the protocol; this release speaks 1",
+    "no-version": r"speaks version None of the protocol",
+    "no-levels": r"levels: must list 1, 2 or both",
+    "unknown-claim": r"capabilities\.profile: unknown; known here: columns, kinds, profiles, types",
+    "unknown-return": r"returns\[0\]: 'colour' is unknown; known here: position",
+}
+
+
+@pytest.mark.parametrize("lie", REFUSALS)
+def test_a_decoder_that_does_not_shake_hands_cannot_be_loaded(engine, lie):
+    started = engine(timeout_s=1 if lie == "silent" else 20)
+    with pytest.raises(UsageError, match=REFUSALS[lie]):
+        started.load(liar(lie), "auto").result(20)
+    assert started.pid is None
+
+
+def test_levels_are_what_is_asked_for_and_there(engine):
+    started = engine()
+    assert started.load(liar("level-two-only"), "auto").result(20).levels == (2,)
+    assert started.load(liar("honest"), "changes").result(20).levels == (1,)
+    with pytest.raises(UsageError, match="the decoder has level 2, asked for is level 1"):
+        started.load(liar("level-two-only"), "changes").result(20)
+    with pytest.raises(UsageError, match="the decoder has level 1, asked for is level 2"):
+        started.load(liar("honest"), "rows").result(20)
+
+
+def test_capabilities_are_passed_on(engine):
+    claimed = engine().load(liar("claims"), "auto").result(20).capabilities
+    assert claimed == Capabilities(profiles=("v7*",), kinds=("ROW",))
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        (
+            "cmd:no-such-program-here --x",
+            r"there is no program 'no-such-program-here' on PATH .*\['no-such-program-here', '--x'\]",
+        ),
+        ("cmd:./no/such/file", r"there is no file \./no/such/file"),
+        ("cmd:{tmp}/plain", r"plain is not executable"),
+        ("cmd:{tmp}/bare", r"is no program: a script needs a first line"),
+        ("cmd:'open", r"No closing quotation"),
+        ("cmd:  ", r"names no program"),
+        ("mine.py:decode", r"this engine runs commands"),
+    ],
+)
+def test_a_command_that_cannot_start_is_told_with_what_was_tried(engine, tmp_path, spec, told):
+    (tmp_path / "plain").write_text("x", "utf-8")
+    (tmp_path / "bare").write_text("x", "utf-8")
+    (tmp_path / "bare").chmod(0o755)
+    with pytest.raises(UsageError, match=told):
+        engine().load(spec.format(tmp=tmp_path), "auto").result(20)
+
+
+def test_no_shell_sees_the_command(engine, tmp_path):
+    spec = f"{liar('honest')} ; touch {tmp_path}/made"
+    engine().load(spec, "auto").result(20)
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_mapping_is_refused(engine):
+    with pytest.raises(UsageError, match="--map renames columns of a Spark decoder"):
+        engine().decode(asking(liar("honest"), mapping={"after": "x"})).result(20)
+
+
+def test_records_that_cannot_be_read_fail_the_calls_that_need_them(engine):
+    started = engine()
+    asked = [started.open("gone", Source(EVERYTHING, parquet="/no/such.parquet")), started.decode(asking("cmd:x", handle="gone"))]
+    for future in asked:
+        with pytest.raises(HarnessError, match=r"cannot read records from /no/such\.parquet"):
+            future.result(20)
+    started.release("h")
+    with pytest.raises(HarnessError, match="no records are open under the name 'h'"):
+        started.decode(asking(liar("honest"))).result(20)
+
+
+def test_many_and_large_messages_do_not_block(engine):
+    big = ["x" * 25_000_000, *("é" * 2000 for _ in range(3000))]
+    binary = b"\xff" * 25_000_000
+    found = seen(
+        engine([binary, *(text.encode() for text in big)], timeout_s=60)
+        .decode(asking(liar("honest"), (("cdc", 0, 0, 9999),)))
+        .result(60)
+    )
+    assert found[0] == [binary.decode("latin-1")]
+    assert [found[i + 1][0] == text for i, text in enumerate(big)] == [True] * 3001
+
+
+def test_one_process_serves_call_after_call(engine):
+    started = engine()
+    pids = set()
+    for _ in range(3):
+        assert seen(started.decode(asking(liar("honest"))).result(20)) == HONEST
+        pids.add(started.pid)
+    assert len(pids) == 1
+
+
+def test_a_process_that_dies_between_calls_is_told_once_and_replaced(engine, eventually, session_processes):
+    started = engine()
+    started.load(liar("honest"), "auto").result(20)
+    first = started.pid
+    os.killpg(first, signal.SIGKILL)
+    eventually(lambda: session_processes(first) == [])
+    with pytest.raises(ProtocolBreak, match="the decoder was killed by SIGKILL; it closed its standard output between two calls"):
+        started.decode(asking(liar("honest"))).result(20)
+    assert seen(started.decode(asking(liar("honest"))).result(20)) == HONEST
+
+
+def test_what_is_said_between_calls_is_told_once(engine):
+    started = engine()
+    assert seen(started.decode(asking(liar("afterthought"))).result(20)) == HONEST
+    time.sleep(0.6)
+    with pytest.raises(ProtocolBreak, match="the decoder spoke between two calls: 'by the way"):
+        started.decode(asking(liar("afterthought"))).result(20)
+    assert seen(started.decode(asking(liar("afterthought"))).result(20)) == HONEST
+
+
+def test_the_environment_of_a_call_is_a_process_with_other_variables(engine, monkeypatch):
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    started = engine([b"x"])
+
+    def zone(**conf):
+        return read(started.decode(asking(liar("zone"), conf=conf)).result(20), 1)["cdc", 0, 0][0].after["zone"]
+
+    assert zone() == "Europe/Berlin"
+    assert zone(**{"spark.sql.session.timeZone": "Asia/Kolkata", "spark.sql.ansi.enabled": "true"}) == "Asia/Kolkata"
+    assert zone(TZ="America/New_York", LC_ALL="C.UTF-8") == "America/New_York"
+    assert zone() == "Europe/Berlin"
+
+
+def traffic(path):
+    """The lines of a trace: direction and object."""
+    return [(line[:1].decode(), json.loads(line[2:])) for line in path.read_bytes().splitlines()]
+
+
+def test_a_repartition_deals_the_records_out_to_batches(engine, tmp_path):
+    started = engine(trace=tmp_path / "trace")
+    assert seen(started.decode(asking(liar("honest"), repartition=3)).result(20)) == HONEST
+    batches = []
+    for _, line in traffic(tmp_path / "trace"):
+        if line["type"] == "begin":
+            batches.append([])
+        if line["type"] == "record":
+            batches[-1].append(line["offset"])
+    assert batches == [[2, 5], [1, 4], [0, 3, 6], []]
+
+
+@pytest.mark.parametrize("way", ["honest", "base64", "error", "claims", "backwards"])
+def test_every_line_of_both_directions_is_as_the_schema_says(engine, tmp_path, way):
+    started = engine(trace=tmp_path / "trace")
+    started.load(liar(way), "auto").result(20)
+    asked = asking(liar(way), deployment=Deployment("Asia/Shanghai", compression="lz4"))
+    assert started.decode(asked).exception(20) is None or way == "error"
+    lines = traffic(tmp_path / "trace")
+    assert {mark for mark, _ in lines} == {"<", ">"}
+    assert {line["type"] for _, line in lines} >= {"start", "started", "begin", "record", "changes", "end", "ended"}
+    for mark, line in lines:
+        schema_of("harness" if mark == ">" else "decoder").validate(line)
+    values = [line["value"] for mark, line in lines if line["type"] == "record"]
+    assert [None if v is None else v["text"].encode() if "text" in v else base64.b64decode(v["base64"]) for v in values] == [
+        *VALUES
+    ]
+    assert [v is None or "base64" in v for v in values] == [way == "base64" or v in (None, b"\xff\x00") for v in VALUES]
+
+
+@pytest.mark.parametrize(
+    ("lie", "valid"),
+    [
+        (lie, lie in ("repeated", "wrong-sequence"))
+        for lie in (
+            "repeated",
+            "wrong-sequence",
+            "unknown-kind",
+            "cell-no-text",
+            "image-no-map",
+            "unknown-field",
+            "no-row",
+            "unknown-type",
+            "sequence-as-text",
+            "negative-row",
+            "no-list",
+            "unknown-op",
+        )
+    ],
+)
+def test_the_schema_sees_the_lies_that_one_line_shows(engine, tmp_path, lie, valid):
+    started = engine(trace=tmp_path / "trace")
+    with pytest.raises(ProtocolBreak):
+        started.decode(asking(liar(lie))).result(20)
+    assert all(schema_of("decoder").is_valid(line) for mark, line in traffic(tmp_path / "trace") if mark == "<") is valid
+
+
+def test_the_conversation_of_the_documentation_is_as_the_schema_says():
+    text = (ROOT / "docs" / "any-language.md").read_text("utf-8")
+    spoken = text.split("## A conversation")[1].split("```")[1].strip().replace("\n   ", "").splitlines()
+    lines = [(line[0], json.loads(line[2:])) for line in spoken]
+    assert [line["type"] for _, line in lines].count("record") == 2
+    assert {line["type"] for _, line in lines} == {"start", "started", "begin", "record", "end", "changes", "ended"}
+    for mark, line in lines:
+        schema_of("harness" if mark == ">" else "decoder").validate(line)
+
+
+def test_the_trace_can_be_asked_for_by_a_variable(monkeypatch, tmp_path):
+    monkeypatch.setenv("CDC_CONFORMANCE_TRACE", str(tmp_path / "trace"))
+    with CommandEngine(fmt="any") as started:
+        started.load(liar("honest"), "auto").result(20)
+    assert traffic(tmp_path / "trace")[0] == (">", {"cdc": 1, "type": "start", "format": "any", "levels": [1, 2]})
+
+
+def test_closing_ends_everything_even_what_ignores_sigterm(session_processes):
+    started = CommandEngine(timeout_s=60)
+    put(started)
+    started.decode(asking(liar("stubborn"))).result(20)
+    pid, directory, began = started.pid, started.directory, time.monotonic()
+    assert session_processes(pid) == [pid]
+    started.close()
+    started.close()
+    assert session_processes(pid) == [] and not directory.exists()
+    assert time.monotonic() - began < 10
+    with pytest.raises(HarnessError, match="the engine is closed"):
+        started.decode(asking(liar("honest"))).result(5)
+
+
+def test_closing_stops_what_runs_and_cancels_what_waits(session_processes, eventually):
+    started = CommandEngine(timeout_s=600)
+    put(started)
+    running, waiting = started.decode(asking(liar("hang"))), started.decode(asking(liar("honest")))
+    eventually(lambda: started.pid is not None)
+    pid, began = started.pid, time.monotonic()
+    time.sleep(0.3)
+    started.close()
+    assert time.monotonic() - began < 10
+    with pytest.raises(HarnessError, match="the engine is closed"):
+        running.result(5)
+    assert waiting.cancelled()
+    assert session_processes(pid) == []
+
+
+def test_what_the_decoder_started_is_ended_with_it(tmp_path, session_processes):
+    script = tmp_path / "parent.sh"
+    script.write_text(f"#!/bin/sh\nsleep 600 &\n{shlex.quote(sys.executable)} {shlex.quote(str(LIAR))} honest\n", "utf-8")
+    script.chmod(0o755)
+    started = CommandEngine()
+    started.load(f"cmd:{script}", "auto").result(20)
+    pid = started.pid
+    assert len(session_processes(pid)) == 3
+    started.close()
+    assert session_processes(pid) == []
+
+
+def test_no_thread_is_left_behind():
+    before = threading.active_count()
+    with CommandEngine() as started:
+        started.load(liar("honest"), "auto").result(20)
+    assert threading.active_count() == before
+
+
+TYPED = {
+    "tiny": ("tinyint", -128, pa.int8()),
+    "big": ("bigint", "9223372036854775807", pa.int64()),
+    "huge": ("unsigned-bigint", "18446744073709551615", pa.decimal128(20, 0)),
+    "f": ("float", 0.1, pa.float32()),
+    "d": ("double", "-Infinity", pa.float64()),
+    "s": ("varchar", "é", pa.string()),
+    "b": ("blob", {"base64": "AP8="}, pa.binary()),
+    "day": ("date", "2024-02-29", pa.date32()),
+    "wall": ("datetime-6", "2024-02-29T23:59:59.123456", pa.timestamp("us")),
+    "at": ("timestamp-3", "1969-12-31T23:59:59.9Z", pa.timestamp("us", "UTC")),
+    "left_out": ("int", None, pa.int32()),
+}
+TYPED_TABLE = Table("db", "t", tuple(Column(name, TYPES[kind]) for name, (kind, *_) in TYPED.items()), ("tiny",))
+TYPED_DECODER = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"type": "ended", "batch": asked.get("batch")}
+    if asked["type"] == "start":
+        answer = {"type": "started", "cdc": 1, "levels": [2, 1]}
+    elif asked["type"] == "begin":
+        columns = [column["name"] for column in asked["table"]["columns"]]
+        continue
+    elif asked["type"] == "record":
+        image = json.loads(asked["value"]["text"])
+        assert image.keys() <= set(columns), columns
+        answer = {"type": "rows", "seq": asked["seq"], "rows": [{"row": 0, "kind": "ROW", "op": "INSERT", "after": image}]}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def test_level_two_has_typed_cells(engine, tmp_path):
+    (tmp_path / "typed.py").write_text(TYPED_DECODER, "utf-8")
+    spec = f"cmd:{sys.executable} {tmp_path}/typed.py"
+    value = json.dumps({name: cell for name, (_, cell, _) in TYPED.items() if name != "left_out"})
+    started = engine([value.encode(), b'{"tiny": 128}'], trace=tmp_path / "trace")
+    assert started.load(spec, "auto").result(20).levels == (1, 2)
+    table = started.decode(asking(spec, (("cdc", 0, 0, 0),), level=2, table=TYPED_TABLE)).result(20)
+    check_columns(table.schema, 2, "typed")
+    assert {field.name: field.type for field in table.schema.field("after").type} == {n: kind for n, (*_, kind) in TYPED.items()}
+    row = read(table, 2)["cdc", 0, 0][0]
+    assert row.before is None
+    assert {name: cell and (cell.family, cell.value) for name, cell in row.after.items()} == {
+        "tiny": ("int", -128),
+        "big": ("int", 9223372036854775807),
+        "huge": ("decimal", 18446744073709551615),
+        "f": ("float", 0.10000000149011612),
+        "d": ("double", float("-inf")),
+        "s": ("string", "é"),
+        "b": ("binary", b"\x00\xff"),
+        "day": ("date", dt.date(2024, 2, 29)),
+        "wall": ("timestamp_ntz", 1709251199123456),
+        "at": ("timestamp", -100000),
+        "left_out": None,
+    }
+    with pytest.raises(ProtocolBreak, match=r"rows\[0\]: after\.tiny: 128 does not fit tinyint"):
+        started.decode(asking(spec, level=2, table=TYPED_TABLE)).result(20)
+    for mark, line in traffic(tmp_path / "trace"):
+        schema_of("harness" if mark == ">" else "decoder").validate(line)
+
+
+@pytest.mark.kafka
+def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
+    from generators.publishing import kafka as publishing
+
+    started = engine()
+    messages = [
+        Message("cdc", n % 2, b"k" if n else None, value, (("h", b"\xfe"),), 1_700_000_000_123 + n)
+        for n, value in enumerate(VALUES)
+    ]
+    with publishing.run_topic(kafka.bootstrap, 2) as topic:
+        placed = publishing.publish(kafka.bootstrap, topic, messages).placed
+        ranges = tuple((topic, p, 0, max(one.offset for one in placed if one.partition == p)) for p in (0, 1))
+        assert started.open("k", Source(ranges, bootstrap=kafka.bootstrap, topic=topic)).result(60) == len(VALUES)
+        found = {
+            place[1:]: rows[0].after["v"]
+            for place, rows in read(started.decode(asking(liar("honest"), ranges, handle="k")).result(20), 1).items()
+        }
+        assert found == {(one.partition, one.offset): HONEST[n][0] for n, one in enumerate(placed)}
+        opened = started._opened["k"]
+        first = opened.among(ranges)[0]
+        assert (first.timestamp_ms, first.timestamp_type, first.headers) == (1_700_000_000_123, 0, (("h", b"\xfe"),))
+        beyond = ((topic, 0, 0, 1000),)
+        with pytest.raises(HarnessError, match=rf"offsets 0 to 1000 of {topic}/0 ends at offset 4"):
+            started.open("far", Source(beyond, bootstrap=kafka.bootstrap, topic=topic)).result(60)

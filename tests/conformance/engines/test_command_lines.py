@@ -1,0 +1,161 @@
+"""The lines of the decoder protocol: written without loss, and checked by hand just as the schema checks them."""
+
+import base64
+import json
+import re
+
+import jsonschema
+import orjson
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from conformance.engines import command
+from conformance.engines._command_cells import CellProblem, Cells
+from conformance.engines._command_lines import Answers, Record, maps, parse
+from conformance.engines.command import ProtocolBreak
+from conformance.judging.output import check_columns
+from generators.sources import registry as sources
+
+
+def schema_of(part):
+    return jsonschema.Draft202012Validator({**command.schema(), "oneOf": [{"$ref": f"#/$defs/{part}"}]})
+
+
+@pytest.mark.parametrize("source", ["mysql", "postgresql"])
+def test_every_type_of_the_sources_has_a_form(source):
+    found = {kind.spark for kind in sources.source(source).types.values()}
+    assert len(found) > 10
+    for spark in found:
+        Cells({"c": spark}).structs([{"c": None}, None])
+
+
+@pytest.mark.parametrize(
+    ("spark", "value", "problem"),
+    [
+        ("int", 1.0, "must be an integer"),
+        ("int", True, "must be an integer"),
+        ("int", "0x1", "must be an integer"),
+        ("int", 1 << 31, "does not fit int"),
+        ("decimal(4,2)", "100", r"100 does not fit decimal\(4,2\)"),
+        ("decimal(4,2)", "0.001", "does not fit"),
+        ("decimal(4,2)", 0.5, "must be a decimal's text"),
+        ("decimal(4,2)", "1e1", "must be a decimal's text"),
+        ("boolean", 1, "must be true or false"),
+        ("float", 1e39, "does not fit float"),
+        ("double", "inf", "must be a number, its text, or one of NaN"),
+        ("string", 5, "must be a string, not 5"),
+        ("binary", "AP8=", "must be {"),
+        ("binary", {"base64": "A"}, "is no base64"),
+        ("date", "20240229", "must be a date"),
+        ("date", "2023-02-29", "day is out of range|day 29 must be in range"),
+        ("timestamp", "2024-02-29T00:00:00", "must be a time such as .*Z"),
+        ("timestamp_ntz", "2024-02-29T00:00:00Z", "must be a time"),
+        ("timestamp_ntz", "2024-02-29 00:00:00", "must be a time"),
+    ],
+)
+def test_a_cell_of_another_form_is_refused(spark, value, problem):
+    with pytest.raises(CellProblem) as raised:
+        Cells({"c": spark}).row({"c": value})
+    name, told = raised.value.args
+    assert name == "c"
+    assert re.search(problem, told), told
+
+
+def test_a_column_that_the_table_has_not_is_refused():
+    with pytest.raises(CellProblem, match="the table has no such column; it has c"):
+        Cells({"c": "int"}).row({"d": 1})
+
+
+TEXT = st.text(st.characters(codec="utf-8"))
+
+
+@given(st.binary() | st.none() | TEXT.map(str.encode), st.lists(st.tuples(TEXT, st.binary() | st.none())), st.booleans())
+@example("\u2028\x7f\x00".encode(), [("\x85", None)], False)
+def test_a_record_crosses_without_loss_as_one_line_of_ascii(value, headers, always):
+    line = Record("t", 1, 2, -3, 0, value, value, tuple(headers)).line(7, always)
+    assert line.isascii() and line.endswith(b"\n") and len(line.splitlines()) == 1
+    found = json.loads(line)
+    schema_of("record").validate(found)
+
+    def held(form):
+        return None if form is None else form["text"].encode() if "text" in form else base64.b64decode(form["base64"])
+
+    assert held(found["key"]) == held(found["value"]) == value
+    assert [(h["key"], held(h["value"])) for h in found["headers"]] == headers
+    assert not (always and value is not None and "text" in found["value"])
+
+
+IMAGES = st.lists(st.none() | st.dictionaries(TEXT, st.none() | TEXT))
+
+
+@given(IMAGES)
+def test_images_become_the_map_that_arrow_makes_of_pairs(images):
+    pairs = [None if image is None else list(image.items()) for image in images]
+    assert maps(images) == pa.array(pairs, pa.map_(pa.string(), pa.string()))
+
+
+JUNK = st.sampled_from(
+    [
+        None,
+        True,
+        0,
+        -1,
+        1.5,
+        5,
+        1 << 40,
+        1 << 64,
+        "",
+        "x",
+        "ROW",
+        "INSERT",
+        "7",
+        "-12",
+        [],
+        ["a"],
+        [1],
+        {},
+        {"a": "b"},
+        {"a": None},
+        {"a": 1},
+    ]
+)
+OPTIONAL = (
+    *("op", "before", "after", "database", "schema", "table", "keys", "sql", "error"),
+    *("position", "commit_time_us", "types", "schema_version", "other"),
+)
+CHANGES = st.fixed_dictionaries(
+    {"row": st.just(0) | JUNK, "kind": st.sampled_from(["ROW", "DDL"]) | JUNK},
+    optional=dict.fromkeys(OPTIONAL, JUNK),
+)
+
+
+@given(CHANGES | JUNK)
+def test_our_checks_and_the_schema_agree_on_every_change(change):
+    line = {"type": "changes", "seq": 1, "changes": [change]}
+    answers = Answers(1, None, frozenset(("position", "commit_time_us", "types", "schema_version")))
+    answers.expect(1, 1, [Record("t", 0, 0, 0, 0, None, None, ())])
+    try:
+        answers.take(json.dumps(line).encode(), True)
+    except ProtocolBreak:
+        accepted = False
+    else:
+        accepted = True
+        check_columns(answers.finish().schema, 1, "x")
+    micros = change.get("commit_time_us") if isinstance(change, dict) else None
+    fits = not isinstance(micros, int) or isinstance(micros, bool) or -(1 << 63) <= micros < 1 << 63
+    assert accepted == (schema_of("change").is_valid(change) and fits)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(1 << 60), 1 << 60) | TEXT,
+        lambda some: st.lists(some) | st.dictionaries(TEXT, some),
+    )
+)
+def test_what_is_read_strictly_or_leniently_is_the_same(data):
+    held = {"x": data}
+    assert parse(orjson.dumps(held)) == held
+    with_surrogate = json.dumps({**held, "\n": "\ud800\U0001f600"}).encode()
+    assert parse(with_surrogate) == {**held, "\n": "\ufffd\U0001f600"}

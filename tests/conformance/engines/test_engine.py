@@ -1,0 +1,478 @@
+"""Decoders that misbehave, in a real Spark child; and the parent's side of the protocol against a child without Spark."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+from conformance.cases.catalogue import BUDGETS, Call
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Request, Source, write_records
+from conformance.engines.child import ChildEngine
+from conformance.judging.judge import Capabilities
+from conformance.judging.output import read
+from conformance.running.prepared import Prepared, Settings
+from conformance.running.run import isolate
+from generators.errors import HarnessError, UsageError
+from generators.model import Case, Column, Deployment, Message, Table, Written
+from generators.sources.mysql import TYPES
+from generators.wire_format import FORMATS, get
+
+COUNT = 12
+RANGES = (("cdc", 0, 0, COUNT - 1),)
+TABLE = Table("db", "t", (Column("v", TYPES["varchar"]),))
+CONTRACT = '''
+import os, sys, time
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+def rows(records, after=None):
+    value = F.col("value").cast("string")
+    image = F.create_map(F.lit("v"), value) if after is None else after(value)
+    return records.select(
+        "topic", "partition", "offset", F.lit(0).alias("row"), F.lit("ROW").alias("kind"), F.lit("INSERT").alias("op"),
+        F.lit(None).cast("map<string,string>").alias("before"), image.alias("after"),
+    )
+'''  # fmt: skip
+
+
+def asking(decoder, handle="h"):
+    return Request(handle, RANGES, decoder, 1, Deployment())
+
+
+def test_a_decoder_is_loaded_with_what_it_claims(fake):
+    engine = fake[0]()
+    assert engine.load("fine", "auto").result(20) == Loaded((1,), Capabilities(kinds=("ROW",)))
+
+
+def test_after_a_death_the_next_request_opens_again_what_was_open(fake):
+    make, asked = fake
+    engine = make()
+    assert engine.open("h", Source(RANGES, parquet="p")).result(20) == 3
+    engine.open("gone", Source(RANGES, parquet="q")).result(20)
+    engine.release("gone")
+    with pytest.raises(ChildDied, match=r"exit code 7(.|\n)*last words"):
+        engine.decode(asking("exit")).result(20)
+    with pytest.raises(DecodeRaised, match="told so"):
+        engine.decode(asking("raised")).result(20)
+    first, second = sorted({pid for pid, *_ in asked()}, key=[pid for pid, *_ in asked()].index)
+    assert [op for pid, op, *_ in asked() if pid == first] == ["start", "open", "open", "release", "decode"]
+    assert [(op, handle) for pid, op, handle, _ in asked() if pid == second] == [("start", ""), ("open", "h"), ("decode", "h")]
+
+
+def test_a_call_that_does_not_end_is_a_timeout_and_its_child_is_gone(fake, session_processes):
+    make, asked = fake
+    engine = make(timeout_s=0.3)
+    began = time.monotonic()
+    with pytest.raises(DecodeTimeout, match=r"hang did not end within 0\.3 s"):
+        engine.decode(asking("hang")).result(20)
+    assert time.monotonic() - began < 15
+    assert session_processes(asked()[0][0]) == []
+    with pytest.raises(DecodeRaised):
+        engine.decode(asking("raised")).result(20)
+
+
+@pytest.mark.parametrize("word", ["exit", "hang", "usage"])
+def test_a_decoder_that_cannot_be_loaded_is_a_usage_error(fake, word):
+    engine = fake[0](timeout_s=0.3)
+    with pytest.raises(UsageError, match={"exit": "exit code 7", "hang": "did not end", "usage": "told so"}[word]):
+        engine.load(word, "auto").result(20)
+    assert engine.load("fine", "auto").result(20).levels == (1,)
+
+
+@pytest.mark.parametrize("word", ["exit", "hang", "harness"])
+def test_a_session_that_does_not_start_is_told_with_a_remedy_by_every_request(fake, monkeypatch, word):
+    monkeypatch.setenv("FAKE_START", word)
+    engine = fake[0](start_s=0.5)
+    for future in (engine.started, engine.load("fine", "auto"), engine.open("h", Source(RANGES)), engine.decode(asking("fine"))):
+        with pytest.raises(HarnessError, match=r"Spark did not start: .*Is Java 17 or 21 there.*doctor"):
+            future.result(20)
+
+
+@pytest.mark.parametrize("word", ["exit", "hang", "harness"])
+def test_records_that_cannot_be_read_fail_the_calls_that_need_them(fake, word):
+    engine = fake[0](start_s=0.5)
+    engine.started.result(20)
+    engine.open("h", Source(RANGES, parquet=word))
+    for _ in range(2):
+        with pytest.raises(HarnessError, match="Spark"):
+            engine.decode(asking("fine")).result(20)
+    with pytest.raises(DecodeRaised):
+        engine.decode(asking("raised", "other")).result(20)
+
+
+def test_closing_ends_what_runs_and_cancels_what_waits(fake, session_processes):
+    make, asked = fake
+    engine = make(timeout_s=600)
+    running, waiting = engine.decode(asking("hang")), engine.decode(asking("fine"))
+    while not running.done() and len(asked_safely(asked)) < 2:
+        time.sleep(0.02)
+    directory, began = engine.directory, time.monotonic()
+    engine.close()
+    engine.close()
+    assert time.monotonic() - began < 10
+    assert waiting.cancelled()
+    with pytest.raises(Exception, match=r"Spark process ended|negative|descriptor|closed"):
+        running.result(5)
+    assert session_processes(asked()[0][0]) == []
+    assert not directory.exists()
+
+
+def test_no_child_is_started_after_the_closing(fake, monkeypatch, eventually):
+    gate, ensure = threading.Event(), ChildEngine._ensure
+    monkeypatch.setattr(ChildEngine, "_ensure", lambda self: gate.wait(10) and ensure(self))
+    engine = fake[0]()
+    eventually(engine.started.running)
+    closing = threading.Thread(target=engine.close)
+    closing.start()
+    eventually(lambda: engine._closed)
+    gate.set()
+    closing.join()
+    assert engine._child is None
+    with pytest.raises(HarnessError, match="closed"):
+        engine.started.result(5)
+
+
+def asked_safely(asked):
+    try:
+        return asked()
+    except (OSError, ValueError):
+        return []
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    """One Spark child with twelve records, whose values are the numbers 0 to 11."""
+    path = tmp_path_factory.mktemp("records") / "records.parquet"
+    messages = [Message("cdc", 0, None, b"%d" % i, (("h", b"x"),) if i % 2 else ()) for i in range(COUNT)]
+    write_records(path, messages, range(COUNT))
+    with ChildEngine(timeout_s=60) as started:
+        assert started.open("h", Source(RANGES, parquet=str(path))).result(120) == COUNT
+        yield started
+
+
+@pytest.fixture
+def decoder(tmp_path):
+    """A function that writes a decoder file and gives its specification."""
+
+    def write(text, name="decode", stem="mine"):
+        path = tmp_path / f"{stem}.py"
+        path.write_text(CONTRACT + textwrap.dedent(text), "utf-8")
+        return f"{path}:{name}" if name else str(path)
+
+    return write
+
+
+def values(engine, spec, ranges=RANGES, **more):
+    """The decoded value of each offset."""
+    found = read(engine.decode(Request("h", ranges, spec, 1, Deployment(), **more)).result(), 1)
+    return {offset: rows[0].after["v"] for (_, _, offset), rows in sorted(found.items())}
+
+
+NUMBERS = {i: str(i) for i in range(COUNT)}
+FINE = "def decode(records):\n    return rows(records)\n"
+
+
+@pytest.mark.spark
+def test_a_decoder_file_is_loaded_and_called(engine, decoder):
+    spec = decoder(FINE)
+    assert engine.load(spec, "auto").result() == Loaded((1,), Capabilities())
+    assert values(engine, spec) == NUMBERS
+    assert values(engine, spec, (("cdc", 0, 2, 3), ("cdc", 0, 7, 7))) == {2: "2", 3: "3", 7: "7"}
+    assert values(engine, spec, (), repartition=7) == {}
+
+
+@pytest.mark.spark
+def test_topics_that_share_partitions_and_offsets_are_told_apart(engine, decoder, tmp_path):
+    path, spec = tmp_path / "topics.parquet", decoder(FINE)
+    messages = [Message(topic, 0, None, b"%d" % i) for i in range(3) for topic in ("a", "it's")]
+    write_records(path, messages, [0, 0, 1, 1, 2, 2])
+    assert engine.open("topics", Source((), parquet=str(path))).result() == 6
+    wanted = (("a", 0, 0, 1), ("it's", 0, 2, 2))
+    found = read(engine.decode(Request("topics", wanted, spec, 1, Deployment())).result(), 1)
+    assert sorted(found) == [("a", 0, 0), ("a", 0, 1), ("it's", 0, 2)]
+    engine.release("topics")
+
+
+@pytest.mark.spark
+def test_a_file_that_is_written_anew_is_read_anew(engine, decoder, tmp_path):
+    path, spec = tmp_path / "again.parquet", decoder(FINE)
+    for handle, text in (("again", b"old"), ("again", b"new"), ("other", b"newer")):
+        write_records(path, [Message("cdc", 0, None, text)], [0])
+        assert engine.open(handle, Source((("cdc", 0, 0, 0),), parquet=str(path))).result() == 1
+        found = read(engine.decode(Request(handle, (("cdc", 0, 0, 0),), spec, 1, Deployment())).result(), 1)
+        assert found["cdc", 0, 0][0].after == {"v": text.decode()}
+    engine.release("again")
+    with pytest.raises(DecodeRaised, match="KeyError: 'again'"):
+        engine.decode(Request("again", RANGES, spec, 1, Deployment())).result()
+
+
+@pytest.mark.spark
+def test_records_have_the_shape_of_the_kafka_source(engine, decoder):
+    spec = decoder("""
+        def decode(records):
+            return rows(records, lambda value: F.create_map(F.lit("v"), F.concat(
+                F.lit(records.schema.simpleString()), F.when(F.col("headers").isNull(), " none").otherwise(" some"))))
+    """)
+    shape = (
+        "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,timestamp:timestamp,timestampType:int,"
+        "headers:array<struct<key:string,value:binary>>>"
+    )
+    found = values(engine, spec)
+    assert (found[0], found[1]) == (f"{shape} none", f"{shape} some")
+
+
+@pytest.mark.spark
+def test_functions_of_a_file_reach_the_python_workers(engine, decoder):
+    spec = decoder(
+        """
+        OFFSET = 100
+        def shifted(batches):
+            for batch in batches:
+                numbers = [int(value.as_py()) + OFFSET for value in batch.column(0)]
+                yield pa.record_batch([pa.array(numbers), batch.column(1)], ["n", "offset"])
+        def decode(records):
+            found = records.select("value", "offset").mapInArrow(shifted, "n bigint, offset bigint")
+            return rows(records.drop("value").join(found, "offset").withColumn("value", F.col("n").cast("string").cast("binary")))
+    """,
+        stem="udf",
+    )
+    assert values(engine, spec, (("cdc", 0, 0, 2),)) == {0: "100", 1: "101", 2: "102"}
+
+
+@pytest.mark.spark
+def test_noise_on_standard_output_disturbs_nothing(engine, decoder):
+    spec = decoder("""
+        print('{"rows": 1}')
+        def decode(records, deployment=None):
+            print('{"error": "usage"}', flush=True)
+            os.write(1, b'{"x":1}\\n')
+            sys.stderr.write("\\x1b[31mred\\n")
+            return rows(records, lambda value: F.create_map(F.lit("v"), F.lit(deployment.time_zone)))
+    """)
+    assert set(values(engine, spec).values()) == {"UTC"}
+
+
+@pytest.mark.spark
+def test_a_column_is_renamed_by_mapping(engine, decoder):
+    spec = decoder("def decode(records):\n    return rows(records).withColumn('image', F.struct('after')).drop('after')\n")
+    with pytest.raises(UsageError, match=r"no column 'after'.*--map"):
+        values(engine, spec)
+    assert values(engine, spec, mapping={"after": "image.after"}) == NUMBERS
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("text", "name", "level", "said"),
+    [
+        ("def decode(records:\n", "decode", "auto", r"cannot be imported: SyntaxError"),
+        (
+            "import no_such_module\n",
+            "decode",
+            "auto",
+            "cannot be imported: ModuleNotFoundError: No module named 'no_such_module'",
+        ),
+        ("raise SystemExit(3)\n", "decode", "auto", "cannot be imported: SystemExit: 3"),
+        ("1 / 0\n", "decode", "auto", "cannot be imported: ZeroDivisionError"),
+        (FINE, "decoed", "auto", "has no 'decoed'; it has decode"),
+        ("x = 1\n", "", "auto", "nothing for --level auto"),
+        ("decode = 5\n", "decode", "auto", "is int, not a function"),
+        ("decode = 5\n", "", "auto", "is int, not a function"),
+        ("def decode():\n    return None\n", "decode", "auto", r"signature \(\) does not take \(records\)"),
+        ("def decode(records, other):\n    return None\n", "decode", "auto", r"does not take \(records\)"),
+        ("def decode_rows(records):\n    return None\n", "decode_rows", "auto", r"does not take \(records, table\)"),
+        (FINE, "decode", "rows", r"does not take \(records, table\)"),
+        (
+            "class D:\n    def __init__(self, x): ...\n    def decode(self, records): ...\n",
+            "D",
+            "auto",
+            r"D\(\) raised TypeError",
+        ),
+        ("CAPABILITIES = {'kind': ['ROW']}\n" + FINE, "decode", "auto", r"CAPABILITIES has \['kind'\]"),
+        ("CAPABILITIES = 5\n" + FINE, "decode", "auto", "CAPABILITIES must map"),
+        ("CAPABILITIES = {'kinds': 'ROW'}\n" + FINE, "decode", "auto", "CAPABILITIES must map"),
+    ],
+)
+def test_a_decoder_that_cannot_be_loaded_is_told_in_words(engine, decoder, text, name, level, said):
+    with pytest.raises(UsageError, match=said) as caught:
+        engine.load(decoder(text, name), level).result()
+    assert "Traceback" not in str(caught.value)
+
+
+@pytest.mark.spark
+def test_a_decoder_that_is_not_there(engine, tmp_path):
+    with pytest.raises(UsageError, match=r"there is no file .*none\.py"):
+        engine.load(f"{tmp_path}/none.py:decode", "auto").result()
+    with pytest.raises(UsageError, match="cannot be imported: ModuleNotFoundError"):
+        engine.load("no.such.module:decode", "auto").result()
+
+
+@pytest.mark.spark
+def test_both_levels_in_a_class_a_module_and_a_file(engine, decoder):
+    both = "def decode_rows(self_or_records, *more, deployment=None): ...\ndef decode(*records): ...\n"
+    assert engine.load(decoder(both, "", "both"), "auto").result().levels == (1, 2)
+    assert engine.load(decoder(both, "", "both"), "rows").result().levels == (2,)
+    kind = """
+        CAPABILITIES = {"profiles": ("v7*",)}
+        class D:
+            def decode(self, records): ...
+            def decode_rows(self, records, table): ...
+    """
+    loaded = engine.load(decoder(kind, "D", "kind"), "changes").result()
+    assert loaded == Loaded((1,), Capabilities(profiles=("v7*",)))
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        ("None", "returned NoneType, not a DataFrame"),
+        ("rows(records).collect()", "returned list, not a DataFrame"),
+        ("rows(records).toPandas()", "returned DataFrame, not a DataFrame|not a DataFrame"),
+        ("rows(records).drop('op', 'row')", "no column 'row'; no column 'op'"),
+        ("rows(records).withColumn('after', F.lit('x'))", "column 'after' is string"),
+        ("rows(records).select('*', 'row')", "2 columns 'row'"),
+        ("rows(records).withColumn('keys', F.lit('id'))", "column 'keys' is string"),
+    ],
+)
+def test_a_decoder_that_returns_something_else(engine, decoder, result, said):
+    with pytest.raises(UsageError, match=said):
+        values(engine, decoder(f"def decode(records):\n    return {result}\n"))
+
+
+@pytest.mark.spark
+def test_text_that_is_no_utf_8_comes_back_as_its_bytes(engine, decoder):
+    spec = decoder("""
+        def decode(records):
+            return rows(records, lambda value: F.create_map(F.lit("v"), F.unhex(F.lit("61FF")).cast("string")))
+    """)
+    assert set(values(engine, spec).values()) == {"a\\xff"}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "body",
+    ["raise ValueError('told so')", "return rows(records, lambda value: F.create_map(F.lit('v'), F.raise_error('told so')))"],
+)
+def test_a_decoder_that_raises(engine, decoder, body):
+    spec = decoder(f"def decode(records):\n    {body}\n")
+    with pytest.raises(DecodeRaised, match="told so") as caught:
+        values(engine, spec)
+    assert "\tat " not in str(caught.value)
+    assert values(engine, decoder(FINE, stem="after")) == NUMBERS
+
+
+class Counting:
+    """An engine that counts the decode calls of another."""
+
+    def __init__(self, engine):
+        self.engine, self.calls = engine, 0
+
+    def decode(self, request):
+        self.calls += 1
+        return self.engine.decode(request)
+
+
+def prepared(spec):
+    """A call of twelve cases of a message each, and the run that it belongs to."""
+    messages = [Message("cdc", 0, None, b"%d" % i) for i in range(COUNT)]
+    cases = tuple(Case(f"c{i}", FORMATS[0], "p", Deployment(), 1, (TABLE,), (Written(m, ()),)) for i, m in enumerate(messages))
+    call = Call(FORMATS[0], Deployment(), 1, cases)
+    places = {id(m): ("cdc", 0, i) for i, m in enumerate(messages)}
+    loaded = Loaded((1,), Capabilities())
+    return call, Prepared(get(FORMATS[0]), spec, loaded, [call], places, "h", [], 0, [], 0.0, frozenset())
+
+
+@pytest.mark.spark
+def test_the_messages_that_raise_are_found_and_the_others_decoded(engine, decoder):
+    spec = decoder("""
+        def decode(records):
+            bad = F.col("value").cast("string").isin("3", "10")
+            return rows(records, lambda value: F.create_map(F.lit("v"), F.when(bad, F.raise_error("no")).otherwise(value)))
+    """)
+    call, one = prepared(spec)
+    counting = Counting(engine)
+    outputs, guilty = isolate(Settings((FORMATS[0],), BUDGETS["smoke"], 1), counting, one, call)
+    assert {case.id for case, _ in guilty} == {"c3", "c10"}
+    assert all("no" in why for _, why in guilty)
+    assert sorted(offset for _, _, offset in outputs) == [i for i in range(COUNT) if i not in (3, 10)]
+    assert counting.calls <= 2 * 2 * 5
+
+
+@pytest.mark.spark
+def test_isolation_gives_up_after_its_calls(engine, decoder, monkeypatch):
+    monkeypatch.setattr("conformance.running.run.ISOLATION_CALLS", 3)
+    call, one = prepared(decoder("def decode(records):\n    raise ValueError('always')\n"))
+    outputs, guilty = isolate(Settings((FORMATS[0],), BUDGETS["smoke"], 1), engine, one, call)
+    assert outputs == {}
+    assert sorted(case.id for case, _ in guilty) == sorted(case.id for case in call.cases)
+    assert any("not isolated within 3 calls" in why for _, why in guilty)
+
+
+@pytest.mark.spark
+def test_a_decoder_that_never_ends_is_killed_and_the_next_call_works(engine, decoder, session_processes, monkeypatch):
+    spec = decoder("""
+        def sleeper(batches):
+            time.sleep(600)
+            yield from batches
+        def decode(records):
+            return rows(records.mapInArrow(sleeper, records.schema))
+    """)
+    child = engine._child.pid
+    assert session_processes(child)
+    monkeypatch.setattr(engine, "_timeout_s", 2)
+    with pytest.raises(DecodeTimeout, match=r"mine\.py:decode did not end within 2 s"):
+        values(engine, spec)
+    monkeypatch.undo()
+    assert values(engine, decoder(FINE, stem="after")) == NUMBERS
+    assert session_processes(child) == []
+
+
+@pytest.mark.spark
+def test_a_decoder_that_kills_its_jvm_costs_its_call_alone(engine, decoder, session_processes):
+    spec = decoder("def decode(records):\n    records.sparkSession._jvm.java.lang.System.exit(3)\n    return rows(records)\n")
+    child = engine._child.pid
+    with pytest.raises(ChildDied, match="exit code 70"):
+        values(engine, spec)
+    assert values(engine, decoder(FINE, stem="after")) == NUMBERS
+    assert session_processes(child) == []
+
+
+PARENT = """
+import sys, threading
+from conformance.engines.child import ChildEngine
+from conformance.engines.base import Source, Request
+from generators.model import Deployment
+engine = ChildEngine(timeout_s=600)
+engine.open("h", Source((), parquet=sys.argv[1])).result()
+print(engine._child.pid, flush=True)
+if sys.argv[2]:
+    engine.decode(Request("h", (("cdc", 0, 0, 0),), sys.argv[2], 1, Deployment()))
+threading.Event().wait()
+"""
+
+
+@pytest.mark.spark
+def test_nothing_outlives_a_parent_that_is_killed(decoder, tmp_path, session_processes, eventually):
+    records, started = tmp_path / "r.parquet", tmp_path / "started"
+    write_records(records, [Message("cdc", 0, None, b"0")], [0])
+    spec = decoder(f"""
+        def decode(records):
+            open({str(started)!r}, "w").close()
+            time.sleep(600)
+    """)
+    argv = [sys.executable, "-c", PARENT, str(records), spec]
+    parent = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)})
+    try:
+        child = int(parent.stdout.readline())
+        eventually(started.exists)
+        assert len(session_processes(child)) >= 2
+    finally:
+        os.kill(parent.pid, signal.SIGKILL)
+        parent.wait()
+        parent.stdout.close()
+    eventually(lambda: session_processes(child) == [])

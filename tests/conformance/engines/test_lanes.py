@@ -1,0 +1,147 @@
+"""Several calls under way in one child: which go together, and whose fault it is when the child is lost."""
+
+import io
+import json
+import threading
+from dataclasses import replace
+
+import pytest
+
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Request, Source
+from conformance.engines.child import DECODERS
+from conformance.engines.specs import LIAR
+from generators.errors import HarnessError
+from generators.model import Deployment
+from spark_checks.services import worker
+
+RANGES = (("cdc", 0, 0, 0),)
+LATE = f"{DECODERS}.late"
+RAISED = f"{DECODERS}.raised"
+CONF = {"spark.sql.ansi.enabled": "false"}
+
+
+def asking(decoder, **more):
+    return replace(Request("h", RANGES, decoder, 1, Deployment()), **more)
+
+
+def outcome(future):
+    """The error that a request came to, all of those here do: its type and first words."""
+    error = future.exception(20)
+    return type(error), str(error).splitlines()[0].split(" Spark")[0]
+
+
+SAID_SO, SAID_LATE = (DecodeRaised, "told so"), (DecodeRaised, "late")
+
+
+@pytest.mark.parametrize("second", [asking(RAISED), asking(f"{LIAR}x/y.raised"), asking(RAISED, level=2)])
+def test_calls_of_our_own_decoders_go_together(fake, second):
+    engine = fake[0]()
+    first, other = engine.decode(asking(LATE)), engine.decode(second)
+    assert (outcome(first), outcome(other)) == (SAID_LATE, SAID_SO)
+
+
+def test_calls_go_together_under_settings_that_are_equal(fake):
+    engine = fake[0]()
+    assert outcome(engine.decode(asking(RAISED))) == SAID_SO
+    first, other = (engine.decode(asking(decoder, conf=CONF)) for decoder in (LATE, RAISED))
+    assert (outcome(first), outcome(other)) == (SAID_LATE, SAID_SO)
+
+
+def test_other_records_are_read_beside_a_call(fake):
+    engine = fake[0]()
+    first = engine.decode(asking(LATE))
+    assert engine.open("other", Source(RANGES, parquet="p")).result(20) == 3
+    assert outcome(first) == SAID_LATE
+
+
+@pytest.mark.parametrize(
+    "second",
+    [asking("mine.raised"), asking(RAISED, conf=CONF), "open the same", "load", "release"],
+)
+def test_what_does_not_go_together_waits(fake, second):
+    make, asked = fake
+    engine = make(timeout_s=0.5)
+    first = engine.decode(asking(LATE))
+    match second:
+        case Request():
+            other = engine.decode(second)
+            assert (outcome(first)[0], outcome(other)) == (DecodeTimeout, SAID_SO)
+        case "open the same":
+            assert engine.open("h", Source(RANGES, parquet="p")).result(20) == 3
+        case "load":
+            assert engine.load("fine", "auto").result(20).levels == (1,)
+        case "release":
+            engine.release("h")
+            assert outcome(engine.decode(asking("mine.raised"))) == SAID_SO
+    assert outcome(first)[0] is DecodeTimeout
+    children = list(dict.fromkeys(pid for pid, *_ in asked()))
+    assert [op for pid, op, *_ in asked() if pid == children[0]] == ["start", "decode"]
+
+
+def test_no_more_calls_than_lanes_are_under_way(fake):
+    make, asked = fake
+    engine = make(timeout_s=0.5)
+    futures = [engine.decode(asking(LATE)) for _ in range(3)]
+    for future in futures:
+        assert outcome(future)[0] is DecodeTimeout
+    children = list(dict.fromkeys(pid for pid, *_ in asked()))
+    # Two at once, then each of them by itself, then the third, which was never under way with another.
+    assert [sum(pid == child and op == "decode" for pid, op, *_ in asked()) for child in children] == [2, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("word", "error"), [("exit", ChildDied), ("hang", DecodeTimeout)])
+@pytest.mark.parametrize("first", [True, False])
+def test_of_two_calls_the_one_that_loses_the_child_is_told_from_the_other(fake, session_processes, word, error, first):
+    make, asked = fake
+    engine = make(timeout_s=0.5)
+    assert engine.open("h", Source(RANGES, parquet="p")).result(20) == 3
+    guilty, other = f"{DECODERS}.{word}", LATE if not first else RAISED
+    futures = {name: engine.decode(asking(name)) for name in ((guilty, other) if first else (other, guilty))}
+    assert outcome(futures[guilty])[0] is error
+    # `late` is never answered when it is by itself.
+    assert outcome(futures[other])[0] is (DecodeRaised if first else DecodeTimeout)
+    for pid in {pid for pid, *_ in asked()}:
+        mine = [(op, name) for child, op, _, name in asked() if child == pid]
+        assert mine[:2] == [("start", ""), ("open", "")]
+    again = [name for _, op, _, name in asked() if op == "decode"]
+    assert again.count(guilty) == 2
+    assert outcome(engine.decode(asking(RAISED))) == SAID_SO
+    engine.close()
+    assert session_processes(asked()[0][0]) == []
+
+
+def test_closing_ends_both_calls(fake, eventually):
+    make, asked = fake
+    engine = make(timeout_s=600)
+    engine.started.result(20)
+    futures = [engine.decode(asking(LATE)) for _ in range(2)]
+    eventually(lambda: len(asked()) == 3)
+    engine.close()
+    for future in (*futures, engine.decode(asking(LATE))):
+        with pytest.raises(HarnessError, match="closed"):
+            future.result(5)
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_a_worker_whose_parent_is_gone_finishes_only_what_is_short(monkeypatch, busy):
+    """The request has been read and not yet begun when standard input ends: a moment at which the worker seems idle."""
+    killed, served, released = [], threading.Event(), threading.Event()
+
+    def serve(lane):
+        served.set()
+        while (request := lane.get()) is not None:
+            assert request["lane"] == 1
+            released.wait(10)
+            lane.task_done()
+
+    monkeypatch.setattr(worker, "GRACE_S", 0.5)
+    monkeypatch.setattr(worker.os, "killpg", lambda group, signal: killed.append(signal))
+    monkeypatch.setattr(worker.sys, "stdin", io.StringIO(json.dumps({"id": 1, "op": "decode", "lane": 1}) + "\n"))
+    first = worker.queue.Queue()
+    if not busy:
+        released.set()
+    worker._read(first, serve)
+    assert served.is_set()
+    assert bool(killed) is busy
+    assert first.get(timeout=1) is None
+    released.set()

@@ -1,0 +1,304 @@
+"""Literal tables of DESIGN 4: what equals what, and which Spark types a logical type may be returned in."""
+
+import datetime as dt
+import math
+from decimal import Decimal
+
+import pytest
+
+from conformance.judging.compare import ACCEPTED, Typed, exact_json, null_is_fine, same_json, same_text, same_value
+from generators.model import Cell, Json, Logical, State, ZeroDate
+from generators.sources import mysql, postgresql
+
+TYPES = mysql.TYPES
+SECOND = mysql.MICROS
+MOMENT = mysql.wall("2024-02-29 23:59:59.123456")
+LABELS = TYPES["enum-quoted"]
+"""it's | a,b | say "hi" | (empty) | 汉字"""
+
+EQUAL = [
+    ("tinyint", -128, Typed("int", -128)),
+    ("tinyint", -128, Typed("decimal", -128)),
+    ("unsigned-bigint", (1 << 64) - 1, Typed("decimal", (1 << 64) - 1)),
+    ("bigint", (1 << 53) + 1, Typed("int", (1 << 53) + 1)),
+    ("bool", 1, Typed("int", 1)),
+    ("year", 2155, Typed("int", 2155)),
+    ("decimal-10-2", Decimal("1.50"), Typed("decimal", Decimal("1.5"))),
+    ("decimal-10-2", Decimal("2.00"), Typed("decimal", 2)),
+    ("decimal-10-0", Decimal(123), Typed("int", 123)),
+    ("decimal-38-10", Decimal("1.1234567890"), Typed("decimal", Decimal("1.123456789"))),
+    ("decimal-65-30", Decimal("1.5"), Typed("string", "1.500")),
+    ("decimal-65-30", Decimal("1" + "0" * 33 + "1"), Typed("string", "1" + "0" * 33 + "1")),
+    ("float", mysql.to_float32(3.14), Typed("float", mysql.to_float32(3.14))),
+    ("float", mysql.to_float32(3.14), Typed("double", 3.14)),
+    ("double", 1 / 3, Typed("double", 1 / 3)),
+    ("double", 5e-324, Typed("double", 5e-324)),
+    ("bit-1", 1, Typed("boolean", True)),
+    ("bit-1", 0, Typed("boolean", False)),
+    ("bit-1", 1, Typed("int", 1)),
+    ("bit-8", 255, Typed("int", 255)),
+    ("bit-64", (1 << 64) - 1, Typed("decimal", (1 << 64) - 1)),
+    ("varchar", "汉\x00😀", Typed("string", "汉\x00😀")),
+    ("varchar", "", Typed("string", "")),
+    ("blob", b"\xff\x00", Typed("binary", b"\xff\x00")),
+    ("date", dt.date(1582, 10, 4), Typed("date", dt.date(1582, 10, 4))),
+    ("date", dt.date(2024, 2, 29), Typed("string", "2024-02-29")),
+    ("date", ZeroDate(), Typed("string", "0000-00-00")),
+    ("date", ZeroDate(2024), Typed("string", "2024-00-00")),
+    ("datetime-6", MOMENT, Typed("timestamp_ntz", MOMENT)),
+    ("datetime-6", MOMENT, Typed("string", "2024-02-29 23:59:59.123456")),
+    ("datetime-0", ZeroDate(), Typed("string", "0000-00-00 00:00:00")),
+    ("datetime-3", ZeroDate(2024, 0, 0, 500_000), Typed("string", "2024-00-00 00:00:00.500")),
+    ("timestamp-6", MOMENT, Typed("timestamp", MOMENT)),
+    ("timestamp-0", ZeroDate(), Typed("string", "0000-00-00 00:00:00")),
+    ("time-0", -mysql.TIME_LIMIT, Typed("string", "-838:59:59")),
+    ("time-0", SECOND, Typed("string", "00:00:01")),
+    ("time-3", -500_000, Typed("string", "-00:00:00.500")),
+    ("time-3", 500_000, Typed("string", "00:00:00.5")),
+    ("time-6", mysql.TIME_LIMIT, Typed("interval", mysql.TIME_LIMIT)),
+    ("time-6", -1, Typed("interval", -1)),
+    ("enum-quoted", 2, Typed("int", 2)),
+    ("enum-quoted", 2, Typed("string", "a,b")),
+    ("enum-quoted", 0, Typed("string", "")),
+    ("enum-quoted", 0, Typed("int", 0)),
+    ("set", 0b101, Typed("int", 5)),
+    ("set", 0b101, Typed("string", "a,c")),
+    ("set", 0b101, Typed("array", ["a", "c"])),
+    ("set", 0, Typed("string", "")),
+    ("set", 0, Typed("array", [])),
+    ("set-64", 1 << 63, Typed("decimal", 1 << 63)),
+    ("json", Json({"a": [1, None, True], "b": "x"}), Typed("string", '{ "b":"x", "a":[1,null,true] }')),
+    ("json", Json(9007199254740993), Typed("string", "9007199254740993")),
+    ("json", Json(1.5), Typed("string", "1.50")),
+    ("json", Json(1e20), Typed("string", "100000000000000000000")),
+    ("json", Json(None), Typed("string", "null")),
+]
+
+UNEQUAL = [
+    ("unsigned-bigint", (1 << 64) - 1, Typed("int", -1)),
+    ("bigint", (1 << 53) + 1, Typed("int", 1 << 53)),
+    ("int", 1, Typed("decimal", Decimal("1.5"))),
+    ("year", 2024, Typed("int", 24)),
+    ("decimal-10-2", Decimal("1.50"), Typed("decimal", Decimal("1.51"))),
+    ("decimal-65-30", Decimal("1.5"), Typed("string", "1.6")),
+    ("decimal-65-30", Decimal("1.5"), Typed("string", "one and a half")),
+    ("decimal-65-30", Decimal("1.5"), Typed("string", "NaN")),
+    ("float", mysql.to_float32(3.14), Typed("float", mysql.to_float32(3.1400003))),
+    ("double", 1 / 3, Typed("double", mysql.to_float32(1 / 3))),
+    ("double", 0.1 + 0.2, Typed("double", 0.3)),
+    ("bit-1", 1, Typed("boolean", False)),
+    ("bit-8", 1, Typed("boolean", True)),
+    ("varchar", "a", Typed("string", "a ")),
+    ("varchar", "é", Typed("string", "e\u0301")),
+    ("blob", b"ab", Typed("binary", b"ab\x00")),
+    ("date", dt.date(2024, 2, 29), Typed("date", dt.date(2024, 2, 28))),
+    ("date", ZeroDate(), Typed("date", dt.date(1, 1, 1))),
+    ("date", ZeroDate(), Typed("string", "0002-11-30")),
+    ("datetime-6", MOMENT, Typed("timestamp_ntz", MOMENT - 456)),
+    ("datetime-6", MOMENT, Typed("string", "2024-02-29 23:59:59.123")),
+    ("datetime-0", ZeroDate(), Typed("timestamp_ntz", 0)),
+    ("timestamp-6", MOMENT, Typed("timestamp", MOMENT + 3600 * SECOND)),
+    ("timestamp-0", ZeroDate(), Typed("timestamp", 0)),
+    ("time-0", SECOND, Typed("string", "0:00:01")),
+    ("time-0", SECOND, Typed("string", "00:00:01\n")),
+    ("time-0", -SECOND, Typed("string", "00:00:01")),
+    ("time-6", -1, Typed("interval", 1)),
+    ("enum-quoted", 2, Typed("string", "2")),
+    ("enum-quoted", 2, Typed("int", 1)),
+    ("set", 0b101, Typed("string", "c,a")),
+    ("set", 0b101, Typed("string", "5")),
+    ("set", 0b101, Typed("int", 4)),
+    ("json", Json({"a": 1}), Typed("string", '{"a":1,"b":null}')),
+    ("json", Json(9007199254740993), Typed("string", "9007199254740992")),
+    ("json", Json(9007199254740993), Typed("string", "9.007199254740992E15")),
+    ("json", Json("1"), Typed("string", "1")),
+    ("json", Json(True), Typed("string", "1")),
+    ("json", Json(1), Typed("string", "true")),
+    ("json", Json(None), Typed("string", "")),
+    ("json", Json({"a": 1}), Typed("string", '{"a":1')),
+    ("json", Json(1.5), Typed("string", "1" + "0" * 400)),
+    ("json", Json([]), Typed("string", "[" * 200_000)),
+]
+
+FOREIGN_FAMILIES = [
+    ("int", 1, Typed("string", "1")),
+    ("int", 1, Typed("double", 1.0)),
+    ("bool", 1, Typed("boolean", True)),
+    ("year", 2024, Typed("date", dt.date(2024, 1, 1))),
+    ("decimal-10-2", Decimal("1.50"), Typed("string", "1.50")),
+    ("decimal-38-10", Decimal("1.5"), Typed("string", "1.5")),
+    ("decimal-10-2", Decimal("2.00"), Typed("int", 2)),
+    ("decimal-10-2", Decimal("1.50"), Typed("double", 1.5)),
+    ("double", 1.0, Typed("float", 1.0)),
+    ("double", 1.0, Typed("string", "1.0")),
+    ("bit-8", 5, Typed("string", "5")),
+    ("bit-8", 5, Typed("binary", b"\x05")),
+    ("varchar", "a", Typed("binary", b"a")),
+    ("blob", b"a", Typed("string", "a")),
+    ("date", dt.date(2024, 2, 29), Typed("timestamp", MOMENT)),
+    ("datetime-6", MOMENT, Typed("timestamp", MOMENT)),
+    ("timestamp-6", MOMENT, Typed("timestamp_ntz", MOMENT)),
+    ("timestamp-6", MOMENT, Typed("string", "2024-02-29 23:59:59.123456")),
+    ("time-0", SECOND, Typed("int", SECOND)),
+    ("enum-quoted", 2, Typed("decimal", 2)),
+    ("json", Json({"a": 1}), Typed("struct<a: int32>", {"a": 1})),
+]
+
+
+POSTGRESQL = [
+    ("boolean", 1, Typed("boolean", True), True),
+    ("boolean", 0, Typed("boolean", True), False),
+    ("varbit-63", 5, Typed("int", 5), True),
+    ("bit-64", 1 << 63, Typed("decimal", 1 << 63), True),
+    ("numeric", Decimal("10.00"), Typed("string", "10"), True),
+    ("numeric", Decimal(10), Typed("string", "1E+1"), True),
+    ("numeric", Decimal(10), Typed("string", "10.01"), False),
+    ("numeric", Decimal(10), Typed("decimal", 10), True),
+    ("money", Decimal("-12.34"), Typed("decimal", Decimal("-12.34")), True),
+    ("money", Decimal("-12.34"), Typed("string", "-$12.34"), False),
+    ("real", math.nan, Typed("float", math.nan), True),
+    ("double-precision", math.nan, Typed("double", math.nan), True),
+    ("double-precision", math.nan, Typed("double", 0.0), False),
+    ("double-precision", 0.0, Typed("double", math.nan), False),
+    ("double-precision", math.inf, Typed("double", math.inf), True),
+    ("real", math.inf, Typed("float", -math.inf), False),
+    ("char", "a".ljust(16), Typed("string", "a".ljust(16)), True),
+    ("char", "a".ljust(16), Typed("string", "a"), False),
+    ("uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", Typed("string", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"), True),
+    ("interval", "1 mon", Typed("string", "30 days"), False),
+    ("time-6", mysql.DAY, Typed("string", "24:00:00"), True),
+    ("date", dt.date(1, 1, 1), Typed("date", dt.date(1, 1, 1)), True),
+    ("timestamp-6", postgresql.TIMESTAMP_MIN, Typed("timestamp_ntz", postgresql.TIMESTAMP_MIN), True),
+    ("timestamp-6", postgresql.TIMESTAMP_MIN, Typed("string", "0001-01-01 00:00:00.000000"), True),
+    ("timestamptz-6", -1, Typed("timestamp", -1), True),
+    ("jsonb", Json({"a": [1]}), Typed("string", '{"a" : [ 1 ]}'), True),
+    ("integer-array", Json([1, None]), Typed("string", "[1,null]"), True),
+    ("integer-array", Json([1, None]), Typed("array", [1, None]), False),
+    ("hstore", Json({"a": None}), Typed("string", '{"a":"null"}'), False),
+]
+
+
+def cell(slug, value):
+    return Cell(State.VALUE, TYPES[slug], value)
+
+
+def name(row):
+    slug, value, typed = row
+    return f"{slug}-{value!r}-{typed.family}-{typed.value!r}"[:80].encode("ascii", "backslashreplace").decode()
+
+
+@pytest.mark.parametrize(("slug", "value", "typed"), EQUAL, ids=map(name, EQUAL))
+def test_equal(slug, value, typed):
+    assert mysql.fits(TYPES[slug], value)
+    assert same_value(cell(slug, value), typed)
+
+
+@pytest.mark.parametrize(("slug", "value", "typed"), UNEQUAL, ids=map(name, UNEQUAL))
+def test_not_equal_although_the_spark_type_is_accepted(slug, value, typed):
+    assert typed.family in ACCEPTED[TYPES[slug].logical]
+    assert not same_value(cell(slug, value), typed)
+
+
+@pytest.mark.parametrize(("slug", "value", "typed"), FOREIGN_FAMILIES, ids=map(name, FOREIGN_FAMILIES))
+def test_a_spark_type_off_the_list_is_a_mismatch_whatever_it_holds(slug, value, typed):
+    assert not same_value(cell(slug, value), typed)
+
+
+@pytest.mark.parametrize(("slug", "value", "typed", "same"), POSTGRESQL)
+def test_values_of_postgresql(slug, value, typed, same):
+    kind = postgresql.TYPES[slug]
+    assert postgresql.fits(kind, value)
+    assert same_value(Cell(State.VALUE, kind, value), typed) is same
+
+
+def test_every_logical_type_has_accepted_families_and_is_in_the_tables():
+    assert set(ACCEPTED) == set(Logical)
+    for rows in (EQUAL, UNEQUAL):
+        assert {TYPES[slug].logical for slug, _, _ in rows} == set(Logical)
+
+
+@pytest.mark.parametrize("kind", [*mysql.TYPES.values(), *postgresql.TYPES.values()], ids=lambda kind: kind.key)
+def test_the_default_spark_type_is_accepted(kind):
+    family = kind.spark.partition("(")[0]
+    family = "int" if family in ("tinyint", "smallint", "bigint") else family
+    assert family in ACCEPTED[kind.logical]
+
+
+def test_one_of_takes_any_of_its_options():
+    either = Cell(State.ONE_OF, TYPES["timestamp-0"], options=(0, 3600 * SECOND))
+    assert same_value(either, Typed("timestamp", 0))
+    assert same_value(either, Typed("timestamp", 3600 * SECOND))
+    assert not same_value(either, Typed("timestamp", 1))
+    assert not same_value(either, Typed("int", 0))
+
+
+@pytest.mark.parametrize(
+    ("cell", "fine"),
+    [
+        (cell("date", ZeroDate()), True),
+        (cell("datetime-0", ZeroDate(2024)), True),
+        (cell("date", dt.date(1970, 1, 1)), False),
+        (cell("int", 0), False),
+        (Cell(State.ONE_OF, TYPES["timestamp-0"], options=(0, ZeroDate())), True),
+        (Cell(State.ONE_OF, TYPES["timestamp-0"], options=(0, 1)), False),
+    ],
+)
+def test_null_is_fine_for_zero_dates_alone(cell, fine):
+    assert null_is_fine(cell) is fine
+
+
+@pytest.mark.parametrize(
+    ("text", "json", "actual", "same"),
+    [
+        ("1.50", False, "1.50", True),
+        ("1.50", False, "1.5", False),
+        ("", False, "", True),
+        ("null", False, "null", True),
+        ("a\u2028", False, "a\u2028", True),
+        ("1.50", True, "1.5", True),
+        ("1.50", True, "1.51", False),
+        ("9007199254740993", True, "9007199254740993", True),
+        ("9007199254740993", True, "9007199254740992", False),
+        ("9007199254740993", True, "9.007199254740992E15", False),
+        ("true", True, "true", True),
+        ("true", True, "1", False),
+        ('{"a":1,"b":[]}', True, '{"b": [], "a": 1}', True),
+        ('{"a":1}', True, "{a=1}", False),
+        ("1", True, "", False),
+        ("[]", True, "[" * 200_000, False),
+    ],
+)
+def test_level_one_compares_text_as_text_and_json_as_json(text, json, actual, same):
+    assert same_text(Cell(State.VALUE, TYPES["varchar"], text=text, json=json), actual) is same
+
+
+def test_a_cell_whose_text_is_unknown_accepts_any_text():
+    assert same_text(Cell(State.ANY, TYPES["varchar"], reason="U+FFFD"), "whatever")
+
+
+def test_exact_json_keeps_every_digit():
+    assert exact_json("[1.10000000000000000001, 18446744073709551615]") == [
+        Decimal("1.10000000000000000001"),
+        18446744073709551615,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "same"),
+    [
+        (1, Decimal("1.0"), True),
+        (1.0, 1, True),
+        (Decimal("0.1"), 0.1, True),
+        (False, 0, False),
+        (None, False, False),
+        (None, None, True),
+        ((1, 2), [1, 2], True),
+        ([1, 2], [2, 1], False),
+        ([1], [1, 2], False),
+        ({"a": None}, {}, False),
+        ("1", 1, False),
+        ({}, [], False),
+    ],
+)
+def test_same_json(expected, actual, same):
+    assert same_json(expected, actual) is same

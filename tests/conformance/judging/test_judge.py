@@ -1,0 +1,380 @@
+"""The judge on hand-made rules, cases and output rows: which rule a mismatch convicts, and what a case comes to."""
+
+import datetime as dt
+from dataclasses import replace
+
+import pytest
+
+from conformance.judging.compare import Typed
+from conformance.judging.judge import Capabilities, HarnessFault, Judge, Verdict
+from conformance.judging.output import OutputRow
+from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector
+from generators.model import Case, Cell, Change, Column, Deployment, Kind, Message, Op, State, Table, Written, ZeroDate
+from generators.sources import mysql
+
+INT, TEXT, DATE = mysql.TYPES["int"], mysql.TYPES["varchar"], mysql.TYPES["date"]
+TABLE = Table("db", "t", (Column("id", INT), Column("a", TEXT)), ("id",))
+
+
+def rule(name, obligation=Obligation.MUST, **selector):
+    cited = (Citation("a document", "1"),)
+    return Rule(f"x/{name}", "It is so.", obligation, Provenance.ASSUMED, cited, Effect.WRONG_VALUE, Selector(**selector))
+
+
+GENERAL = tuple(rule(aspect.value, aspects=(aspect,)) for aspect in Aspect)
+
+
+def number(value, **more):
+    return Cell(State.VALUE, INT, value, str(value), cls="plain", **more)
+
+
+def text(value):
+    return Cell(State.VALUE, TEXT, value, value, cls="plain")
+
+
+NULL, ABSENT = Cell(State.NULL, TEXT), Cell(State.ABSENT, TEXT)
+INSERT = Change(0, Kind.ROW, Op.INSERT, "db", None, "t", ("id",), after={"id": number(1), "a": text("x")})
+UPDATE = replace(INSERT, op=Op.UPDATE, before={"id": ABSENT, "a": text("w")})
+GOOD = OutputRow(0, "ROW", "INSERT", {"database": "db", "table": "t", "keys": ["id"]}, None, {"id": "1", "a": "x"})
+CORRUPT = Change(0, Kind.CORRUPT)
+REJECTED = OutputRow(0, "CORRUPT", None, error="no JSON")
+
+
+def case(*messages, level=1, tags=()):
+    """A case whose messages owe these changes."""
+    written = tuple(Written(Message("cdc", 0, None, b"{}"), tuple(changes)) for changes in messages)
+    return Case("x/v1/c", "x", "v1", Deployment(), level, (TABLE,), written, frozenset(tags))
+
+
+def judge(changes, rows, *, rules=GENERAL, level=1, table="t", tags=(), **more):
+    """The result of a case of one message."""
+    return Judge(rules, **more).judge(case(changes, level=level, tags=tags), [rows], table)
+
+
+def convicted(result):
+    return [(f.rule.removeprefix("x/"), f.path) for f in result.findings]
+
+
+def test_a_correct_output_passes_and_is_counted():
+    judged = Judge(GENERAL)
+    result = judged.judge(case([INSERT]), [[GOOD]])
+    assert (result.verdict, result.findings) == (Verdict.PASS, ())
+    assert not judged.broken
+    assert {name.removeprefix("x/"): n for name, n in judged.compared.items()} == {
+        "missing": 1, "extra": 1, "corrupt": 1, "kind": 1, "op": 1, "field": 3, "image": 2, "presence": 2, "null": 2, "value": 2,
+    }  # fmt: skip
+    assert judged.cells == {State.VALUE: 2}
+
+
+UPDATED = replace(GOOD, op="UPDATE", before={"a": "w"})
+MISMATCHES = [
+    ("missing", "row 0", [INSERT], []),
+    ("missing", "row 1", [INSERT, replace(INSERT, row=1)], [GOOD]),
+    ("extra", "rows", [INSERT], [GOOD, replace(GOOD, row=1)]),
+    ("extra", "row 0", [INSERT], [GOOD, GOOD]),
+    ("corrupt", "kind", [INSERT], [REJECTED]),
+    ("corrupt", "kind", [INSERT, replace(INSERT, row=1)], [REJECTED]),
+    ("accepted", "kind", [CORRUPT], [GOOD]),
+    ("accepted", "kind", [CORRUPT], []),
+    ("accepted", "kind", [CORRUPT], [REJECTED, REJECTED]),
+    ("accepted", "kind", [CORRUPT], [replace(GOOD, after={"id": None, "a": None})]),
+    ("kind", "kind", [INSERT], [replace(GOOD, kind="DDL", op=None)]),
+    ("kind", "kind", [INSERT], [replace(GOOD, kind=None)]),
+    ("op", "op", [INSERT], [replace(GOOD, op="READ")]),
+    ("op", "op", [INSERT], [replace(GOOD, op=None)]),
+    ("field", "database", [INSERT], [replace(GOOD, fields={"database": "DB"})]),
+    ("field", "database", [INSERT], [replace(GOOD, fields={"database": None})]),
+    ("field", "schema", [INSERT], [replace(GOOD, fields={"schema": "public"})]),
+    ("field", "keys", [INSERT], [replace(GOOD, fields={"keys": ["a"]})]),
+    ("field", "keys", [INSERT], [replace(GOOD, fields={"keys": None})]),
+    ("field", "position", [replace(INSERT, position="9")], [replace(GOOD, fields={"position": "10"})]),
+    ("field", "commit_time", [replace(INSERT, commit_time_us=5)], [replace(GOOD, fields={"commit_time": 5000})]),
+    ("field", "types", [replace(INSERT, types={"id": "int"})], [replace(GOOD, fields={"types": {"id": "bigint"}})]),
+    ("field", "schema_version", [replace(INSERT, schema_version="2")], [replace(GOOD, fields={"schema_version": "1"})]),
+    ("image", "before", [INSERT], [replace(GOOD, before={})]),
+    ("image", "after", [INSERT], [replace(GOOD, after=None)]),
+    ("image", "before", [UPDATE], [replace(UPDATED, before=None)]),
+    ("presence", "after['a']", [INSERT], [replace(GOOD, after={"id": "1"})]),
+    ("presence", "after['b']", [INSERT], [replace(GOOD, after={"id": "1", "a": "x", "b": None})]),
+    ("presence", "before['id']", [UPDATE], [replace(UPDATED, before={"id": None, "a": "w"})]),
+    ("null", "after['a']", [INSERT], [replace(GOOD, after={"id": "1", "a": None})]),
+    ("null", "after['a']", [replace(INSERT, after={"a": NULL})], [replace(GOOD, after={"a": ""})]),
+    ("value", "after['id']", [INSERT], [replace(GOOD, after={"id": "01", "a": "x"})]),
+    ("value", "before['a']", [UPDATE], [replace(UPDATED, before={"a": "W"})]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "path", "changes", "rows"), MISMATCHES)
+def test_a_mismatch_convicts_the_rule_of_its_aspect_and_no_other(name, path, changes, rows):
+    result = judge(changes, rows)
+    assert {rule for rule, _ in convicted(result)} == {name}
+    assert path in {at for _, at in convicted(result)}
+    assert result.verdict is (Verdict.ACCEPTED if name == "accepted" else Verdict.FAIL)
+
+
+@pytest.mark.parametrize("number", [None, 1, -1])
+def test_a_wrongly_numbered_row_is_missing_where_it_should_be_and_extra_where_it_is(number):
+    assert convicted(judge([INSERT], [replace(GOOD, row=number)])) == [("missing", "row 0"), ("extra", "rows")]
+
+
+def test_every_aspect_is_shown():
+    assert {name for name, _, _, _ in MISMATCHES} == {aspect.value for aspect in Aspect}
+
+
+def test_a_finding_says_what_was_expected_and_what_was_there():
+    (found,) = judge([INSERT], [replace(GOOD, after={"id": "2", "a": "x"})]).findings
+    assert (found.case, found.message, found.row, found.aspect) == ("x/v1/c", 0, 0, Aspect.VALUE)
+    assert (found.path, found.expected, found.actual) == ("after['id']", "1", "2")
+    (found,) = judge([INSERT], [replace(REJECTED, error="cut off")]).findings
+    assert (found.expected, found.actual) == ("ROW INSERT", "CORRUPT: cut off")
+    typed = {"id": Typed("string", "1"), "a": Typed("string", "x")}
+    (found,) = judge([INSERT], [replace(GOOD, after=typed)], level=2).findings
+    assert (found.expected, found.actual) == ("1 (int)", "1 (string)")
+
+
+def test_an_unreadable_kind_or_a_missing_change_leaves_its_cells_alone():
+    judged = Judge(GENERAL)
+    judged.judge(case([INSERT], [INSERT]), [[replace(GOOD, kind="DDL", after=None)], []])
+    assert not {"x/value", "x/presence", "x/image", "x/field"} & set(judged.compared)
+
+
+def test_messages_and_rows_are_numbered():
+    second = replace(INSERT, row=1)
+    result = Judge(GENERAL).judge(case([INSERT], [INSERT, second]), [[GOOD], [GOOD, replace(GOOD, row=1, op="READ")]])
+    assert [(f.message, f.row) for f in result.findings] == [(1, 1)]
+
+
+@pytest.mark.parametrize("got", [None, ""])
+@pytest.mark.parametrize("name", ["database", "schema", "table"])
+def test_no_name_and_an_empty_name_are_alike(name, got):
+    nameless = replace(INSERT, database=None, schema="", table=None)
+    assert judge([nameless], [replace(GOOD, fields={name: got})]).verdict is Verdict.PASS
+
+
+def test_no_keys_and_an_empty_list_are_alike():
+    for got in (None, []):
+        assert judge([replace(INSERT, keys=None)], [replace(GOOD, fields={"keys": got})]).verdict is Verdict.PASS
+
+
+def test_a_column_that_is_not_returned_is_not_judged():
+    assert judge([replace(INSERT, position="1", commit_time_us=1)], [replace(GOOD, fields={})]).verdict is Verdict.PASS
+
+
+def test_the_first_rule_that_matches_owns():
+    special = (
+        rule("special", fields=("cell",), aspects=(Aspect.VALUE,), types=("int",), classes=("plain",)),
+        rule("tagged", fields=("cell",), tags=("boundary*",)),
+        *GENERAL,
+    )
+    wrong = replace(GOOD, after={"id": "2", "a": "y"})
+    assert convicted(judge([INSERT], [wrong], rules=special)) == [("special", "after['id']"), ("value", "after['a']")]
+    tagged = judge([INSERT], [wrong], rules=special, tags=("boundary-1",))
+    assert convicted(tagged) == [("special", "after['id']"), ("tagged", "after['a']")]
+    backwards = judge([INSERT], [wrong], rules=tuple(reversed(special)))
+    assert convicted(backwards) == [("value", "after['id']"), ("value", "after['a']")]
+
+
+def test_owners_are_kept_apart_by_profile_level_and_tags():
+    rules = (rule("of-v2", profiles=("v2*",)), rule("of-two", levels=(2,)), rule("of-b", tags=("b",)), *GENERAL)
+    judged = Judge(rules)
+    plain = case([INSERT])
+    wrong = [[replace(GOOD, op="READ")]]
+    found = [
+        judged.judge(replace(plain, **change), wrong, "t").findings[0].rule
+        for change in ({}, {"profile": "v2.1"}, {"level": 2}, {"tags": frozenset("b")}, {})
+    ]
+    assert found == ["x/op", "x/of-v2", "x/of-two", "x/of-b", "x/op"]
+
+
+def test_a_comparison_without_an_owner_is_the_harness_fault():
+    with pytest.raises(HarnessFault, match="no rule owns Subject"):
+        judge([INSERT], [GOOD], rules=tuple(r for r in GENERAL if r.id != "x/image"))
+
+
+def test_laws_own_nothing():
+    law = replace(GENERAL[0], id="x/law", selector=Selector(), law="batch")
+    assert judge([INSERT], [replace(GOOD, op="READ")], rules=(law, *GENERAL)).findings[0].rule == "x/op"
+
+
+ANY = Cell(State.ANY, TEXT, reason="information was lost")
+ANY_TEXT = Cell(State.ANY, TEXT, text="\ufffd", reason="U+FFFD stands on the wire")
+HOUR = 3_600_000_000
+EITHER = Cell(State.ONE_OF, mysql.TYPES["timestamp-0"], options=(0, HOUR), text="1970-01-01 00:00:00", reason="twice")
+
+
+@pytest.mark.parametrize(
+    ("cell", "level", "actual", "fine"),
+    [
+        (ANY, 1, None, True),
+        (ANY, 2, None, True),
+        (ANY, 2, Typed("float", 1.0), True),
+        (ANY_TEXT, 1, "\ufffd", True),
+        (ANY_TEXT, 1, "?", False),
+        (ANY_TEXT, 2, Typed("string", "?"), True),
+        (EITHER, 1, "1970-01-01 00:00:00", True),
+        (EITHER, 1, "1970-01-01 01:00:00", False),
+        (EITHER, 2, Typed("timestamp", 0), True),
+        (EITHER, 2, Typed("timestamp", HOUR), True),
+        (EITHER, 2, Typed("timestamp", 1), False),
+        (EITHER, 2, None, False),
+        (Cell(State.VALUE, DATE, ZeroDate(), "0000-00-00"), 2, None, True),
+        (Cell(State.VALUE, DATE, ZeroDate(), "0000-00-00"), 1, None, False),
+        (Cell(State.VALUE, DATE, dt.date(1970, 1, 1), "1970-01-01"), 2, None, False),
+        (ABSENT, 2, None, True),
+        (NULL, 2, None, True),
+        (NULL, 2, Typed("string", ""), False),
+        (number(1), 2, Typed("int", 1), True),
+        (number(1), 2, Typed("int", 2), False),
+        (number(1), 2, Typed("string", "1"), False),
+    ],
+)
+def test_cells(cell, level, actual, fine):
+    change = replace(INSERT, after={"c": cell, "id": number(1)})
+    first = "1" if level == 1 else Typed("int", 1)
+    result = judge([change], [replace(GOOD, after={"c": actual, "id": first})], level=level)
+    assert (result.verdict is Verdict.PASS) is fine
+
+
+def test_an_image_of_which_nothing_is_known_is_not_looked_at():
+    unknown = replace(INSERT, op=Op.UPDATE, before={"id": Cell(State.ANY, INT, reason="reduced"), "a": ANY})
+    for before in (None, {}, {"id": "9"}):
+        assert judge([unknown], [replace(UPDATED, before=before)]).verdict is Verdict.PASS
+
+
+def test_a_column_that_level_two_lacks_is_missing_and_an_additional_one_is_not_judged():
+    after = {"id": Typed("int", 1)}
+    assert convicted(judge([INSERT], [replace(GOOD, after=after)], level=2)) == [("presence", "after['a']")]
+    after |= {"a": Typed("string", "x"), "b": None}
+    assert judge([INSERT], [replace(GOOD, after=after)], level=2).verdict is Verdict.PASS
+
+
+def test_a_partial_before_stays_partial_at_level_one_and_is_whole_at_level_two():
+    change = replace(UPDATE, full_before={"id": number(1), "a": text("w")})
+    after = {"id": Typed("int", 1), "a": Typed("string", "x")}
+    whole = replace(UPDATED, before={"id": Typed("int", 1), "a": Typed("string", "w")}, after=after)
+    partial = replace(whole, before={"id": None, "a": Typed("string", "w")})
+    assert judge([change], [UPDATED]).verdict is Verdict.PASS
+    assert judge([change], [whole], level=2).verdict is Verdict.PASS
+    assert convicted(judge([change], [partial], level=2)) == [("null", "before['id']")]
+    overlaid = replace(UPDATED, before={"id": "1", "a": "w"})
+    assert convicted(judge([change], [overlaid])) == [("presence", "before['id']")]
+
+
+def test_alternatives_of_kind_and_op():
+    either = Change(0, Kind.DDL, database="db", sql="SET x", accept=((Kind.CONTROL, None), (Kind.CORRUPT, None)))
+    ddl = OutputRow(0, "DDL", None, {"database": "db", "sql": "SET x"})
+    for row in (ddl, replace(ddl, kind="CONTROL", fields={"database": "?"}), replace(ddl, kind="CORRUPT", fields={})):
+        assert judge([either], [row]).verdict is Verdict.PASS
+    assert convicted(judge([either], [replace(ddl, kind="ROW")])) == [("kind", "kind")]
+    assert judge([either], [replace(ddl, kind="ROW")]).findings[0].expected == "CONTROL or CORRUPT or DDL"
+    assert convicted(judge([either], [replace(ddl, op="INSERT")])) == [("op", "op")]
+    assert convicted(judge([either], [replace(ddl, fields={"sql": "set x"})])) == [("field", "sql")]
+    read = replace(INSERT, accept=((Kind.ROW, Op.READ),))
+    assert judge([read], [replace(GOOD, op="READ")]).verdict is Verdict.PASS
+    assert judge([read], [replace(GOOD, op="UPDATE")]).findings[0].expected == "INSERT or READ"
+
+
+ANYTHING = Change(0, Kind.CORRUPT, anything=True)
+
+
+@pytest.mark.parametrize("rows", [[REJECTED], [GOOD], [GOOD, replace(GOOD, row=1)]])
+def test_an_unspecified_fault_may_become_anything(rows):
+    assert judge([ANYTHING], rows).verdict is Verdict.INFORMATIONAL
+
+
+def test_an_unspecified_fault_may_not_vanish():
+    assert convicted(judge([ANYTHING], [])) == [("missing", "rows")]
+
+
+def test_a_rejected_fault_is_rejected_correctly():
+    assert judge([CORRUPT], [REJECTED]).verdict is Verdict.REJECTED
+    assert judge([CORRUPT], [REJECTED], level=2, table="t").verdict is Verdict.REJECTED
+
+
+def test_level_two_judges_the_table_that_was_asked_for():
+    other = replace(INSERT, table="u")
+    typed = replace(GOOD, after={"id": Typed("int", 1), "a": Typed("string", "x")})
+    assert judge([other], [], level=2).verdict is Verdict.PASS
+    assert convicted(judge([other], [typed], level=2)) == [("extra", "rows")]
+    assert judge([INSERT], [typed], level=2).verdict is Verdict.PASS
+    assert judge([Change(0, Kind.DDL)], [], level=2).verdict is Verdict.PASS
+
+
+def test_a_message_of_another_table_is_no_corrupt_row_either():
+    assert convicted(judge([replace(INSERT, table="u")], [REJECTED], level=2)) == [("extra", "rows")]
+
+
+OBLIGED = {
+    Aspect.VALUE: Obligation.MUST,
+    Aspect.NULL: Obligation.SHOULD,
+    Aspect.FIELD: Obligation.MAY,
+    Aspect.PRESENCE: Obligation.UNSPECIFIED,
+}
+MIXED = tuple(rule(aspect.value, OBLIGED.get(aspect, Obligation.MUST), aspects=(aspect,)) for aspect in Aspect)
+VALUE, SHOULD = {"id": "2", "a": "x"}, {"id": "1", "a": None}
+UNSPECIFIED = {"id": "1"}
+
+
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        (GOOD, Verdict.PASS),
+        (replace(GOOD, after=UNSPECIFIED), Verdict.INFORMATIONAL),
+        (replace(GOOD, fields={"table": "T"}), Verdict.INFORMATIONAL),
+        (replace(GOOD, after=SHOULD), Verdict.NON_STRICT),
+        (replace(GOOD, after=SHOULD, fields={"table": "T"}), Verdict.NON_STRICT),
+        (replace(GOOD, after=VALUE), Verdict.FAIL),
+        (replace(GOOD, after=VALUE | {"a": None}, fields={"table": "T"}), Verdict.FAIL),
+    ],
+)
+def test_the_gravest_obligation_decides(row, verdict):
+    assert judge([INSERT], [row], rules=MIXED).verdict is verdict
+
+
+def test_a_lost_change_outweighs_an_accepted_fault():
+    rows = [[replace(GOOD, after={})], []]
+    assert Judge(GENERAL).judge(case([CORRUPT], [INSERT]), rows).verdict is Verdict.FAIL
+    assert Judge(GENERAL).judge(case([CORRUPT], [INSERT]), [rows[0], [GOOD]]).verdict is Verdict.ACCEPTED
+    assert Judge(GENERAL).judge(case([CORRUPT], [INSERT]), [[REJECTED], [GOOD]]).verdict is Verdict.REJECTED
+
+
+def test_types_that_a_decoder_does_not_claim_are_not_compared():
+    wrong = [replace(GOOD, after={"id": "2", "a": "y"})]
+    claims = Capabilities(types=("varchar",))
+    assert convicted(judge([INSERT], wrong, capabilities=claims)) == [("value", "after['a']")]
+
+
+def test_claims_are_globs():
+    wrong = [replace(GOOD, after={"id": "2", "a": "y"})]
+    assert convicted(judge([INSERT], wrong, capabilities=Capabilities(types=("v*",)))) == [("value", "after['a']")]
+    assert Capabilities(kinds=("ROW", "D*")).claims("kinds", "ROW", "DDL")
+    assert not Capabilities(kinds=("ROW", "D*")).claims("kinds", "ROW", "WATERMARK")
+    assert Capabilities().claims("profiles", "anything")
+
+
+def test_envelope_columns_that_a_decoder_does_not_claim_are_not_judged():
+    wrong = [replace(GOOD, fields={"database": "other", "table": "other", "keys": ["id"]})]
+    assert convicted(judge([INSERT], wrong)) == [("field", "database"), ("field", "table")]
+    assert convicted(judge([INSERT], wrong, capabilities=Capabilities(columns=("data*", "keys")))) == [("field", "database")]
+
+
+def test_counts_sites_and_cases_of_a_rule():
+    judged = Judge(GENERAL, remembers=True)
+    for name in ("c1", "c2", "c3", "c4"):
+        one = replace(case([INSERT], [INSERT]), id=f"x/v1/{name}")
+        judged.judge(one, [[GOOD], [replace(GOOD, op="READ")]])
+    assert (judged.compared["x/op"], judged.broken["x/op"]) == (8, 4)
+    assert set(judged.seen["x/op", 1]) == {"x/v1/c1", "x/v1/c2", "x/v1/c3", "x/v1/c4"}
+    assert [(s.case, s.message, s.aspect) for s in judged.sites["x/op"]] == [
+        ("x/v1/c1", 0, Aspect.OP),
+        ("x/v1/c2", 0, Aspect.OP),
+        ("x/v1/c3", 0, Aspect.OP),
+    ]
+    assert {(s.name, s.side) for s in judged.sites["x/image"]} == {("before", "before")}
+    assert {(s.name, s.side) for s in judged.sites["x/value"]} == {("id", "after")}
+
+
+def test_what_is_shown_of_a_value_is_bounded():
+    (found,) = judge([INSERT], [replace(GOOD, after={"id": "7" * 10_000, "a": "x"})]).findings
+    assert len(found.actual) < 500
+    assert found.actual.endswith("... (10000 characters)")

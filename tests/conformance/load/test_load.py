@@ -1,0 +1,603 @@
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from conformance.commands.cli import cli
+from conformance.engines.child import OURS, ChildEngine
+from conformance.judging.judge import Capabilities, Verdict
+from conformance.load import _process as _load_process
+from conformance.load import sustained as loading
+from conformance.load._process import Producer
+from conformance.load._producer import Reports, Source, place_hash
+from conformance.load.figures import DRAIN_S, Batch, Step, Timetable, quantile, slope
+from conformance.load.sustained import Outcome, Settings, next_rate
+from conformance.reports import load_page as report
+from generators.bulk import orders
+from generators.errors import HarnessError, UsageError
+from generators.model import Layout
+from generators.publishing.pacing import Delivered
+from generators.wire_format import get
+
+FORMAT = "ticdc-canal-json"
+BEGAN = 1_000.0
+
+
+def test_a_quantile_is_of_the_weight_not_of_the_number():
+    assert quantile([(1.0, 98.0), (5.0, 1.0), (9.0, 1.0)], 0.5) == 1.0
+    assert quantile([(9.0, 1.0), (1.0, 98.0), (5.0, 1.0)], 0.99) == 5.0
+    assert quantile([(1.0, 98.0), (5.0, 1.0), (9.0, 1.0)], 1.0) == 9.0
+    assert quantile([], 0.5) is None
+
+
+def test_a_slope_is_that_of_the_fitted_line():
+    assert slope([(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]) == 2.0
+    assert slope([(0.0, 0.0), (1.0, 2.0), (2.0, 0.0)]) == 0.0
+    assert slope([(3.0, 1.0)]) == slope([]) == 0.0
+
+
+def test_intended_times_between_marks_are_interpolated_and_what_has_no_mark_is_left_out():
+    table = Timetable()
+    for offset, at in ((10, 100.0), (14, 102.0), (14, 999.0), (12, 999.0), (15, 103.0)):
+        table.add(0, offset, at)
+    assert table.spread({0: (10, 16)}) == [(100.0, 1.0), (100.5, 1.0), (101.0, 1.0), (101.5, 1.0), (102.0, 1.0), (103.0, 1.0)]
+    assert table.spread({0: (0, 11), 1: (0, 5)}) == [(100.0, 1.0)]
+    assert table.spread({0: (10, 16)}, points=2) == [(100.0, 3.0), (101.5, 3.0)]
+    assert table.spread({0: (16, 20)}) == []
+
+
+def made(rate, capacity, seconds=10, each=0.5, drained=1.0):
+    """A step with a decoder that takes up to `capacity` messages a second, in batches of `each` seconds."""
+    step = Step(rate, 500, drained_s=drained)
+    step.ticks = [(BEGAN + t / 10, round(rate * t / 10)) for t in range(seconds * 10 + 1)]
+    step.published = {"acked": rate * seconds, "per_second": rate}
+    for offset in (0, *range(1, rate * seconds, 10), rate * seconds - 1):
+        step.table.add(0, offset, BEGAN + offset / rate)
+    done = 0
+    for number in range(1, int((seconds + (drained or 0)) / each) + 1):
+        ended = BEGAN + number * each
+        there = min(rate * seconds, round(rate * (number - 1) * each))
+        upto = min(there, done + round(capacity * each))
+        if upto > done:
+            kinds = {"ROW": upto - done}
+            step.batches.append(Batch(number, ended - each, ended, {0: (done, upto)}, upto - done, upto - done, 0, kinds))
+            done = upto
+    return step
+
+
+def test_a_decoder_that_takes_all_that_there_is_keeps_up():
+    step = made(1_000, 100_000)
+    assert step.judgement() == (True, "")
+    assert step.offered == 1_000
+    lags = step.lags()
+    assert quantile(lags, 0.5) == pytest.approx(0.75, abs=0.05)
+    assert quantile(lags, 1.0) == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_decoder_with_too_little_capacity_falls_behind_by_the_difference():
+    step = made(1_000, 600)
+    fine, why = step.judgement()
+    assert not fine
+    assert step.growth == pytest.approx(400, rel=0.05)
+    assert why.startswith("backlog grows by ")
+
+
+@pytest.mark.parametrize("share", [0.93, 0.5])
+def test_a_decoder_a_little_or_much_too_slow_is_caught_over_a_minute(share):
+    assert not made(1_000, 1_000 * share, seconds=60).judgement()[0]
+
+
+def test_batches_that_take_longer_than_the_lag_allowed_do_not_keep_up():
+    step = made(100, 10_000, seconds=60, each=7.0, drained=14.0)
+    fine, why = step.judgement()
+    assert (fine, "more than the 6 s allowed" in why) == (False, True)
+
+
+def test_what_is_not_drained_does_not_keep_up():
+    fine, why = replace_drained(made(1_000, 100_000), None).judgement()
+    assert not fine
+    assert f"not all were decoded in {DRAIN_S:g} s" in why
+
+
+def replace_drained(step, drained):
+    step.drained_s = drained
+    return step
+
+
+def test_a_producer_that_comes_to_less_than_the_rate_is_noticed():
+    step = made(1_000, 100_000)
+    assert not step.short
+    step.rate = 2_000
+    assert step.short
+
+
+@pytest.mark.parametrize("capacity", [37.0, 1_500.0, 64_000.0, 90_000.0])
+def test_a_search_comes_within_a_tenth_of_the_highest_rate(capacity):
+    tried = {}
+    while (rate := next_rate(tried, 1_000.0)) is not None:
+        tried[rate] = rate <= capacity
+    best = max(rate for rate, fine in tried.items() if fine)
+    assert capacity / 1.15 <= best <= capacity
+    assert len(tried) <= 16
+
+
+def test_a_search_has_an_end_at_both_ends():
+    tried = {}
+    while (rate := next_rate(tried, 1_000.0)) is not None:
+        tried[rate] = False
+    assert 10 <= min(tried) < 20
+    tried = {}
+    while (rate := next_rate(tried, 1_000.0)) is not None:
+        tried[rate] = True
+    assert 500_000 < max(tried) <= 1_000_000
+
+
+def test_places_have_fixed_numbers():
+    assert place_hash(0, 0) == 0
+    assert place_hash(1, 0) == 40_503
+    assert place_hash(2, 3) == 3_668_420_998
+
+
+@pytest.mark.parametrize(("name", "profile"), [(FORMAT, "v7.1.6"), ("debezium-json", "3.5.0.Final")])
+@pytest.mark.parametrize("level", [1, 2])
+def test_each_message_of_the_source_is_that_of_its_unit(name, profile, level):
+    fmt, layout = get(name), Layout(partitions=2)
+    source = Source(fmt, fmt.profile(profile), 7, layout, level, pool=40)
+    unlike = 0
+    for number in range(60):
+        message = next(source)
+        (unit, place), owed = source.about(number)
+        history = orders.load_scenario(fmt, fmt.profile(profile), 7, unit).history
+        written = fmt.write(history, fmt.profile(profile), layout)[place]
+        unlike += written.message != message
+        assert owed == (level == 1 or any(change.kind == "ROW" for change in written.changes))
+    assert unlike == 0
+    assert source.drawn == 60
+
+
+class Numbered:
+    """A source whose message n is unit n; every third owes no row."""
+
+    def about(self, number):
+        return (number, 0), number % 3 != 2
+
+
+def test_the_producer_tells_what_is_owed_where_samples_lie_and_when_messages_were_meant_to_be_sent():
+    told = []
+    reports = Reports(Numbered(), 100, 4, told.append)
+    for number in range(9):
+        reports(Delivered(number, 0, 50 + number, BEGAN + number * 0.004, BEGAN + number * 0.004 + 0.001))
+    done = reports.end()
+    owed = [50 + n for n in range(9) if (100 + n) % 3 != 2]
+    assert done == {"acked": 9, "owed": len(owed), "places": sum(place_hash(0, offset) for offset in owed)}
+    assert [s for event in told for s in event["samples"]] == [(0, 52, 102, 0), (0, 56, 106, 0)]
+    marks = [mark for event in told for mark in event["marks"]]
+    assert [offset for _, offset, _ in marks] == [50, 53, 56, 58]
+    assert told[0]["tick"] == [BEGAN + 0.001, 1]
+    assert json.loads(json.dumps(told)) != []
+
+
+def test_a_producer_that_cannot_start_is_an_error_with_its_exit_code(monkeypatch, eventually):
+    monkeypatch.setattr(_load_process, "MODULE", "conformance.absent_producer")
+    with Producer({}) as producer, pytest.raises(HarnessError, match="producer ended with exit code 1"):
+        eventually(lambda: producer.take() == ["never"])
+
+
+def test_a_producer_ends_when_it_is_closed(eventually):
+    request = {"format": FORMAT, "profile": "v7.1.6", "seed": 1, "partitions": 2, "level": 2, "every": 10, "pool": 10}
+    with Producer({**request, "bootstrap": "127.0.0.1:1", "topic": "none"}) as producer:
+        seen = []
+        eventually(lambda: seen.extend(producer.take()) or any("ready" in event for event in seen), 60)
+        pid = producer.pid
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+@pytest.fixture
+def outcome():
+    """A load that went well."""
+    made_outcome = Outcome(Settings(FORMAT, 1_000.0), "v7.1.6", 2, "embedded 127.0.0.1:9092", "stream")
+    made_outcome.steps.append(made(1_000, 100_000))
+    made_outcome.kinds = Counter(ROW=10_000)
+    made_outcome.owed = made_outcome.messages = 10_000
+    made_outcome.accounted = True
+    made_outcome.sample.messages = 400
+    made_outcome.sample.verdicts[Verdict.PASS] = 400
+    return made_outcome
+
+
+def sampled(rows):
+    fmt = get(FORMAT)
+    profile = fmt.profile("v7.1.6")
+    outcome = Outcome(Settings(FORMAT), profile.name, 2)
+    return loading.judged(fmt, profile, outcome, Capabilities(), {(0, 8): (3, 0), (1, 4): (5, 0)}, rows)
+
+
+def test_a_sampled_message_without_rows_breaks_a_must():
+    sample = sampled({})
+    assert (sample.messages, sample.bad, sum(sample.findings.values())) == (2, True, 2)
+    assert sample.failures[0].finding.actual == "no output row"
+    assert "load/1/" in sample.failures[0].finding.case
+
+
+def test_the_headline_and_the_exit_code_say_what_it_came_to(outcome):
+    assert (report.headline(outcome), outcome.exit_code) == (("keeps up", "keeps up at 1,000/s"), 0)
+    outcome.messages = 9_990
+    assert report.headline(outcome) == ("wrong", "keeps up at 1,000/s, but 10 of 10,000 messages have no row")
+    assert outcome.exit_code == 1
+    outcome.messages, outcome.places = 10_000, 5
+    assert report.headline(outcome)[1].endswith("but some messages have no row and others have two")
+    outcome.places, outcome.kinds["CORRUPT"] = 0, 3
+    assert report.headline(outcome)[1].endswith("but 3 are read as CORRUPT")
+    assert outcome.exit_code == 1
+    outcome.kinds["CORRUPT"] = 0
+    outcome.steps[0].rate = 5_000
+    assert report.headline(outcome) == ("not offered", "keeps up at 1,000/s, all that the producer offered of 5,000/s")
+    assert outcome.exit_code == 3
+    outcome.steps = [made(1_000, 600)]
+    assert report.headline(outcome)[1].startswith("falls behind at 1,000/s: backlog grows by ")
+    assert outcome.exit_code == 1
+    outcome.failed = "ValueError: no\nmore"
+    assert report.headline(outcome) == ("failed", "the decoder fails at 1,000/s: ValueError: no")
+    outcome.interrupted = True
+    assert (report.headline(outcome)[0], outcome.exit_code) == ("interrupted", 130)
+
+
+def test_a_search_tells_the_highest_rate_that_keeps_up(outcome):
+    outcome.settings = replace(outcome.settings, search=True)
+    outcome.steps += [made(2_000, 100_000), made(4_000, 2_500), made(3_000, 2_500)]
+    assert report.headline(outcome) == ("keeps up", "keeps up at up to 2,000/s")
+    found = report.record(outcome)
+    assert [(one["rate"], one["keeps_up"]) for one in found["search"]] == [
+        (1000, True),
+        (2000, True),
+        (4000, False),
+        (3000, False),
+    ]
+    assert found["rate"] == 2_000
+    outcome.steps = [made(1_000, 10), made(500, 10)]
+    assert report.headline(outcome)[1] == "falls behind at every rate tried, down to 500/s"
+    assert outcome.exit_code == 1
+
+
+def test_the_record_has_the_figures_and_is_json(outcome):
+    found = json.loads(json.dumps(report.record(outcome)))
+    assert found["verdict"] == "keeps up"
+    figures = found["figures"]
+    assert figures["decoded"] == 10_000
+    assert figures["lag_s"]["p50"] == pytest.approx(0.75, abs=0.05)
+    assert figures["lag_s"]["p50"] <= figures["lag_s"]["p95"] <= figures["lag_s"]["p99"] <= figures["lag_s"]["max"]
+    assert figures["batch_s"]["max"] == 0.5
+    assert figures["decoded_per_busy_second"] == 1_000
+    assert sum(point["in"] for point in found["timeline"]) == 10_000
+    assert sum(point["out"] for point in found["timeline"]) == pytest.approx(10_000, rel=0.01)
+    assert found["timeline"][-1]["backlog"] == 0
+
+
+def test_of_a_long_load_few_points_are_drawn_and_the_longest_batch_stays(outcome):
+    step = made(100, 10_000, seconds=1_000)
+    longest = step.batches[77] = replace(step.batches[77], began=step.batches[77].began - 3)
+    outcome.steps = [step]
+    found = report.record(outcome)
+    assert len(found["timeline"]) <= report.POINTS
+    assert len(found["batches"]) <= report.POINTS
+    assert max(one["seconds"] for one in found["batches"]) == longest.seconds == 3.5
+
+
+@pytest.mark.parametrize(
+    ("largest", "expected"),
+    [(0.0, [0.0, 1.0]), (1.0, [0.0, 0.5, 1.0]), (7.0, [0.0, 2.0, 4.0, 6.0, 8.0]), (950.0, [0.0, 500.0, 1000.0])],
+)
+def test_an_axis_has_round_numbers(largest, expected):
+    assert report.ticks(largest) == expected
+
+
+def test_a_plot_stays_within_its_frame():
+    drawn = report.plot("t", "u", [("one", [(0.0, 0.0), (5.0, None), (10.0, 7.0)])], 10.0)
+    assert drawn.lines[0].path == f"M{report.LEFT}.0 {report.HEIGHT - report.BOTTOM}.0 M{report.WIDTH - report.RIGHT}.0 33.2"
+    assert all(report.TOP <= y <= report.HEIGHT - report.BOTTOM for y, _ in drawn.ys)
+    bars = report.plot("t", "u", [("one", [(1.0, 1.0), (10.0, 2.0)])], 10.0, bars=True).bars
+    assert all(x >= report.LEFT and x + w <= report.WIDTH - report.RIGHT and h > 0 for x, _, w, h in bars)
+
+
+HOSTILE = "</title><script>alert('x')</script>\x1b[2J|`"
+
+
+def test_the_page_is_one_file_without_scripts_and_escapes_what_it_is_told(outcome):
+    sample = sampled({})
+    finding = replace(sample.failures[0].finding, actual=HOSTILE, expected=HOSTILE)
+    outcome.sample.failures = [replace(sample.failures[0], finding=finding)]
+    outcome.settings = replace(outcome.settings, decoder=HOSTILE)
+    outcome.failed = HOSTILE
+    page = report.html(report.record(outcome))
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;") >= 4
+    assert not any(word in page for word in ("src=", "href=", "url(", "@import", "<link", "javascript:"))
+    assert page.count("<svg") == 4
+    assert "prefers-color-scheme: dark" in page
+    assert "width=device-width" in page
+
+
+def test_a_page_without_figures_says_why(outcome):
+    outcome.steps.clear()
+    outcome.interrupted = True
+    page = report.html(report.record(outcome))
+    assert "interrupted before the load began" in page
+    assert "<svg" not in page
+
+
+def test_the_report_is_written_as_json_and_as_a_page(outcome, tmp_path):
+    report.write(outcome, tmp_path / "new" / "folder")
+    assert json.loads((tmp_path / "new/folder/load.json").read_text("utf-8"))["headline"] == "keeps up at 1,000/s"
+    assert (tmp_path / "new/folder/load.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_terminal_gets_findings_figures_and_the_verdict_last(outcome):
+    sample = sampled({})
+    outcome.sample = sample
+    outcome.settings = replace(outcome.settings, decoder=HOSTILE)
+    console = Console(width=150, force_terminal=False)
+    with console.capture() as capture:
+        console.print(report.render(outcome))
+    text = capture.get()
+    assert "no output row" in text
+    assert "every one, once" in text
+    assert "\x1b[2J" not in text
+    assert text.strip().endswith("keeps up at 1,000/s, but 2 findings in 2 sampled messages")
+
+
+def test_markdown_has_the_same_figures(outcome):
+    outcome.settings = replace(outcome.settings, decoder=HOSTILE)
+    text = report.markdown(outcome)
+    assert text.startswith("**ticdc-canal-json: keeps up at 1,000/s**")
+    assert "| offsets accounted for | every one, once |" in text
+    assert "<script" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--rate", "0"], "--rate 0: more than 0"),
+        (["--rate", "-5"], "--rate -5: more than 0"),
+        (["--rate", "nan"], "--rate nan"),
+        (["--duration", "0"], "--duration 0"),
+        (["--duration", "inf"], "--duration inf"),
+        (["--partitions", "0"], "--partitions 0"),
+        (["--trigger", "-1"], "--trigger -1"),
+        (["--broker", "none"], "this needs one"),
+        (["--broker", "embeded"], "embedded"),
+        (["--writer-profile", "v7.1.7"], "v7.1.6"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_before_anything_starts(arguments, told, monkeypatch):
+    def started(*_, **__):
+        raise AssertionError("something was started")
+
+    monkeypatch.setattr("conformance.engines.child.ChildEngine", started)
+    raised = CliRunner().invoke(cli, ["load", FORMAT, *arguments]).exception
+    assert isinstance(raised, UsageError)
+    assert told in str(raised)
+
+
+def test_a_broker_that_does_not_answer_is_an_error_of_the_environment(fake, monkeypatch):
+    make, _ = fake
+    monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_: make())
+    monkeypatch.setattr("generators.publishing.kafka.check_reachable.__defaults__", (1.0,))
+    raised = CliRunner().invoke(cli, ["load", FORMAT, "--broker", "127.0.0.1:1"]).exception
+    assert isinstance(raised, HarnessError)
+    assert raised.exit_code == 3
+    assert "127.0.0.1:1" in str(raised)
+
+
+def test_ctrl_c_leaves_the_lane_and_keeps_what_was_measured(fake, monkeypatch):
+    left = []
+
+    class Interrupted(loading.Lane):
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            left.append(self)
+
+        def warm_up(self):
+            self.outcome.kinds["ROW"] += 5
+
+        def hold(self, rate, duration_s):
+            self.outcome.steps.append(made(1_000, 100_000))
+            raise KeyboardInterrupt
+
+    make, _ = fake
+    monkeypatch.setattr(loading, "Lane", Interrupted)
+    outcome = loading.run(Settings(FORMAT, level=1), make(), "127.0.0.1:1")
+    assert len(left) == 1
+    assert (outcome.interrupted, outcome.exit_code, outcome.kinds["ROW"]) == (True, 130, 5)
+    assert report.headline(outcome) == ("interrupted", "interrupted at 1,000/s")
+    assert report.record(outcome)["figures"]["decoded"] == 10_000
+
+
+# The format whose decoder Spark plans fastest.
+SMALL = Settings("huawei-cdl-json", rate=400.0, duration_s=2.0, profile="1.0", warm_up=(100,))
+
+DECODERS = """
+import time
+from pyspark.sql import functions as F
+from spark_checks.decoders import huawei_cdl_json as ours
+
+def decode_rows(records, table, deployment):
+    return ours.decode_rows(records, table, deployment=deployment)
+
+def decode_rows_by_batch(records, table, deployment):
+    if records.isStreaming:
+        records.count()
+    return ours.decode_rows(records, table, deployment=deployment)
+
+def decode_rows_losing(records, table, deployment):
+    return decode_rows(records, table, deployment).where("offset % 50 <> 7")
+
+def decode_rows_twice(records, table, deployment):
+    found = decode_rows(records, table, deployment)
+    return found.withColumn("again", F.explode(F.array(F.lit(1), F.lit(2)))).drop("again")
+
+def decode_rows_wrong(records, table, deployment):
+    return decode_rows(records, table, deployment).withColumn("op", F.lit("DELETE"))
+
+def decode_rows_raising(records, table, deployment):
+    found = decode_rows(records, table, deployment)
+    return found.withColumn("op", F.expr("IF(offset > 150, raise_error('cannot go on'), op)"))
+
+@F.udf("string")
+def late(op):
+    time.sleep(0.05)
+    return op
+
+def decode_rows_slow(records, table, deployment):
+    return decode_rows(records, table, deployment).withColumn("op", late.asNondeterministic()("op"))
+
+def decode_rows_bare(records, table, deployment):
+    return decode_rows(records, table, deployment).drop("row", "kind")
+"""
+
+
+TALKATIVE = """
+# The command line; it warms up once, in a JVM that starts quickly (`load` leaves QUICK out), and says at once what it does.
+import sys
+from _cdc_conformance_pytest import main
+from conformance import engine, load, shell
+
+engine.QUICK = {}
+load.Settings.bursts = (50,)
+shell.Progress.__call__ = lambda _self, text: print(text, file=sys.stderr, flush=True)
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def under_load(kafka, tmp_path_factory):
+    """A function that loads a decoder of DECODERS, or the reference, in one session; gives the outcome."""
+    path = tmp_path_factory.mktemp("decoders") / "mine.py"
+    path.write_text(DECODERS, "utf-8")
+    with ChildEngine(packages=("kafka",), conf=OURS) as engine:
+        yield lambda name=None, **changed: loading.run(
+            replace(SMALL, decoder=name and f"{path}:{name}", **changed), engine, kafka.bootstrap
+        )
+
+
+def topics(kafka):
+    from confluent_kafka.admin import AdminClient
+
+    found = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_topics(timeout=10).topics
+    return [name for name in found if name.startswith("cdc-conformance")]
+
+
+@pytest.mark.spark
+@pytest.mark.kafka
+@pytest.mark.slow
+class TestUnderLoad:
+    def test_the_reference_accounts_for_every_offset_and_its_sample_passes(self, under_load, kafka):
+        outcome = under_load()
+        assert outcome.failed == ""
+        assert (outcome.mode, outcome.level) == ("stream", 2)
+        assert (outcome.accounted, outcome.missing, outcome.complete) == (True, 0, True)
+        assert outcome.owed == outcome.messages == outcome.kinds["ROW"] == 900
+        assert set(outcome.sample.verdicts) == {Verdict.PASS}
+        assert 300 <= outcome.sample.messages <= 500
+        step = outcome.steps[0]
+        assert step.drained_s is not None
+        assert sum(batch.taken for batch in step.batches) == 800
+        assert math.isfinite(quantile(step.lags(), 1.0))
+        assert sum(weight for _, weight in step.lags()) == pytest.approx(800)
+        assert topics(kafka) == []
+
+    def test_a_format_with_several_messages_a_change_is_accounted_for_at_both_levels(self, under_load):
+        for level in (1, 2):
+            outcome = under_load(format="debezium-json", profile="3.5.0.Final", level=level)
+            assert (outcome.failed, outcome.accounted, outcome.missing, outcome.complete) == ("", True, 0, True)
+            assert set(outcome.sample.verdicts) == {Verdict.PASS}
+            taken = sum(batch.taken for batch in outcome.steps[0].batches)
+            assert taken == 800
+            assert outcome.owed == 900 if level == 1 else 700 < outcome.owed < 900
+
+    def test_a_decoder_that_no_stream_takes_is_called_for_each_batch(self, under_load):
+        outcome = under_load("decode_rows_by_batch")
+        assert (outcome.mode, outcome.failed, outcome.complete, outcome.accounted) == ("batches", "", True, True)
+        assert set(outcome.sample.verdicts) == {Verdict.PASS}
+        assert outcome.sample.messages > 0
+
+    def test_lost_offsets_are_counted(self, under_load):
+        outcome = under_load("decode_rows_losing")
+        assert (outcome.accounted, outcome.complete, outcome.exit_code) == (True, False, 1)
+        assert outcome.missing == outcome.owed - outcome.messages > 10
+
+    def test_offsets_that_come_twice_are_counted(self, under_load):
+        outcome = under_load("decode_rows_twice")
+        assert (outcome.missing, outcome.exit_code) == (-900, 1)
+
+    def test_wrong_rows_are_found_in_the_sample(self, under_load):
+        outcome = under_load("decode_rows_wrong")
+        assert outcome.sample.bad
+        assert outcome.exit_code == 1
+        assert outcome.complete
+
+    def test_a_decoder_that_raises_is_a_verdict(self, under_load, kafka):
+        outcome = under_load("decode_rows_raising")
+        assert "cannot go on" in outcome.failed
+        assert outcome.exit_code == 1
+        assert report.headline(outcome)[0] == "failed"
+        assert topics(kafka) == []
+
+    def test_a_decoder_slower_than_the_producer_falls_behind_in_bounded_time(self, under_load, monkeypatch, kafka):
+        monkeypatch.setattr(loading, "DRAIN_S", 2.0)
+        began = time.monotonic()
+        outcome = under_load("decode_rows_slow", warm_up=(), duration_s=2.0)
+        assert time.monotonic() - began < 90
+        assert outcome.failed == ""
+        assert not outcome.steps[0].judgement()[0]
+        assert (outcome.accounted, outcome.exit_code) == (False, 1)
+        assert topics(kafka) == []
+
+    def test_a_decoder_without_the_contracts_columns_is_a_mistake_of_its_author(self, under_load, kafka):
+        with pytest.raises(UsageError, match="does not return row, kind"):
+            under_load("decode_rows_bare")
+        assert topics(kafka) == []
+
+    def test_a_level_that_the_decoder_has_not_is_refused(self, under_load):
+        with pytest.raises(UsageError, match="has no level 1"):
+            under_load("decode_rows", level=1)
+
+    def test_ctrl_c_in_the_middle_gives_a_partial_summary_and_leaves_nothing(self, kafka, children, eventually, tmp_path):
+        command = [sys.executable, "-c", TALKATIVE, "load", SMALL.format, "--rate", "50", "--duration", "300"]
+        command += ["--broker", kafka.bootstrap, "--format", "json", "--report", str(tmp_path)]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True
+        )
+        try:
+            said = []
+            while not re.search(r"/s: [1-9]", said[-1] if said else ""):
+                line = process.stderr.readline()
+                assert line, said
+                said.append(line)
+            started = children(process.pid)
+            assert len(started) >= 2
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+        assert process.returncode == 130, err
+        found = json.loads(out)
+        assert (found["verdict"], found["exit_code"]) == ("interrupted", 130)
+        assert found["figures"]["acknowledged"] > 0
+        assert "everything that was started has been stopped" in err
+        assert (tmp_path / "load.html").exists()
+        eventually(lambda: not any(Path(f"/proc/{pid}/stat").exists() for pid in started))
+        assert topics(kafka) == []

@@ -1,0 +1,101 @@
+"""The generated pages of docs/ are what the registries say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.pages import _options, _samples
+from conformance.pages import pages as made
+from conformance.rules import streams
+from conformance.rules.base import rules
+from generators.garbage.nemesis import NEMESES
+from generators.wire_format import FORMATS, formats, get
+from spark_checks import pages
+
+DOCS = Path(__file__).parents[3] / "docs"
+NAMES = ["formats.md", "undecided.md", *(f"formats/{name}.md" for name in FORMATS)]
+
+
+@pytest.fixture(scope="module")
+def text():
+    return pages.pages()
+
+
+def test_there_is_a_page_for_each_format_and_no_other(text):
+    assert list(text) == NAMES
+    assert {path.name for path in (DOCS / "formats").iterdir()} == {f"{name}.md" for name in FORMATS}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_as_generated(text, name):
+    assert (DOCS / name).read_text("utf-8") == text[name], f"run: {made.COMMAND}"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_s_page_has_every_rule_profile_and_kind_of_message(text, name):
+    page = text[f"formats/{name}.md"]
+    found = [rule.id.removeprefix(f"{name}/") for rule in (*rules(name), *streams.rules(name))]
+    assert [one for one in found if f"\n| {one} | " not in page] == []
+    assert [p.name for p in get(name).profiles if f"\n| `{p.name}` | " not in page] == []
+    assert [k.wire for k in get(name).kinds if f"\n| {k.wire} | {k.kind} | " not in page] == []
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_s_page_has_every_trap_with_a_rule_of_the_page(text, name):
+    page = text[f"formats/{name}.md"]
+    traps = list(pages.traps(name))
+    assert {trap.level for trap in traps} == {0, 1, 2}
+    for trap in traps:
+        rule = trap.convicts.removeprefix(f"{name}/")
+        assert any(line.startswith(f"| {trap.name} | ") and f" | {rule} | " in line for line in page.split("\n")), trap
+        assert f"\n| {rule} | " in page.split("## Rules")[1]
+
+
+@pytest.mark.parametrize("fmt", list(formats()), ids=lambda fmt: fmt.name)
+def test_every_option_of_a_profile_has_words_and_no_word_is_left_over(fmt):
+    assert set(_options.OPTIONS[fmt.name]) == {option for profile in fmt.profiles for option in profile.options}
+
+
+@pytest.mark.parametrize("fmt", list(formats()), ids=lambda fmt: fmt.name)
+def test_the_samples_of_a_format_are_an_insert_an_update_and_a_delete(fmt):
+    found = list(_samples.samples(fmt))
+    assert [one.told for one in found if one.told in ("INSERT", "UPDATE", "DELETE")] == ["INSERT", "UPDATE", "DELETE"]
+    for one in found:
+        if one.language == "json":
+            assert json.loads(one.text) == json.loads(one.message.value)
+        elif one.message.value is not None:
+            hexed = "".join(line[8:55] for line in one.text.split("\n"))
+            assert bytes.fromhex(hexed) == one.message.value
+            json.loads(one.read)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=30,
+)
+
+
+@settings(deadline=None)
+@given(JSON, st.integers(1, 120), st.booleans())
+def test_a_laid_out_json_text_is_the_same_but_for_white_space(value, width, spaced):
+    text = json.dumps(value, ensure_ascii=False, separators=None if spaced else (",", ":"))
+    laid = _samples.pretty(text, width)
+    assert json.loads(laid) == value
+    assert laid.split() == _samples.pretty(laid, width).split()
+
+
+def test_a_number_keeps_its_spelling_when_it_is_laid_out():
+    assert (
+        _samples.pretty('{"a":[1.50,1e400,-0],"b":"x"}', 10) == '{\n  "a": [\n    1.50,\n    1e400,\n    -0\n  ],\n  "b": "x"\n}'
+    )
+
+
+def test_the_page_on_streams_names_every_nemesis():
+    page = (DOCS / "load-and-streams.md").read_text("utf-8")
+    assert [one.name for one in NEMESES if f"| {one.name} | {one.statement} |" not in page] == []

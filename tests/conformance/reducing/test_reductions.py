@@ -1,0 +1,369 @@
+"""What cases are reduced by: candidates are smaller, keep the key, and lead to one row and one column beside the key."""
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from conformance.cases.catalogue import named_cases
+from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.results import Failure
+from conformance.reducing._plain_values import simpler, weight
+from conformance.reducing.candidates import Hint, Recipe, apart, candidates, fault_of, hint, measure, tables
+from conformance.reducing.reduce import LIMITS, Batch, Limits, Track, propose, reduce
+from conformance.rules.base import Aspect, rules
+from generators.drawing import strategies
+from generators.drawing.cases import as_case
+from generators.model import (
+    History,
+    Instant,
+    Json,
+    Op,
+    Row,
+    RowChange,
+    RowImages,
+    Scenario,
+    SchemaChange,
+    SourceType,
+    Value,
+    ZeroDate,
+)
+from generators.sources import boundaries, mysql, postgresql
+from generators.sources import registry as sources
+from generators.sources.boundaries import AWKWARD_NAMES, COMPOSITE, KEYLESS, change, insert, scenario
+from generators.wire_format import FORMATS, get
+
+CANAL = get("ticdc-canal-json")
+PROFILE = CANAL.profile("v7.1.6")
+ROW = {n: f"v{i}" for i, n in enumerate(c.name for c in COMPOSITE.columns)} | {AWKWARD_NAMES[0]: 5}
+QUICK = settings(max_examples=40, deadline=None, database=None)
+DRAWN = strategies.histories("ticdc-canal-json", max_events=6).map(lambda found: Scenario("drawn", found))
+ON_POSTGRESQL = strategies.histories("debezium-json", source="postgresql").map(lambda found: Scenario("drawn", found))
+
+
+def changes(found: Scenario) -> list[RowChange]:
+    return [event for event in found.history.events if isinstance(event, RowChange)]
+
+
+def shape(found: Scenario) -> tuple[int, int, int]:
+    return measure(found)[:3]
+
+
+# ---- values
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "plain"),
+    [
+        (mysql.integer("bigint", unsigned=True), 18446744073709551615, 0),
+        (mysql.integer("int"), -7, 0),
+        (mysql.decimal(10, 2), Decimal("-123.45"), Decimal(0)),
+        (mysql.real("double"), -2.5e300, 0.0),
+        (mysql.bit(64), 1 << 63, 0),
+        (mysql.text("varchar", 64), "汉字\n", ""),
+        (mysql.binary("varbinary", 16), b"\xff\x00", b""),
+        (mysql.temporal("date"), dt.date(2024, 2, 29), dt.date(1970, 1, 1)),
+        (mysql.temporal("date"), ZeroDate(), dt.date(1970, 1, 1)),
+        (mysql.temporal("datetime", 6), mysql.wall("2024-02-29 23:59:59.999999"), 0),
+        (mysql.temporal("timestamp", 0), mysql.wall("2024-06-15 12:34:56"), 1_000_000),
+        (mysql.temporal("time", 3), -3_020_399_000_000, 0),
+        (mysql.year(), 2155, 0),
+        (mysql.enum_of("a", "b", "c"), 3, 0),
+        (mysql.set_of("a", "b", "c"), 0b101, 0),
+        (mysql.json(), Json({"a": [1, "x"]}), Json({})),
+        (postgresql.boolean(), 1, 0),
+        (postgresql.enum_of("sad", "ok"), "sad", "ok"),
+        (postgresql.uuid(), "6f1c2a30-8b4e-4f7a-9d21-0c5e7a3b9f10", "00000000-0000-0000-0000-000000000000"),
+        (postgresql.array("integer"), Json([1, None]), Json([])),
+    ],
+)
+def test_the_plainest_value_of_a_type_comes_first(kind: SourceType, value: Value, plain: Value) -> None:
+    assert simpler(kind, value)[0] == plain
+
+
+@pytest.mark.parametrize("source", sources.SOURCES)
+def test_every_simpler_value_fits_its_type_and_weighs_less(source: str) -> None:
+    found = sources.source(source)
+    for slug, kind in found.types.items():
+        for value in found.boundary_values(slug).values():
+            for other in simpler(kind, value):
+                assert found.fits(kind, other), (slug, value, other)
+                assert 0 < weight(kind, other) < weight(kind, value), (slug, value, other)
+
+
+@QUICK
+@given(st.data())
+def test_simpler_values_of_drawn_ones_fit_and_weigh_less(data: st.DataObject) -> None:
+    kind = data.draw(strategies.types() | strategies.types(source="postgresql"))
+    value = data.draw(strategies.values(kind))
+    assert all(sources.fits(kind, other) and weight(kind, other) < weight(kind, value) for other in simpler(kind, value))
+
+
+def test_a_boundary_is_among_the_simpler_values_of_what_lies_beyond_it() -> None:
+    assert 1 << 63 in simpler(mysql.integer("bigint", unsigned=True), 18446744073709551615)
+    assert (1 << 53) + 1 in simpler(mysql.integer("bigint"), 9_223_372_036_854_775_807)
+
+
+def test_null_is_the_plainest_and_has_nothing_simpler() -> None:
+    assert weight(mysql.json(), None) == 0
+    assert simpler(mysql.json(), None) == []
+
+
+# ---- scenarios
+
+
+@QUICK
+@given(DRAWN | ON_POSTGRESQL, st.integers(0, 5), st.booleans(), st.data())
+def test_every_candidate_is_smaller_and_keeps_what_is_left_of_the_key(
+    found: Scenario, event: int, named: bool, data: st.DataObject
+) -> None:
+    names = [c.name for table in tables(found) for c in table.columns]
+    where = Hint(event, 0, data.draw(st.sampled_from(names)) if named else None)
+    keyed = all(table.handle_key for table in tables(found))
+    for smaller in candidates(found, where):
+        assert measure(smaller) < measure(found)
+        assert smaller.history.events
+        for change_ in changes(smaller):
+            assert {c.name for c in change_.table.columns} >= set(change_.table.handle_key)
+            assert change_.table.handle_key or not keyed
+            for image in (image for images in change_.rows for image in (images.before, images.after) if image is not None):
+                assert list(image) and set(image) == {c.name for c in change_.table.columns}
+                assert all(sources.fits(change_.table.column(name).type, value) for name, value in image.items())
+
+
+@pytest.mark.parametrize("name", AWKWARD_NAMES[2:])
+def test_a_cell_is_reduced_to_the_key_and_its_column_at_once(name: str) -> None:
+    first, second, *_ = candidates(scenario("s", insert(COMPOSITE, ROW), level=2), Hint(column=name))
+    assert {c.name for c in changes(second)[0].table.columns} == {*COMPOSITE.primary_key, name}
+    assert [c.name for c in changes(first)[0].table.columns] == ["c", "c1", "c2"]
+    assert changes(first)[0].table.name == "t"
+    assert changes(first)[0].table.database == "pool"
+
+
+def test_short_names_never_meet_another_column() -> None:
+    table = boundaries.one_column("d", "t", mysql.integer("int"))
+    columns = (*table.columns, replace(table.columns[1], name="null"), replace(table.columns[1], name="C1"))
+    row: Row = {"id": 1, "c": 2, "null": 3, "C1": 4}
+    for found in candidates(scenario("s", insert(replace(table, columns=columns), row)), Hint()):
+        names = [c.name.casefold() for c in changes(found)[0].table.columns]
+        assert len(names) == len(set(names)) == len(changes(found)[0].rows[0].after or ())
+
+
+def test_the_failing_row_of_many_is_tried_first() -> None:
+    rows = [(None, {"a": i, "b": "x", "c": None}) for i in range(5)]
+    first = next(candidates(scenario("s", change(KEYLESS, Op.INSERT, *rows), level=2), Hint(row=3, column="a")))
+    assert changes(first)[0].rows == (RowImages(None, {"a": 3}),)
+
+
+def test_rows_are_tried_alone_and_without_each_half() -> None:
+    rows = [(None, {"a": i, "b": "x", "c": None}) for i in range(3)]
+    found = list(candidates(scenario("s", change(KEYLESS, Op.INSERT, *rows), level=2), Hint(column="a")))
+    kept = [tuple(images.after.get("a") for images in changes(one)[0].rows) for one in found]
+    assert {(0,), (1,), (2,), (1, 2), (0, 2), (0, 1)} <= set(kept)
+
+
+def test_the_smallest_scenario_has_no_candidate() -> None:
+    least = scenario("s", change(boundaries.one_column("d", "t", mysql.integer("int")), Op.INSERT, (None, {"id": 0, "c": None})))
+    assert [shape(one) for one in candidates(least, Hint(column="c"))] == [(1, 1, 1)]
+    key_only = next(candidates(least, Hint(column="c")))
+    assert list(candidates(key_only, Hint())) == []
+
+
+def test_a_database_of_its_own_is_told_in_statements_too() -> None:
+    table = boundaries.one_column("d`b", "t", mysql.integer("int"))
+    ddl = SchemaChange(Instant(1), "drop table", "DROP TABLE `d``b`.`t`", "d`b", "t", table)
+    moved = apart(Scenario("s", History((insert(table, {"id": 1, "c": 2}), ddl))), "xy").history.events
+    assert moved[0] == insert(
+        apart(scenario("s", insert(table, {"id": 1, "c": 2})), "xy").history.events[0].table, {"id": 1, "c": 2}
+    )
+    assert moved[0].table.database == "d`bxy"
+    assert (moved[1].sql, moved[1].database, moved[1].before.database) == ("DROP TABLE `d``bxy`.`t`", "d`bxy", "d`bxy")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_fault_is_written_again_as_the_catalogue_has_it(name: str) -> None:
+    fmt = get(name)
+    profile = fmt.profiles[0]
+    cases = [case for case in named_cases(fmt, [profile]) if case.id.startswith(f"{name}/{profile.name}/fault/")]
+    assert len(cases) > 30
+    for case in cases:
+        found = fault_of(fmt, profile, case)
+        assert found is not None, case.id
+        assert found[1].case(found[0]) == case
+
+
+def test_a_case_of_no_fault_has_no_base() -> None:
+    case = as_case(CANAL, PROFILE, scenario("shape/insert", insert(KEYLESS, {"a": 1, "b": None, "c": None})))
+    assert fault_of(CANAL, PROFILE, case) is None
+
+
+# ---- rounds, with an oracle in the decoder's place
+
+
+def track_of(found: Scenario, finding: Callable[[Scenario, Any], Finding | None]) -> Track:
+    case = as_case(CANAL, PROFILE, found)
+    first = finding(found, case)
+    assert first is not None
+    result = CaseResult(case, Verdict.FAIL, (first,))
+    rule = next(rule for rule in rules(CANAL.name) if rule.id == first.rule)
+    size = measure(found, sum(w.message.size for w in case.written))
+    return Track(Failure(rule, first, result, 1), Recipe(CANAL, PROFILE), found, case, first, result, size, size)
+
+
+def oracle(finding: Callable[[Scenario, Any], Finding | None], asked: list[list[Batch]] | None = None):
+    """Judges candidates without a decoder."""
+
+    def ask(batches):
+        if asked is not None:
+            asked.append(list(batches))
+        for one in (candidate for batch in batches for candidate in batch.candidates):
+            told = finding(one.scenario, one.case)
+            yield one, CaseResult(one.case, Verdict.FAIL if told else Verdict.PASS, (told,) if told else ())
+
+    return ask
+
+
+def cell_fails(predicate: Callable[[SourceType, Value], bool]):
+    """Fails where some cell satisfies a predicate, and tells which, as the judge does."""
+
+    def finding(found: Scenario, case: Any) -> Finding | None:
+        for number, event in enumerate(found.history.events):
+            for row, images in enumerate(event.rows if isinstance(event, RowChange) else ()):
+                for side, image in (("before", images.before), ("after", images.after)):
+                    for name, value in (image or {}).items():
+                        if predicate(event.table.column(name).type, value):
+                            messages = [i for i, w in enumerate(case.written) if w.message.event == number] or [0]
+                            where = (messages[min(row, len(messages) - 1)], 0, Aspect.VALUE, f"{side}[{name!r}]")
+                            return Finding(case.id, "ticdc-canal-json/cell/value", *where, "", "")
+        return None
+
+    return finding
+
+
+@settings(max_examples=60, deadline=None, database=None)
+@given(DRAWN, st.data())
+def test_a_failing_cell_ends_at_one_row_and_at_most_one_column_beside_the_key(found: Scenario, data: st.DataObject) -> None:
+    cells = [
+        (event.table.column(name).type, value)
+        for event in changes(found)
+        for images in event.rows
+        for image in (images.before, images.after)
+        for name, value in (image or {}).items()
+    ]
+    kind, value = data.draw(st.sampled_from(cells))
+    least = data.draw(st.integers(0, weight(kind, value)))
+    fails = cell_fails(lambda k, v: k == kind and weight(k, v) >= least)
+    assume(as_case(CANAL, PROFILE, found).written)
+    one = track_of(found, fails)
+    asked: list[list[Batch]] = []
+    reduce([one], oracle(fails, asked), Limits(rounds=100))
+    assert len(asked) < 60
+    (event,) = changes(one.scenario)
+    assert one.scenario.history.events == (event,)
+    assert len(event.rows) == 1
+    assert len([c for c in event.table.columns if c.name not in event.table.handle_key]) <= 1
+    assert len(event.table.columns) <= 2
+    assert fails(one.scenario, one.case) == one.finding
+    assert one.case.id == "ticdc-canal-json/v7.1.6/drawn"
+
+
+@QUICK
+@given(DRAWN)
+def test_reduction_ends_whether_everything_fails_or_nothing_does(found: Scenario) -> None:
+    assume(as_case(CANAL, PROFILE, found).written)
+    always = track_of(found, cell_fails(lambda _k, _v: True))
+    never = track_of(found, cell_fails(lambda _k, _v: True))
+    reduce([always], oracle(cell_fails(lambda _k, _v: True)), Limits(rounds=200))
+    asked: list[list[Batch]] = []
+    reduce([never], oracle(lambda _s, _c: None, asked), Limits(rounds=200))
+    assert shape(always.scenario) == (1, 1, 1)
+    assert propose([always]) == []
+    assert never.scenario is found
+    assert len(asked) < 200
+    assert propose([never]) == []
+
+
+def test_a_value_ends_at_the_smallest_that_still_fails() -> None:
+    kind = mysql.integer("bigint", unsigned=True)
+    table = boundaries.one_column("db", "amounts", kind)
+    fails = cell_fails(lambda k, v: k == kind and v is not None and v >= 1 << 63)
+    one = track_of(scenario("drawn", insert(table, {"id": 12345, "c": 18446744073709551615})), fails)
+    reduce([one], oracle(fails))
+    assert changes(one.scenario)[0].rows == (RowImages(None, {"id": 0, "c": 9_223_372_036_854_775_808}),)
+    assert changes(one.scenario)[0].table.name == "t"
+
+
+def test_a_rule_that_needs_a_name_keeps_it() -> None:
+    def fails(found: Scenario, case: Any) -> Finding | None:
+        (event,) = changes(found)
+        named = any(c.name == "a`b" for c in event.table.columns)
+        return Finding(case.id, "ticdc-canal-json/cell/value", 0, 0, Aspect.VALUE, "after['a`b']", "", "") if named else None
+
+    table = boundaries.one_column("db", "quoted", mysql.integer("int"))
+    columns = (*table.columns, replace(table.columns[1], name="a`b", type=mysql.text()))
+    named = insert(replace(table, columns=columns), {"id": 9, "c": 8, "a`b": "text"})
+    one = track_of(scenario("drawn", named), fails)
+    reduce([one], oracle(fails))
+    assert [c.name for c in changes(one.scenario)[0].table.columns] == ["id", "a`b"]
+    assert changes(one.scenario)[0].table.name == "t"
+
+
+def test_a_smaller_case_that_breaks_another_rule_does_not_count() -> None:
+    def fails(found: Scenario, case: Any) -> Finding:
+        rule = "cell/value" if len(changes(found)[0].table.columns) > 2 else "cell/null"
+        return Finding(case.id, f"ticdc-canal-json/{rule}", 0, 0, Aspect.VALUE, "after['a']", "", "")
+
+    one = track_of(scenario("drawn", insert(KEYLESS, {"a": 5, "b": "x", "c": 8_000_000})), fails)
+    reduce([one], oracle(fails))
+    assert changes(one.scenario)[0].rows == (RowImages(None, {"a": 0, "b": "", "c": None}),)
+    assert one.finding.rule == "ticdc-canal-json/cell/value"
+
+
+def test_candidates_of_one_call_never_share_a_table_at_level_one_and_always_at_level_two() -> None:
+    fails = cell_fails(lambda k, v: v is not None)
+    rows = [(None, {"a": i, "b": "x" * i, "c": None}) for i in range(4)]
+    ones = [track_of(Scenario("drawn", History((change(KEYLESS, Op.INSERT, *rows),))), fails) for _ in range(3)]
+    twos = [track_of(Scenario("drawn", History((change(KEYLESS, Op.INSERT, *rows),)), 2), fails) for _ in range(3)]
+    (one, *more) = propose([*ones, *twos])
+    assert (one.level, one.table) == (1, None)
+    homes = [(t.database, t.name) for candidate in one.candidates for t in candidate.case.tables]
+    assert len(homes) == len(set(homes)) > LIMITS.candidates
+    assert {batch.level for batch in more} == {2}
+    assert all({c.case.tables for c in batch.candidates} == {(batch.table,)} for batch in more)
+    assert len(more) == len({batch.table for batch in more}) == LIMITS.tables
+    assert all(len({c.track for c in batch.candidates}) == 3 for batch in more)
+
+
+def test_a_round_has_no_more_calls_than_it_may_and_the_rest_has_its_turn() -> None:
+    kinds = [mysql.integer("int"), mysql.text("varchar", 9), mysql.year(), mysql.temporal("date")]
+    values: list[Value] = [7, "seven", 2007, dt.date(2007, 7, 7)]
+    fails = cell_fails(lambda k, v: v is not None and k.name != "bigint")
+    found = [
+        track_of(scenario("drawn", insert(boundaries.one_column("pool", f"t{i}", kind), {"id": 5, "c": value}), level=2), fails)
+        for i, (kind, value) in enumerate(zip(kinds, values, strict=True))
+    ]
+    few = Limits(rounds=50, round_calls=2)
+    assert len(propose(found, few)) == 2
+    assert [track.deferred for track in found[2:]] == [True, True]
+    for track in found:
+        track.tried.clear()
+    reduce(found, oracle(fails), few)
+    assert [changes(track.scenario)[0].rows[0].after["c"] for track in found] == [0, "", 0, dt.date(1970, 1, 1)]
+
+
+def test_what_a_finding_tells_is_the_event_the_row_and_the_column() -> None:
+    found = scenario(
+        "drawn",
+        insert(KEYLESS, {"a": 1, "b": "x", "c": None}),
+        change(KEYLESS, Op.INSERT, (None, {"a": 2, "b": "y", "c": None}), (None, {"a": 3, "b": "z", "c": None})),
+    )
+    case = as_case(CANAL, PROFILE, found)
+    last = len(case.written) - 1
+    assert hint(Finding("", "", last, 0, Aspect.VALUE, "after['b']", "", ""), case) == Hint(1, 1, "b")
+    assert hint(Finding("", "", 0, 0, Aspect.MISSING, "row 0", "", ""), case) == Hint(0, 0, None)
+    assert hint(Finding("", "", 0, 0, Aspect.VALUE, "after['gone']", "", ""), case) == Hint(0, 0, None)

@@ -1,0 +1,359 @@
+"""Failures made small: what is asked of an engine, what a limit costs, and seeded faults of real decoders reduced to one row."""
+
+import contextlib
+import random
+from concurrent.futures import Future
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+from hypothesis import strategies as st
+
+from conformance.cases.catalogue import Budget, named_cases
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
+from conformance.engines.child import OURS, ChildEngine
+from conformance.judging.judge import Capabilities, CaseResult, Finding, Judge, Verdict
+from conformance.judging.output import REQUIRED
+from conformance.judging.results import Failure
+from conformance.reducing.reduce import LIMITS, Batch, Candidate, Decoding, Limits, OutOfTime, _first_raising, shrink_all
+from conformance.rules.base import Aspect, rules
+from conformance.running.prepared import Settings
+from conformance.streams.reading import CONF
+from generators.drawing import strategies
+from generators.drawing.cases import as_case
+from generators.errors import HarnessError, UsageError
+from generators.model import Column, History, Instant, Op, RowImages, Scenario, Table
+from generators.sources import boundaries
+from generators.sources import registry as sources
+from generators.sources.boundaries import KEYLESS, change, insert, scenario
+from generators.wire_format import get
+
+NAME = "ticdc-canal-json"
+CANAL = get(NAME)
+PROFILE = CANAL.profile("v7.1.6")
+SETTINGS = Settings((NAME,), Budget("none", 0, 0), 1)
+MISSING = f"{NAME}/change/missing"
+RETURNS = f"{NAME}/law/returns"
+PATIENT = Limits(seconds=600)
+NOTHING = pa.table({name: pa.nulls(0) for name in REQUIRED[1]})
+ROWS = tuple((None, {"a": i, "b": "x" * i, "c": None}) for i in range(1, 5))
+BIG = Scenario("shape/big", History((change(KEYLESS, Op.INSERT, *ROWS), insert(KEYLESS, {"a": 1, "b": "y", "c": 7_000_000}))))
+
+
+class Fake:
+    """An engine whose decoder returns no row; `fail` gives what it raises instead, told the values that are decoded."""
+
+    def __init__(self, directory, fail=lambda values: None) -> None:
+        self.directory, self.fail = directory, fail
+        self.opened, self.asked, self.released = {}, [], []
+
+    def open(self, handle, source):
+        self.opened[handle] = {
+            (row["topic"], row["partition"], row["offset"]): row["value"]
+            for row in pa.parquet.read_table(source.parquet).to_pylist()
+        }
+        return told(len(self.opened[handle]))
+
+    def decode(self, request):
+        places = ((t, p, offset) for t, p, low, high in request.ranges for offset in range(low, high + 1))
+        values = [self.opened[request.handle][place] for place in places]
+        self.asked.append((request, values))
+        return told(NOTHING, self.fail(values))
+
+    def release(self, handle):
+        self.released.append(handle)
+
+
+def told(value, error=None):
+    """A future that is done."""
+    future = Future()
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)
+    return future
+
+
+def failed(found=BIG, rule=MISSING, **finding):
+    """The failure of a scenario by a rule."""
+    case = as_case(CANAL, PROFILE, found)
+    first = Finding(case.id, rule, 0, 0, Aspect.MISSING, "row 0", "ROW INSERT", "no output row")
+    verdict = Verdict.ERRORED if rule == RETURNS else Verdict.FAIL
+    result = CaseResult(case, verdict, (replace(first, **finding),), note="raised" if rule == RETURNS else "")
+    return Failure(next(r for r in rules(NAME) if r.id == rule), result.findings[0], result, 7)
+
+
+def shrunk(engine, *failures, scenario_of=lambda _case: BIG, limits=LIMITS, notes=None):
+    """What comes of failures."""
+    note = (lambda _text: None) if notes is None else notes.append
+    return shrink_all(SETTINGS, engine, CANAL, failures, "mine", Capabilities(), scenario_of, note, limits)
+
+
+def values(failure):
+    """The values of a failure's messages."""
+    return [w.message.value for w in failure.result.case.written]
+
+
+def size(failure):
+    """Rows and columns of a failure's case."""
+    found = [change for w in failure.result.case.written for change in w.changes]
+    return len(found), max(len(image) for change in found for image in (change.before, change.after) if image is not None)
+
+
+@pytest.fixture
+def fake(tmp_path):
+    """A function that makes a fake engine."""
+    return lambda *fail: Fake(tmp_path, *fail)
+
+
+def test_a_failure_becomes_its_smallest_message_and_says_what_that_took(fake) -> None:
+    engine = fake()
+    (small,) = shrunk(engine, failed())
+    assert size(small) == (1, 1)
+    assert small.rule.id == small.finding.rule == MISSING
+    assert small.result.case.id == small.finding.case == small.result.case.written[0].message.case == f"{NAME}/v7.1.6/shape/big"
+    assert small.result.case.tags == BIG.tags
+    assert small.result.verdict is Verdict.FAIL
+    assert small.cases == 7
+    assert small.reduced.startswith("reduced from 2 events, 5 rows, 3 columns, 1,360 bytes to 1 row, 1 column, ")
+    assert f" {len(values(small)[0])} bytes in 1 round, 1 call, " in small.reduced
+    assert len(engine.asked) == 1
+    assert engine.released == list(engine.opened) == ["shrink-1"]
+
+
+def test_the_smallest_case_is_judged_and_its_messages_are_those_that_were_decoded(fake) -> None:
+    engine = fake()
+    (small,) = shrunk(engine, failed())
+    decoded = {value for _, found in engine.asked for value in found}
+    assert set(values(small)) <= decoded
+    assert b'"table":"t"' in values(small)[0]
+
+
+def test_failures_are_reduced_together_in_one_call_a_round(fake) -> None:
+    alone, together = fake(), fake()
+    shrunk(alone, failed())
+    found = shrunk(together, *(failed() for _ in range(5)))
+    assert [size(one) for one in found] == [(1, 1)] * 5
+    assert len(together.asked) == len(alone.asked)
+    assert len({tuple(values(one)) for one in found}) == 5
+
+
+def test_offsets_of_a_round_are_its_own_and_without_gaps(fake) -> None:
+    engine = fake()
+    shrunk(engine, failed(), failed())
+    for places in engine.opened.values():
+        by_partition = {}
+        for topic, partition, offset in places:
+            by_partition.setdefault((topic, partition), []).append(offset)
+        assert all(offsets == list(range(len(offsets))) for offsets in by_partition.values())
+
+
+def test_what_cannot_be_written_again_stays_as_it_is(fake) -> None:
+    engine, law = fake(), next(rule for rule in rules(NAME) if rule.law == "batch")
+    foreign = failed(case=f"{NAME}/v7.1.6/shape/big#in-composite")
+    ended = failed(rule=RETURNS)
+    kept = (
+        foreign,
+        replace(failed(), rule=law),
+        replace(ended, result=replace(ended.result, verdict=Verdict.TIMEOUT)),
+    )
+    assert shrunk(engine, *kept) == list(kept)
+    unknown = failed()
+    assert shrunk(engine, unknown, scenario_of=lambda _case: None) == [unknown]
+    assert engine.asked == []
+
+
+def test_a_fault_is_reduced_as_its_catalogue_has_it(fake) -> None:
+    wanted = f"{NAME}/v7.1.6/fault/trailing-brace/update"
+    case = next(case for case in named_cases(CANAL, [PROFILE]) if case.id == wanted)
+    rule = f"{NAME}/fault/trailing-content"
+    finding = Finding(case.id, rule, 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", "no output row")
+    failure = Failure(next(r for r in rules(NAME) if r.id == rule), finding, CaseResult(case, Verdict.ACCEPTED, (finding,)), 1)
+    (small,) = shrunk(fake(), failure, scenario_of=lambda _case: None)
+    assert small.finding.rule == rule
+    assert values(small)[0].endswith(b'"old":null,"data":[{"id":"0"}]}}')
+    assert small.result.case.tags == case.tags
+
+
+def test_a_cell_fault_is_reduced_to_one_column_beside_the_key(fake) -> None:
+    case = next(case for case in named_cases(CANAL, [PROFILE]) if case.id == f"{NAME}/v7.1.6/fault/cell-date")
+    rule = next(r for r in rules(NAME) if r.id == f"{NAME}/fault/cell-type")
+    finding = Finding(case.id, rule.id, 0, 0, Aspect.ACCEPTED, "kind", "exactly one CORRUPT row", "no output row")
+    failure = Failure(rule, finding, CaseResult(case, Verdict.ACCEPTED, (finding,)), 1)
+    (small,) = shrunk(fake(), failure, scenario_of=lambda _case: None, limits=Limits(rounds=30, calls=1000))
+    assert len(case.tables[0].columns) > 50
+    assert values(small)[0].endswith(b'"data":[{"id":"0","c":"2021-13-45"}]}')
+    assert [c.name for c in small.result.case.tables[0].columns] == ["id", "c"]
+
+
+def test_the_candidates_of_a_call_that_raises_are_tried_in_halves(fake) -> None:
+    engine = fake(lambda found: DecodeRaised("whole") if len(engine.asked) == 1 else None)
+    (small,) = shrunk(engine, failed(), limits=Limits(rounds=1))
+    whole, *halves = (found for _, found in engine.asked)
+    assert len(halves) == 2
+    assert sorted(halves[0] + halves[1]) == sorted(whole)
+    assert size(small) == (1, 1)
+
+
+@pytest.mark.parametrize("error", [ChildDied("gone"), DecodeTimeout("late"), UsageError("columns"), HarnessError("Spark")])
+def test_a_call_that_fails_otherwise_costs_its_candidates_and_never_the_failure(fake, error) -> None:
+    engine = fake(lambda _found: error)
+    failure = failed()
+    assert shrunk(engine, failure) == [failure]
+    assert len(engine.asked) == 1
+
+
+def test_the_best_so_far_is_kept_when_the_calls_are_used_up(fake) -> None:
+    engine, notes = fake(), []
+    (small,) = shrunk(engine, failed(), limits=Limits(calls=1, candidates=2), notes=notes)
+    assert len(engine.asked) == 1
+    assert size(small) == (1, 1)
+    assert "reduced from" in small.reduced
+    assert notes[-1] == f"{NAME}: reduction stopped: 1 decode calls made"
+
+
+def test_no_call_is_made_when_the_time_is_over(fake) -> None:
+    engine, notes, failure = fake(), [], failed()
+    assert shrunk(engine, failure, limits=Limits(seconds=-1), notes=notes) == [failure]
+    assert engine.asked == []
+    assert notes[-1] == f"{NAME}: reduction stopped: -1 s are over"
+
+
+def test_an_answer_that_does_not_come_in_time_is_not_waited_for(fake) -> None:
+    engine = fake()
+    engine.decode = lambda _request: Future()
+    decoding = Decoding(engine, "mine", {}, Judge(rules(NAME)), Limits(seconds=0.1))
+    case = as_case(CANAL, PROFILE, BIG)
+    batch = Batch(case.deployment, 1, None, [Candidate(None, BIG, case, (0, 0, 0, 0, 0))])
+    with pytest.raises(OutOfTime), contextlib.closing(decoding([batch])) as answers:
+        next(answers)
+    assert engine.released == ["shrink-1"]
+
+
+def test_records_that_cannot_be_opened_end_the_reduction(fake) -> None:
+    engine, failure, notes = fake(), failed(), []
+    engine.open = lambda _handle, _source: told(None, HarnessError("Spark, open: no"))
+    assert shrunk(engine, failure, notes=notes) == [failure]
+    assert notes[-1].endswith("Spark, open: no")
+
+
+def test_a_decoder_that_raises_is_reduced_by_decoding_alone(fake) -> None:
+    engine = fake(lambda found: DecodeRaised("cannot read y") if any(b'"y"' in value for value in found) else None)
+    (small,) = shrunk(engine, failed(rule=RETURNS, path="decoding"))
+    (value,) = values(small)
+    assert value.endswith(b'"data":[{"b":"y"}]}')
+    assert small.rule.id == small.finding.rule == RETURNS
+    assert (small.finding.path, small.finding.actual, small.result.note) == ("decoding", "cannot read y", "cannot read y")
+    assert small.result.verdict is Verdict.ERRORED
+    assert small.result.findings == (small.finding,)
+    assert small.reduced.startswith("reduced from 2 events, 5 rows, 3 columns")
+
+
+def test_of_the_candidates_that_raise_the_smallest_is_found_by_halving(fake) -> None:
+    engine = fake(lambda found: DecodeRaised("cannot read y") if any(b'"y"' in value for value in found) else None)
+    decoding = Decoding(engine, "mine", {}, Judge(rules(NAME)), LIMITS)
+    texts = ["x", "y", "x", "y", "x", "x", "y", "x"]
+    cases = [
+        as_case(CANAL, PROFILE, scenario(f"s{i}", insert(KEYLESS, {"a": i, "b": text, "c": None})))
+        for i, text in enumerate(texts)
+    ]
+    found = [Candidate(None, None, case, (1, 1, 3, 100 - i, 0)) for i, case in enumerate(cases)]
+    batch = Batch(PROFILE.deployment, 1, None, found)
+    assert _first_raising(decoding, decoding.open([batch]), batch) == (found[6], "cannot read y")
+    assert [len(decoded) for _, decoded in engine.asked] == [8, 4, 2, 1, 1]
+    texts_left = replace(batch, candidates=[found[0], found[2]])
+    assert _first_raising(decoding, decoding.open([texts_left]), texts_left) is None
+
+
+def test_a_decoder_that_ends_its_process_is_left_as_it_is(fake) -> None:
+    engine, failure = fake(lambda _found: ChildDied("gone")), failed(rule=RETURNS)
+    assert shrunk(engine, failure) == [failure]
+    assert len(engine.asked) == 1
+
+
+# ---- seeded faults of real decoders, each from a large drawn case
+
+
+@st.composite
+def large(draw, fmt, profile, kind, level):
+    """A drawn history of a table of a key and nine columns, one of them of the kind: six events of one to six rows each, at
+    level two one event."""
+    source, number = profile.source, random.Random(kind)
+    others = number.sample([one for name, one in sources.source(source).types.items() if fmt.supports(one) and name != kind], 8)
+    columns = (Column("failing", sources.source(source).types[kind]), *(Column(f"c_{i}", one) for i, one in enumerate(others)))
+    database = profile.database if level == 1 else sources.source(source).pool_database
+    table = Table(database, "wide", (boundaries.id_column(source), *columns), ("id",))
+    at = [Instant(boundaries.START.ms + 1000 * i, 1 + i) for i in range(6 if level == 1 else 1)]
+    return [draw(strategies.row_changes(table, max_rows=6, at=one).filter(lambda e: len(e.rows) > level)) for one in at]
+
+
+def seeded(fmt, profile, kind, level, value):
+    """The largest of some drawn scenarios, with the value in the last row of its last event."""
+    found = []
+    for events in strategies.draw(large(fmt, profile, kind, level), 4, 5):
+        *rows, last = events[-1].rows
+        put = {side: image and {**image, "failing": value} for side, image in (("before", last.before), ("after", last.after))}
+        if value is not None:
+            events[-1] = replace(events[-1], rows=(*rows, RowImages(**put)))
+        found.append(Scenario("drawn/5", History(tuple(events), 1), level, frozenset({"drawn"})))
+    return max(found, key=lambda one: sum(w.message.size for w in as_case(fmt, profile, one).written))
+
+
+@pytest.fixture(scope="module")
+def engine():
+    """One Spark child."""
+    with ChildEngine(timeout_s=120, conf={**OURS, **CONF}) as started:
+        yield started
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("name", "profile", "liar", "rule", "level", "kind", "value"),
+    [
+        (NAME, "v7.1.6", "unsigned-wraps", "value/unsigned-bigint", 2, "unsigned-bigint", (1 << 64) - 7),
+        (
+            "debezium-json",
+            "3.5.0.Final+schemaless",
+            "micros-as-millis",
+            "value/datetime-micros",
+            2,
+            "datetime-6",
+            123_456_789_012_345,
+        ),
+        ("debezium-json", "3.5.0.Final+schemaless", "before-lost", "image/sides", 1, "int", None),
+        ("ticdc-simple-json", "v8.5.7", "base64-as-latin-1", "value/base64", 2, "blob", bytes(range(250))),
+        ("ticdc-simple-json", "v8.5.7", "timestamp-flattened", "value/timestamp-object", 1, "timestamp-6", 1_718_454_896_999_999),
+    ],
+)
+def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_columns(
+    engine, name, profile, liar, rule, level, kind, value
+) -> None:
+    fmt, spec = get(name), f"liar:{name}/{liar}"
+    drawn = seeded(fmt, fmt.profile(profile), kind, level, value)
+    case = as_case(fmt, fmt.profile(profile), drawn)
+    assert sum(len(event.rows) for event in drawn.history.events) > 3 - level
+    assert len(case.tables[0].columns) == 10
+    found = next(r for r in rules(name) if r.id == f"{name}/{rule}")
+    result = decoded(engine, spec, case)
+    failure = Failure(found, next(f for f in result.findings if f.rule == found.id), result, 1)
+    settings = Settings((name,), Budget("none", 0, 0), 1, decoder=spec)
+
+    (small,) = shrink_all(
+        settings, engine, fmt, [failure], spec, Capabilities(), lambda _case: drawn, lambda _text: None, PATIENT
+    )
+
+    (written,) = small.result.case.written
+    (table,) = small.result.case.tables
+    assert len(written.changes) == 1
+    assert len(table.columns) <= 2
+    assert (small.finding.rule, small.result.case.id) == (found.id, case.id)
+    assert found.id in {f.rule for f in decoded(engine, spec, small.result.case).findings}
+    assert small.reduced.startswith("reduced from ")
+
+
+def decoded(engine, spec, case):
+    """What a case comes to whose messages are decoded alone."""
+    batch = Batch(case.deployment, case.level, case.tables[0] if case.level == 2 else None)
+    batch.candidates.append(Candidate(None, None, case, (0, 0, 0, 0, 0)))
+    ((_, result),) = Decoding(engine, spec, {}, Judge(rules(case.format)), LIMITS)([batch])
+    return result

@@ -1,0 +1,350 @@
+"""Reports made from a hand-made run: lines of report.jsonl, what the console shows, hostile text in each, and exit codes."""
+
+import io
+import json
+from dataclasses import replace
+
+import jsonschema
+import pytest
+from rich.console import Console
+
+from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.known import Entry, EntryResult
+from conformance.judging.known import State as EntryState
+from conformance.judging.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult
+from conformance.reports import console, records
+from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule
+from generators.errors import HarnessError
+from generators.model import Case, Column, Deployment, Message, State, Table, Written
+from generators.sources import mysql
+
+RULE = Rule(
+    "x-json/value/unsigned",
+    "An unsigned bigint keeps its value above the signed maximum.",
+    Obligation.MUST,
+    Provenance.DOCUMENTED,
+    (Citation("document 9", "2.1"), Citation("a/repository v1")),
+    Effect.WRONG_SIGN,
+)
+LAW = replace(RULE, id="x-json/law/batch-independence", law="batch", obligation=Obligation.SHOULD)
+TABLE = Table("db", "t", (Column("c", mysql.TYPES["unsigned-bigint"]),))
+
+
+def case(name, profile="v1", value=b'{"c":"9223372036854775808"}', level=1):
+    message = Message("cdc", 0, None, value, case=name)
+    return Case(f"x-json/{profile}/{name}", "x-json", profile, Deployment(), level, (TABLE,), (Written(message, ()),))
+
+
+GOOD = CaseResult(case("good"), Verdict.PASS)
+FINDING = Finding(
+    "x-json/v1/bad",
+    RULE.id,
+    0,
+    0,
+    Aspect.VALUE,
+    "after['c']",
+    "9223372036854775808 (bigint unsigned)",
+    "-9223372036854775808 (int)",
+)
+BAD = CaseResult(case("bad"), Verdict.FAIL, (FINDING,))
+RETURNS = replace(RULE, id="x-json/law/returns", law="returns", effect=Effect.STOPPED_PIPELINE, statement="Decoding ends.")
+RAISED = Finding("x-json/v2+option/worse", RETURNS.id, 0, 0, Aspect.MISSING, "decoding", "an end", "ValueError: no")
+ERRORED = CaseResult(case("worse", "v2+option", level=2), Verdict.ERRORED, (RAISED,), note="ValueError: no\n  at line 1")
+FORMAT = FormatResult(
+    "x-json",
+    "mine.py:decode",
+    (1, 2),
+    (GOOD, BAD, ERRORED),
+    (RuleResult(RULE, 3, 1), RuleResult(LAW, 0, 0, reachable=False), RuleResult(RETURNS, 3, 1)),
+    (CallResult("x-json UTC level 1", 1, 2, 2, 0.5), CallResult("x-json UTC level 2 t", 2, 1, 1, 0.25, "the decoder raised")),
+    {"x-json/v1/good": (("cdc", 0, 0),), "x-json/v1/bad": (("cdc", 0, 1),)},
+    1,
+    {State.VALUE: 97, State.NULL: 1, State.ANY: 2},
+    ("x-json UTC level 2 t: the decoder raised",),
+)
+FAILURE = Failure(RULE, FINDING, BAD, 2, "out/failures/x-json-value-unsigned-12345678.json")
+RUN = RunResult(
+    Header(7, "smoke", "mine.py:decode", "embedded 127.0.0.1:9092", "run-1", {"python": "3.11.2"}, ("run", "x-json")),
+    (FORMAT,),
+    (FAILURE,),
+    12.345,
+)
+KNOWN = replace(FAILURE, on_record=FAILURE.cases, reason="not yet", link="https://example.test/1", file="")
+ENTRIES = (
+    EntryResult(Entry(RULE.id, Verdict.FAIL, ("v1*",)), EntryState.KNOWN, 2),
+    EntryResult(
+        Entry("x-json/old", Verdict.TIMEOUT, cases=("x-json/v1/*",), drawn=True), EntryState.MATCHES_NOTHING, hint="no such rule"
+    ),
+    EntryResult(Entry(LAW.id, Verdict.NON_STRICT), EntryState.UNEXPECTED_PASS, hint="it no longer fails; remove the entry"),
+)
+HOSTILE = "[red]x[/red] [/] \x1b[2J\x07 \u202e<script> | `a` \\"
+
+
+def with_finding(**changes):
+    finding = replace(FINDING, **changes)
+    bad = CaseResult(replace(BAD.case, id=finding.case), Verdict.FAIL, (finding,))
+    return replace(RUN, formats=(replace(FORMAT, cases=(GOOD, bad)),), failures=(replace(FAILURE, finding=finding, result=bad),))
+
+
+def lines(result):
+    return list(records.records(result))
+
+
+def rendered(result, width=100):
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None, force_terminal=False, highlight=False).print(console.render(result))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+@pytest.fixture(scope="module")
+def validator():
+    schema = records.schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        RUN,
+        replace(RUN, formats=(), failures=()),
+        replace(RUN, failures=(KNOWN, replace(FAILURE, on_record=1, reduced="reduced from 9 rows to 1")), entries=ENTRIES),
+        replace(RUN, header=replace(RUN.header, topic="", broker="none")),
+        with_finding(actual=HOSTILE, expected="", path=HOSTILE),
+        replace(RUN, failures=(replace(FAILURE, result=replace(BAD, case=case("bad", value=None))),)),
+        replace(RUN, failures=(replace(FAILURE, result=replace(BAD, case=case("bad", value=b"\xff\x00"))),)),
+    ],
+)
+def test_every_line_is_valid(validator, result):
+    found = lines(result)
+    for line in found:
+        validator.validate(json.loads(json.dumps(line)))
+    assert [found[0]["type"], found[-1]["type"]] == ["header", "footer"]
+    assert sum(line["type"] == "footer" for line in found) == 1
+
+
+@pytest.mark.parametrize("index", range(12))
+def test_a_line_with_another_field_is_invalid(validator, index):
+    line = lines(replace(RUN, entries=ENTRIES[:1]))[index]
+    assert list(validator.iter_errors(line | {"more": 1}))
+    assert list(validator.iter_errors({k: v for k, v in line.items() if k != "type"}))
+
+
+def test_what_the_lines_say():
+    found = lines(RUN)
+    assert [line["type"] for line in found] == [
+        "header", "case", "case", "case", "rule", "rule", "rule", "call", "call", "failure", "footer",
+    ]  # fmt: skip
+    bad = found[2]
+    assert (bad["verdict"], bad["rules_broken"]) == ("fail", [RULE.id])
+    assert bad["messages"] == [{"topic": "cdc", "partition": 0, "offset": 1}]
+    assert found[4]["citations"] == ["document 9, 2.1", "a/repository v1"]
+    assert (found[0]["version"], records.schema()["$id"]) == (2, "tag:cdc-conformance,2026:report-line:2")
+    failure = found[9]
+    assert (failure["rule"], failure["case"], failure["cases"], failure["path"]) == (RULE.id, BAD.case.id, 2, "after['c']")
+    assert failure["message"] == {"key": None, "value": {"text": '{"c":"9223372036854775808"}'}}
+    assert (failure["new"], failure["known"], failure["reason"], failure["link"], failure["reduced"]) == (2, False, "", "", "")
+    assert found[10] == {
+        "type": "footer",
+        "exit_code": 1,
+        "seconds": 12.345,
+        "stopped_early": False,
+        "formats": {
+            "x-json": {
+                "cases": 3,
+                "drawn": 1,
+                "rules": 3,
+                "rules_exercised": 2,
+                "verdicts": {"errored": 1, "fail": 1, "pass": 1},
+                "certain_cells": 0.98,
+                "cells": {"VALUE": 97, "NULL": 1, "ANY": 2},
+            }
+        },
+    }
+
+
+def test_what_the_lines_say_of_the_record():
+    found = lines(
+        replace(
+            RUN, formats=(replace(FORMAT, cases=(replace(BAD, known=frozenset({RULE.id})),)),), failures=(KNOWN,), entries=ENTRIES
+        )
+    )
+    assert found[1]["rules_known"] == [RULE.id]
+    failure, known, nothing, passing = found[-5:-1]
+    assert (failure["cases"], failure["new"], failure["known"], failure["reason"]) == (2, 0, True, "not yet")
+    assert known == {
+        "type": "expectation", "rule": RULE.id, "verdict": "fail", "profiles": ["v1*"], "cases": ["*"], "drawn": False,
+        "state": "known", "count": 2, "hint": "",
+    }  # fmt: skip
+    assert (nothing["state"], nothing["cases"], nothing["drawn"]) == ("matches nothing", ["x-json/v1/*"], True)
+    assert (passing["state"], passing["verdict"]) == ("unexpected pass", "pass-non-strict")
+
+
+def test_a_report_is_written_whole(tmp_path, validator):
+    path = records.write(RUN, tmp_path / "new" / "report")
+    written = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert written == json.loads(json.dumps(lines(RUN)))
+    assert [p.name for p in path.parent.iterdir()] == ["report.jsonl"]
+    for line in written:
+        validator.validate(line)
+
+
+def test_a_report_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("", "utf-8")
+    for target in (tmp_path / "file", tmp_path / "file" / "below"):
+        for attempt in (records.prepare, lambda place: records.write(RUN, place)):
+            with pytest.raises(HarnessError, match=r"cannot write .*another (--report|place)"):
+                attempt(target)
+
+    def full(_result):
+        yield {"type": "header"}
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(records, "records", full)
+    with pytest.raises(HarnessError, match="No space left on device"):
+        records.write(RUN, tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_directory_that_can_be_written_is_left_empty(tmp_path):
+    records.prepare(tmp_path / "a" / "b")
+    assert list((tmp_path / "a" / "b").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(None, None), (b"", {"text": ""}), ("汉".encode(), {"text": "汉"}), (b"\xff\xfe", {"base64": "//4="})],
+)
+def test_bytes_in_a_report(value, expected):
+    assert records.as_bytes(value) == expected
+
+
+SNAPSHOT = """\
+╭─ x-json/value/unsigned WRONG_SIGN ───────────────────────────────────────────────────────────────╮
+│ An unsigned bigint keeps its value above the signed maximum.                                     │
+│ MUST, documented: document 9, 2.1; a/repository v1                                               │
+│ case      x-json/v1/bad  (and 1 more)                                                            │
+│ at        after['c']                                                                             │
+│ expected  9223372036854775808 (bigint unsigned)                                                  │
+│ actual    -9223372036854775808 (int)                                                             │
+│ message   {"c":"9223372036854775808"}                                                            │
+│ replay    cdc-conformance replay out/failures/x-json-value-unsigned-12345678.json                │
+╰──────────────────────────────────────────────────────────────────────────────────────────────────╯
+┏━━━━━━━━━━━━━━━━━┳━━━━━━━┳━━━━━━━━━━┳━━━━━━━┳━━━━━━┳━━━━━━┳━━━━━━━━┓
+┃format / profile ┃ cases ┃ messages ┃ rules ┃ pass ┃ fail ┃ errored┃
+┡━━━━━━━━━━━━━━━━━╇━━━━━━━╇━━━━━━━━━━╇━━━━━━━╇━━━━━━╇━━━━━━╇━━━━━━━━┩
+│x-json           │     3 │        3 │   2/3 │    1 │    1 │       1│
+│  v1             │     2 │        2 │       │    1 │    1 │       -│
+│  v2+option      │     1 │        1 │       │    - │    - │       1│
+└─────────────────┴───────┴──────────┴───────┴──────┴──────┴────────┘
+3 cases (1 drawn; 2 judged at level one, 1 at level two), 2 messages through Kafka (embedded
+127.0.0.1:9092), topic run-1; 98.0% of cells certain; seed 7, budget smoke, decoder mine.py:decode;
+12.3 s
+decoder mine.py:decode: does NOT conform"""
+
+
+def test_the_console_shows_rule_citation_place_message_and_replay():
+    assert rendered(RUN) == SNAPSHOT
+
+
+def test_a_run_that_conforms():
+    text = rendered(replace(RUN, formats=(replace(FORMAT, cases=(GOOD,)),), failures=()))
+    assert "conforms" in text.splitlines()[-1]
+    assert "NOT" not in text
+
+
+def test_a_rule_that_was_not_exercised_is_named():
+    idle = (RuleResult(RULE, 0, 0), RuleResult(LAW, 0, 0, reachable=False))
+    result = replace(RUN, formats=(replace(FORMAT, cases=(GOOD,), rules=idle),), failures=())
+    assert f"not exercised: {RULE.id}" in rendered(result)
+    assert "batch" not in rendered(result)
+    assert result.exit_code == 1
+
+
+@pytest.mark.parametrize("field", ["expected", "actual", "path", "case"])
+def test_hostile_text_is_shown_and_obeyed_nowhere(field):
+    text = rendered(with_finding(**{field: HOSTILE}), width=160)
+    assert "[red]x[/red] [/] \\x1b[2J\\x07 \\u202e<script> | `a` \\" in text
+    assert not set(text) & {"\x1b", "\x07", "\u202e"}
+
+
+def test_a_hostile_message_and_a_hostile_record_are_shown_too():
+    value = f'{{"c":"{HOSTILE}"}}'.encode()
+    bad = replace(BAD, case=case("bad", value=value))
+    known = replace(KNOWN, reason=HOSTILE, link=HOSTILE)
+    entry = replace(ENTRIES[2], hint=HOSTILE, entry=replace(ENTRIES[2].entry, rule=HOSTILE))
+    noisy = replace(FAILURE, result=bad, reduced=HOSTILE)
+    result = replace(RUN, formats=(replace(FORMAT, cases=(bad,)),), failures=(noisy, known), entries=(entry,))
+    text = rendered(result, width=300)
+    assert text.count("[red]x[/red] [/] \\x1b[2J\\x07") == 6
+    assert not set(text) & {"\x1b", "\x07", "\u202e"}
+
+
+def test_the_field_is_marked_in_the_message():
+    text = console.message(FAILURE)
+    assert text.plain == '{"c":"9223372036854775808"}'
+    assert [(text.plain[span.start : span.end], span.style) for span in text.spans] == [('"c"', "bold underline")]
+
+
+def test_what_is_reduced_and_partly_known_says_so():
+    made = replace(FAILURE, cases=5, on_record=3, reduced="reduced from 3 columns to 1 column")
+    text = rendered(replace(RUN, failures=(made,)))
+    assert "case      x-json/v1/bad  (and 4 more)  (3 of them known)" in text
+    assert "reduced   from 3 columns to 1 column" in text
+
+
+def test_known_failures_are_a_line_each_and_wrong_entries_say_what_to_do():
+    fine = replace(FORMAT, cases=(GOOD, replace(BAD, known=frozenset({RULE.id}))))
+    result = replace(RUN, formats=(fine,), failures=(KNOWN,), entries=ENTRIES)
+    text = rendered(result, width=160)
+    assert result.exit_code == 5
+    assert text.splitlines()[:3] == [
+        "known: x-json/value/unsigned, 2 cases: not yet (https://example.test/1)",
+        "record: x-json/old, timeout, case x-json/v1/*: matches nothing: no such rule; correct or remove the entry",
+        "record: x-json/law/batch-independence, pass-non-strict: unexpected pass: it no longer fails; remove the entry",
+    ]
+    assert text.splitlines()[-2:] == [
+        "0 new failures, 1 known; record: 3 entries, 2 to correct",
+        "decoder mine.py:decode: conforms, but the record of known failures is out of date",
+    ]
+
+
+def test_the_replay_command_can_be_pasted():
+    text = rendered(replace(RUN, failures=(replace(FAILURE, file="out dir/it's.json"),)))
+    assert """cdc-conformance replay 'out dir/it'"'"'s.json'""" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "null"),
+        (b"", ""),
+        (b"a\r\n", "a\\r\\n"),
+        ("汉\u2028".encode(), "汉\\u2028"),
+        (b"\xff\x00", "hex ff00"),
+        (b"x" * 700, "x" * 600 + "... (700 bytes)"),
+    ],
+)
+def test_readable(value, shown):
+    assert console.readable(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "strict", "code"),
+    [
+        ([Verdict.PASS, Verdict.REJECTED], False, 0),
+        ([Verdict.PASS, Verdict.NON_STRICT, Verdict.INFORMATIONAL], False, 0),
+        ([Verdict.PASS, Verdict.NON_STRICT], True, 1),
+        ([Verdict.PASS, Verdict.UNSUPPORTED], True, 0),
+        ([Verdict.UNSUPPORTED], False, 4),
+        ([], False, 4),
+        ([Verdict.PASS, Verdict.FAIL], False, 1),
+        ([Verdict.ACCEPTED], False, 1),
+        ([Verdict.ERRORED], False, 1),
+        ([Verdict.TIMEOUT, Verdict.PASS], False, 1),
+    ],
+)
+def test_exit_codes(verdicts, strict, code):
+    cases = tuple(CaseResult(case(str(i)), v, (FINDING,) if v is Verdict.NON_STRICT else ()) for i, v in enumerate(verdicts))
+    result = replace(RUN, formats=(replace(FORMAT, cases=cases),), strict=strict)
+    assert result.exit_code == code

@@ -1,0 +1,211 @@
+"""Badge, Markdown, picture, and all files of a report at once."""
+
+import json
+import re
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance import reports as report
+from conformance.judging.known import State
+from conformance.reports import badge, markdown, picture, records
+from generators.errors import HarnessError, UsageError
+
+
+@pytest.fixture
+def recorded(full):
+    """The run with everything that fails on record."""
+    fmt = full.formats[0]
+    known = tuple(replace(one, known=frozenset(f.rule for f in one.findings)) for one in fmt.cases)
+    failures = tuple(replace(one, on_record=one.cases, reason="later") for one in full.failures)
+    return replace(full, formats=(replace(fmt, cases=known),), failures=failures, entries=full.entries[:1])
+
+
+def test_badges(full, good, recorded):
+    assert badge.badge(good) == {
+        "schemaVersion": 1, "label": "cdc conformance", "message": "x-json: 1/1 rules", "color": "brightgreen",
+    }  # fmt: skip
+    for run, message, colour in (
+        (full, "x-json: 1/5 rules, 1 known", "red"),
+        (recorded, "x-json: 1/5 rules, 3 known", "yellow"),
+        (replace(recorded, entries=full.entries), "x-json: 1/5 rules, 3 known, record out of date", "orange"),
+        (replace(good, formats=good.formats * 2), "2 formats: 2/2 rules", "brightgreen"),
+        (replace(good, formats=()), "nothing judged", "lightgrey"),
+    ):
+        found = badge.badge(run)
+        assert (found["message"], found["color"]) == (message, colour)
+    assert json.loads(badge.text(good)) == badge.badge(good)
+
+
+def test_a_badge_of_a_broken_should_is_green_but_not_bright(full, recorded):
+    fmt = full.formats[0]
+    soft = replace(recorded, formats=(replace(fmt, cases=(fmt.cases[0], fmt.cases[3])),), failures=full.failures[1:2])
+    assert soft.exit_code == 0
+    assert badge.badge(soft)["color"] == "green"
+
+
+def test_markdown_says_what_changed(full):
+    text = markdown.render(full)
+    lines = text.splitlines()
+    assert lines[0] == "### ❌ <code>decoder mine.py&#58;decode</code> does NOT conform"
+    assert lines[2:5] == [
+        "| format | rules kept | cases | pass | non-strict | unsupp. | fail |",
+        "|---|---|---|---|---|---|---|",
+        "| ✗ x-json | 1/5 | 6 | 1 | 1 | 1 | 3 |",
+    ]
+    heads = [line for line in lines if line.startswith("####") or "<summary>" in line]
+    assert heads == [
+        "#### New failures: 1",
+        "#### Fixed: remove from the record of known failures: 1",
+        "#### Entries that match nothing: 1",
+        "<details><summary>Broken, does not count: 1</summary>",
+        "<details><summary>Known failures: 1</summary>",
+        "<details><summary>By profile</summary>",
+    ]
+    new = lines[lines.index("#### New failures: 1") + 4]
+    assert new.startswith(
+        "| <code>x-json/value/unsigned</code><br>The statement of value/unsigned. | MUST <code>WRONG&#95;SIGN</code> | 2 |"
+    )
+    assert "- <code>x-json/value/kept, fail, profile v1&#42;</code>" in lines
+    assert "| <code>x-json/value/known</code> | 1 | <code>upstream 7</code> | [link](<https://example.test/7>) |" in lines
+    assert "| ! x-json | v2 | 1 | 0 | 0 | 0 | 1 |" in lines
+    again = "<code>cdc-conformance run x-json --decoder mine.py&#58;decode --seed 7</code>"
+    assert lines[-1] == f"Seed 7, budget smoke, exit code 1. To repeat it: {again}"
+
+
+def test_markdown_of_a_run_that_conforms(good):
+    text = markdown.render(good)
+    assert text.startswith("### ✅ <code>decoder mine.py&#58;decode</code> conforms\n")
+    assert "failures" not in text and "Seed 7, budget smoke, exit code 0." in text
+
+
+def cells(line):
+    return len(re.findall(r"(?<!\\)\|", line)) - 1
+
+
+def test_markdown_obeys_nobody(with_finding, full, hostile):
+    made = with_finding(actual=hostile + "\nnext", expected="", path=hostile, case=hostile)
+    known = replace(full.failures[2], reason=hostile, link="javascript:" + hostile)
+    entry = replace(
+        full.entries[1], state=State.MATCHES_NOTHING, hint=hostile, entry=replace(full.entries[1].entry, rule=hostile)
+    )
+    header = replace(made.header, decoder=hostile)
+    text = markdown.render(replace(made, header=header, failures=(*made.failures[:2], known), entries=(entry,)))
+    for sign in ("<script", "@someone", "http://", "`a`", "\x1b", "\x00", "javascript:", "](<javascript"):
+        assert sign not in text
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    assert {cells(line) for line in tables} == {7, 4}
+    assert set(re.findall(r"<(/?\w+)", text)) <= {"code", "/code", "br", "i", "/i", "details", "/details", "summary", "/summary"}
+
+
+@settings(deadline=None)
+@given(text=st.text(st.characters(), max_size=80))
+def test_code_holds_nothing_that_markdown_obeys(text):
+    found = markdown.code(text)
+    if not text:
+        assert found == "<i>empty</i>"
+        return
+    inner = found.removeprefix("<code>").removesuffix("</code>")
+    assert not set(re.sub(r"&#\d+;", "", inner)) & set("<>&|`*_[]@#\\~:!\"'{}$^\n")
+    assert re.fullmatch(r"[\x20-\x7e]*", inner)
+
+
+def test_markdown_stays_short(many):
+    text = markdown.render(many(12, 100, 10))
+    assert len(text) < 65_536
+    assert "| and 1150 more |" in text
+
+
+def written(run):
+    return [json.dumps(line).encode() for line in records.records(run)]
+
+
+def test_the_picture_has_a_square_for_each_profile(full):
+    root = ET.fromstring(picture.svg(*picture.read(written(full))))
+    space = {"s": "http://www.w3.org/2000/svg"}
+    squares = [(one.find("s:title", space), one.find("s:rect", space).get("class")) for one in root.iterfind("s:g", space)]
+    assert [(title.text, tone) for title, tone in squares if title is not None] == [
+        ("v1: 2 fail, 1 pass, 1 pass-non-strict", "bad"),
+        ("v2: 1 fail", "warn"),
+        ("v3: 1 unsupported", "none"),
+    ]
+    words = [one.text for one in root.iterfind("s:text", space)]
+    assert words[:2] == ["decoder mine.py:decode: does NOT conform", "1 format, 3 profiles, 6 cases, 1 of 5 rules kept"]
+    assert {"x-json", "1/5", "6"} <= set(words)
+
+
+def test_the_picture_of_a_run_that_conforms_is_green(good):
+    text = picture.svg(*picture.read(written(good)))
+    assert 'class="head good"' in text
+    assert "prefers-color-scheme: dark" in text
+    assert set(re.findall(r"https?://[^\"]+", text)) == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"url\(|@import|@font-face|<script|href", text)
+
+
+def test_many_profiles_take_several_lines(good):
+    fmt = good.formats[0]
+    cases = tuple(replace(fmt.cases[0], case=replace(fmt.cases[0].case, profile=f"v{n}")) for n in range(50))
+    one = ET.fromstring(picture.svg(*picture.read(written(good))))
+    more = ET.fromstring(picture.svg(*picture.read(written(replace(good, formats=(replace(fmt, cases=cases),))))))
+    assert int(more.get("height")) - int(one.get("height")) == 2 * picture.STEP
+
+
+def test_a_hostile_decoder_in_a_picture(good, hostile):
+    lines = written(replace(good, header=replace(good.header, decoder=hostile.replace("\ud800", ""))))
+    root = ET.fromstring(picture.svg(*picture.read(lines)))
+    assert "<script>" in root[0].text
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "no footer"),
+        ([b'{"type":"header","decoder":"x"}'], "no footer"),
+        ([b"nonsense"], "line 1 is no line"),
+        ([b'{"type":"header"}'], "line 1 is no line"),
+        ([b"[]"], "line 1 is no line"),
+        ([b'{"type":"case","format":"x"}'], "line 1 is no line"),
+    ],
+)
+def test_what_is_no_report_is_not_drawn(lines, message):
+    with pytest.raises(UsageError, match=message):
+        picture.read(lines)
+
+
+def test_the_picture_is_made_of_a_file(full, tmp_path):
+    path = records.write(full, tmp_path)
+    picture.main(str(path), str(tmp_path / "matrix.svg"))
+    assert ET.parse(tmp_path / "matrix.svg").getroot().get("role") == "img"
+    with pytest.raises(HarnessError, match="cannot draw"):
+        picture.main(str(tmp_path / "none"), str(tmp_path / "matrix.svg"))
+
+
+def test_a_report_is_five_files(full, tmp_path):
+    paths = report.write_all(full, tmp_path / "a" / "report")
+    assert [path.name for path in paths] == ["report.jsonl", "report.html", "junit.xml", "report.md", "badge.json"]
+    assert sorted(path.name for path in (tmp_path / "a" / "report").iterdir()) == sorted(path.name for path in paths)
+    assert json.loads(paths[0].read_bytes().splitlines()[-1])["type"] == "footer"
+    assert paths[1].read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert ET.parse(paths[2]).getroot().tag == "testsuites"
+    assert paths[3].read_text("utf-8").startswith("### ")
+    assert json.loads(paths[4].read_bytes())["schemaVersion"] == 1
+
+
+def test_a_report_that_cannot_be_written_says_so(full, tmp_path):
+    (tmp_path / "junit.xml").mkdir()
+    with pytest.raises(HarnessError, match=r"cannot write the report to .*junit\.xml.*another place"):
+        report.write_all(full, tmp_path)
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_a_hostile_run_is_written_whole(with_finding, hostile, tmp_path):
+    made = with_finding(actual=hostile, value=hostile.encode("utf-8", "surrogatepass"))
+    for path in report.write_all(made, tmp_path):
+        path.read_text("utf-8")
+    failure = next(
+        one for one in map(json.loads, (tmp_path / "report.jsonl").read_bytes().splitlines()) if one["type"] == "failure"
+    )
+    assert failure["actual"] == hostile.replace("\ud800", "?")

@@ -1,0 +1,123 @@
+"""The differential check: the history, the losses, and that a wrong decoder and a wrong table show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.commands.cli import cli
+from conformance.engines.child import OURS, ChildEngine, needed
+from conformance.reports import differential_page as report
+from conformance.running import differential
+from conformance.streams.reading import CONF
+from generators.drawing import shared_history as histories
+from generators.model import Op, RowChange
+from generators.sources import registry as sources
+from generators.wire_format import FORMATS, Format, Profile, get
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[ChildEngine]:
+    with ChildEngine(packages=needed(FORMATS), conf={**OURS, **CONF}) as started:
+        yield started
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_history_holds_every_kind_of_change_and_fits_the_source(name: str) -> None:
+    fmt = get(name)
+    one = histories.told(fmt, fmt.profiles[0], 3)
+    events = [event for event in one.history.events if isinstance(event, RowChange)]
+    assert {event.op for event in events} == {Op.INSERT, Op.UPDATE, Op.DELETE}
+    pairs = [(row.before, row.after) for event in events for row in event.rows]
+    assert any(b and a and b["id"] != a["id"] for b, a in pairs)
+    assert any(b and b == a for b, a in pairs)
+    assert len(one.rows) > 20
+    fits = sources.source(fmt.profiles[0].source).fits
+    for row in (row for pair in pairs for row in pair if row):
+        assert all(fits(column.type, row[column.name]) for column in one.table.columns)
+
+
+def test_every_format_is_told_the_same_rows() -> None:
+    tables = {}
+    for name in FORMATS:
+        fmt = get(name)
+        one = histories.told(fmt, fmt.profiles[0], 5)
+        tables[name] = (one.rows, {column.name for column in one.table.columns})
+    shared = set.intersection(*(columns for _, columns in tables.values()))
+    assert len(shared) >= 9
+    first, *others = ({key: {n: row[n] for n in shared} for key, row in rows.items()} for rows, _ in tables.values())
+    assert all(other == first for other in others)
+
+
+def facts(fmt: Format[Any], profile: Profile) -> set[str]:
+    """What a profile has that others of its format may not: its release, options, source and deployment, and what it loses."""
+    lost = (loss.statement for loss in fmt.losses(profile))
+    return {*profile.name.split("+"), profile.source, str(profile.deployment), f"loses {sorted(lost)}"}
+
+
+def covering(fmt: Format[Any]) -> list[Profile]:
+    """The first profile, and of the others few that together have whatever one of them has."""
+    chosen = [fmt.profiles[0]]
+    left = set[str]().union(*(facts(fmt, profile) for profile in fmt.profiles))
+    while left := left - facts(fmt, chosen[-1]):
+        chosen.append(max(fmt.profiles, key=lambda profile: len(left & facts(fmt, profile))))
+    return chosen
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_profiles_with_every_release_option_and_loss_leave_the_sources_table(engine: ChildEngine, name: str) -> None:
+    fmt = get(name)
+    for profile in covering(fmt):
+        outcome = differential.check(engine, fmt, profile, 7)
+        assert outcome.differences == 0, (profile.name, outcome.wrong)
+        assert outcome.cells > 400 or any(loss.left is None for loss in fmt.losses(profile))
+
+
+def test_a_wrong_decoder_is_seen(engine: ChildEngine) -> None:
+    fmt = get("alibaba-canal-json")
+    spec = "liar:alibaba-canal-json/decimal-through-double"
+    outcome = differential.check(engine, fmt, fmt.profile("1.1.8"), 7, spec)
+    assert outcome.differences > 10
+    assert all(", exact:" in what for what in outcome.wrong)
+
+
+def test_a_loss_that_is_not_declared_is_a_difference(engine: ChildEngine) -> None:
+    fmt = replace(get("ticdc-canal-json"), losses=lambda _profile: ())
+    outcome = differential.check(engine, fmt, fmt.profile("v5.3.4"), 7)
+    assert outcome.differences and all(", raw:" in what for what in outcome.wrong)
+
+
+def test_a_decoder_that_raises_is_a_difference(engine: ChildEngine, tmp_path: Path) -> None:
+    fmt, mine = get("alibaba-canal-json"), tmp_path / "mine.py"
+    mine.write_text("def decode_rows(records, table):\n    raise RuntimeError('not today')\n", "utf-8")
+    outcome = differential.check(engine, fmt, fmt.profile("1.1.8"), 7, f"{mine}:decode_rows")
+    assert outcome.differences == 1
+    assert "not today" in outcome.wrong[0]
+
+
+def test_the_command_prints_a_line_a_profile(engine: ChildEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[dict[str, Any]] = []
+    monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **options: made.append(options) or nullcontext(engine))
+    arguments = ["run", "alibaba-canal-json", "--writer-profile", "1.1.8*", "--differential", "--format", "json"]
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 0, result.output
+    assert made == [{"packages": (), "timeout_s": 120}]
+    found = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+    assert [one["profile"] for one in found] == ["1.1.8", "1.1.8+noblob", "1.1.8+minimal", "1.1.8+pk-hash"]
+    assert found[0]["differences"] == 0 and not found[0]["lost"]
+    assert found[1]["lost"] == {"binlog_row_image NOBLOB logs parts of rows": found[1]["rows"]}
+
+
+def test_differences_are_shown() -> None:
+    outcome = differential.Outcome("f", "p", 3, 2, 28)
+    outcome.differ("row 1, name: 'a|b' became 'c'")
+    text = report.markdown([outcome])
+    assert text.splitlines()[2] == "| f | p | 2 | 28 | 1 |  |"
+    assert json.loads(report.lines([outcome]))["shown"] == ["row 1, name: 'a|b' became 'c'"]

@@ -1,0 +1,289 @@
+"""The stream check without Spark: a state that is right, each way to be wrong and the rule that owns it, and the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.commands.cli import cli
+from conformance.engines.base import ChildDied
+from conformance.engines.child import ChildEngine
+from conformance.rules.streams import ORDERS, rules
+from conformance.running import selftest
+from conformance.streams import kept
+from conformance.streams import reading as streams
+from conformance.streams.kept import Group, Kept, Outcome, expected, judge
+from generators.drawing.shared_history import streamed
+from generators.errors import HarnessError
+from generators.garbage.nemesis import NEMESES, named
+from generators.model import Kind, Op, State
+from generators.wire_format import FORMATS, get
+
+Rows = dict[str, list[tuple[tuple[str, ...], dict[str, str | None]]]]
+
+
+def group_of(name: str, profile: str, nemesis: str, seed: int = 1) -> Group:
+    fmt = get(name)
+    (group,) = streams.groups(fmt, (fmt.profile(profile),), named(nemesis), seed)
+    return group
+
+
+def right(group: Group) -> Kept:
+    """The state that a keeper without faults ends with."""
+    rows: Rows = {}
+    corrupt, seen, marks = set(), {}, {}
+    for stream in group.streams:
+        story = stream.story
+        for key, (number, image) in expected(story).items():
+            cells = {name: cell.text for name, cell in image.items() if cell.state is not State.ABSENT}
+            for name, when in story.added_after.items():
+                if when > story.last[number]:
+                    cells.pop(name, None)
+            rows.setdefault(story.table.name, []).append(((key,), cells))
+        counts: Counter[int] = Counter()
+        for one in (one for stage in stream.stages for one in stage):
+            partition = stream.first + one.message.partition
+            for change in one.changes:
+                if change.kind is Kind.CORRUPT:
+                    corrupt.add((partition, counts[partition]))
+                if change.kind is Kind.WATERMARK and change.position is not None:
+                    marks[partition] = max(marks.get(partition, 0), int(change.position))
+            counts[partition] += 1
+        seen |= {partition: (count, count - 1) for partition, count in counts.items()}
+    return Kept(rows, frozenset(corrupt), seen, marks)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_right_tables_converge_under_every_nemesis(name: str) -> None:
+    fmt = get(name)
+    chosen = [profile for profile in fmt.profiles if not streams.not_kept(fmt, profile)]
+    for group in streams.groups(fmt, chosen[:1], NEMESES, 2):
+        for outcome in judge(group, right(group)):
+            assert outcome.wrong == []
+            assert outcome.cells >= outcome.rows > 0
+
+
+def rules_of(outcomes: list[Outcome]) -> set[str]:
+    return {rule.rpartition("/")[2] for outcome in outcomes for rule in outcome.broken}
+
+
+def rows_of(state: Kept) -> Rows:
+    return {table: [(key, dict(image)) for key, image in rows] for table, rows in state.rows.items()}
+
+
+def drop_row(rows: Rows, group: Group) -> None:
+    rows[group.streams[0].story.table.name].pop()
+
+
+def double_row(rows: Rows, group: Group) -> None:
+    found = rows[group.streams[0].story.table.name]
+    found.append(found[0])
+
+
+def spoil_cell(rows: Rows, group: Group) -> None:
+    rows[group.streams[0].story.table.name][0][1]["id"] = "-999"
+
+
+def old_key(rows: Rows, group: Group) -> None:
+    story = group.streams[0].story
+    rows[story.table.name].append(((str(min(story.moved, key=repr)),), {}))
+
+
+def deleted_row(rows: Rows, group: Group) -> None:
+    story = group.streams[0].story
+    rows[story.table.name].append(((str(min(story.gone, key=repr)),), {}))
+
+
+@pytest.mark.parametrize(
+    ("nemesis", "how", "spoil", "rule"),
+    [
+        ("none", "", drop_row, "convergence"),
+        ("none", "", spoil_cell, "convergence"),
+        ("none", "", double_row, "at-least-once"),
+        ("none", "", old_key, "key-change"),
+        ("none", "", deleted_row, "convergence"),
+        ("none", "restart", drop_row, "restart"),
+        ("none", "restart", spoil_cell, "restart"),
+        ("replay", "", spoil_cell, "order"),
+        ("duplicate", "", deleted_row, "order"),
+        ("late-watermarks", "", deleted_row, "watermark"),
+        ("schema-lags", "", drop_row, "schema-cache"),
+    ],
+)
+def test_each_wrong_table_is_owned_by_its_rule(nemesis: str, how: str, spoil: Callable[[Rows, Group], None], rule: str) -> None:
+    group = group_of("ticdc-simple-json", "v7.5.7+auto-bootstrap+one-partition", nemesis)
+    state = right(group)
+    rows = rows_of(state)
+    spoil(rows, group)
+    assert rules_of(judge(group, replace(state, rows=rows), how)) == {rule}
+
+
+def test_offsets_garbage_and_watermarks_have_rules_of_their_own() -> None:
+    group = group_of("ticdc-canal-json", "v7.1.6+extension", "corrupt")
+    state = right(group)
+    assert state.corrupt
+    partition, (count, last) = next(iter(state.seen.items()))
+    fewer: Mapping[int, tuple[int, int]] = {**state.seen, partition: (count - 1, last)}
+    assert rules_of(judge(group, replace(state, seen=fewer))) == {"every-offset"}
+    assert rules_of(judge(group, replace(state, corrupt=frozenset()))) == {"corrupt-kept"}
+    assert rules_of(judge(group, replace(state, corrupt=state.corrupt | {(0, 10**6)}))) == {"corrupt-kept"}
+    assert rules_of(judge(group, replace(state, watermarks={p: mark - 1 for p, mark in state.watermarks.items()}))) == {
+        "watermark"
+    }
+
+
+def test_rows_alone_are_judged_by_rows_alone() -> None:
+    group = group_of("ticdc-canal-json", "v7.1.6+extension", "corrupt")
+    own = Kept(right(group).rows, frozenset(), {}, {}, rows_alone=True)
+    assert [outcome.converged for outcome in judge(group, own)] == [True]
+
+
+def test_streams_of_one_deployment_share_a_topic_and_no_partition() -> None:
+    fmt = get("debezium-json")
+    found = streams.groups(fmt, fmt.profiles, named("*"), 1)
+    assert len({group.deployment for group in found}) == len(found)
+    for group in found:
+        for stage in range(4):
+            for stream in group.streams:
+                assert {m.partition for m in stream.placed(stage)} <= set(range(stream.first, stream.first + kept.PARTITIONS))
+        assert len({stream.first for stream in group.streams}) == len(group.streams)
+    assert not any(stream.profile.name == "1.9.7.Final+minimal" for group in found for stream in group.streams)
+
+
+def test_a_missing_state_is_an_error_of_the_harness(tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match="no state"):
+        kept.read_state(tmp_path)
+
+
+def test_every_format_has_an_order_and_cited_rules() -> None:
+    assert set(ORDERS) == set(FORMATS)
+    for name in FORMATS:
+        found = {rule.id.rpartition("/")[2]: rule for rule in rules(name)}
+        assert {"convergence", "order", "at-least-once", "restart", "corrupt-kept", "every-offset", "key-change"} <= set(found)
+        assert all(rule.citations and rule.id.startswith(f"{name}/stream/") for rule in found.values())
+        assert ("watermark" in found) == name.startswith("ticdc")
+        assert ("schema-cache" in found) == name.startswith("ticdc-simple")
+        assert {nemesis.rule for nemesis in NEMESES} <= set(found)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
+    """One form of position in a history, or none at all; and then it never goes back from one change to the next."""
+    fmt, order = get(name), ORDERS[name]
+    for profile in (one for one in fmt.profiles if not streams.not_kept(fmt, one)):
+        forms, last = set(), (0,)
+        for change in (c for one in streamed(fmt, profile, 4, "t").written for c in one.changes):
+            if change.kind not in (Kind.ROW, Kind.DDL, Kind.WATERMARK):
+                continue
+            found = ((re.search(pattern, change.position or ""), groups) for pattern, groups in order.positions)
+            matched, groups = next(((match, groups) for match, groups in found if match), (None, ()))
+            forms.add(groups)
+            assert order.keys != "change" or change.kind is not Kind.ROW or change.op is Op.TRUNCATE or change.keys
+            now = (change.commit_time_us,) if matched is None else tuple(int(matched[group]) for group in groups)
+            assert now[0] is not None and now >= last
+            last = now
+        assert len(forms) == 1, profile.name
+
+
+@pytest.mark.parametrize("name", selftest.STREAMED)
+def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
+    nemeses = [one for one in NEMESES if one.name in selftest.STREAM_NEMESES]
+    fmt = get(name)
+    (group,) = streams.groups(fmt, (fmt.profile(selftest.STREAMED[name]),), nemeses, 1)
+    found = {stream.nemesis.name: stream for stream in group.streams}
+    assert set(found) == set(selftest.STREAM_NEMESES)
+    assert found["none"].story.moved and found["late-watermarks"].story.gone
+    assert kept._schemas_late(found["schema-lags"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["ticdc-canal-jsn"], 2, "ticdc-canal-json"),
+        (["--all", "ticdc-canal-json"], 2, "not both"),
+        (["--decoder", "x:y"], 2, "one format"),
+        (["ticdc-canal-json", "--restart", "--broker", "none"], 2, "needs a broker"),
+    ],
+)
+def test_bad_input_is_told_before_anything_starts(arguments: list[str], code: int, words: str) -> None:
+    result = CliRunner().invoke(cli, ["stream", *arguments])
+    assert isinstance(result.exception, Exception)
+    assert getattr(result.exception, "exit_code", None) == code
+    assert words in str(result.exception)
+
+
+def test_an_interrupted_check_leaves_nothing_running(
+    fake: Any, children: Callable[[int], list[int]], eventually: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = []
+
+    def interrupted(engine: ChildEngine, *_: object) -> list[Outcome]:
+        engine.started.result()
+        begun.append(engine.pid)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(streams, "plainly", interrupted)
+    result = CliRunner().invoke(cli, ["stream", "huawei-cdl-json", "--broker", "none"])
+    assert result.exit_code != 0
+    assert begun[0] is not None
+    eventually(lambda: begun[0] not in children(os.getpid()))
+
+
+def test_no_check_goes_on_from_the_checkpoint_of_another(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    make, _asked = fake
+    engine, homes = make(), []
+
+    def remembered(*arguments: Any) -> list[Outcome]:
+        homes.append(arguments[-1])
+        return []
+
+    monkeypatch.setattr(streams, "plainly", remembered)
+    for _ in range(2):
+        list(streams.run(streams.Settings(("huawei-cdl-json",), "1.0", "none"), engine, None, lambda _text: None))
+    assert len(set(homes)) == len(homes) == 2
+
+
+def test_a_reader_that_leaves_no_state_is_a_fault_of_the_harness(fake: Any) -> None:
+    result = CliRunner().invoke(
+        cli, ["stream", "huawei-cdl-json", "--writer-profile", "1.0", "--nemesis", "none", "--broker", "none"]
+    )
+    assert isinstance(result.exception, HarnessError)
+    assert "left no state" in str(result.exception)
+
+
+def test_the_reader_is_killed_as_soon_as_its_mark_is_there(fake: Any, tmp_path: Path) -> None:
+    make, _asked = fake
+    engine = make()
+    engine.started.result()
+    reading = engine.ask("stream", {"decoder": "x.hang"}, 60)
+    (tmp_path / "mark").write_text("")
+    victim = engine.pid
+    streams._kill_when(engine, reading, tmp_path / "mark")
+    assert isinstance(reading.exception(), ChildDied)
+    assert engine.ask("stream", {"decoder": "x.fine"}, 60).result()["rows"] == 3
+    assert engine.pid not in (None, victim)
+
+
+def test_what_differs_is_told_in_every_style() -> None:
+    good = Outcome("f", "p", "none", rows=3, messages=9, cells=12)
+    bad = Outcome("f", "p", "replay", rows=3, messages=12)
+    bad.differ("order", "row 7 is missing")
+    lost = Outcome("f", "minimal", "-", lost="parts of rows")
+    assert good.as_json()["result"] == "converged"
+    assert bad.as_json()["broken"] == {"f/stream/order": 1}
+    assert json.dumps(lost.as_json()) == (
+        '{"format": "f", "profile": "minimal", "nemesis": "-", "result": "not judged", "because": "parts of rows"}'
+    )
+    text = streams.render([good, bad, lost], markdown=True)
+    assert "| f | p | replay | 3 | 12 | 0 | 0 | differs |" in text
+    assert "f/stream/order: p, replay: row 7 is missing" in text
+    assert text.endswith("1 of 2 streams converged")

@@ -1,0 +1,281 @@
+"""The literal vectors of reference/ticdc.md 1.6, 1.7 and 2 and of document 000's type tables."""
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+
+from generators.families.ticdc import text
+from generators.model import Json, ZeroDate
+from generators.sources import mysql
+
+
+def test_easyjson_escapes_what_ticdc_escapes():
+    assert text.escape('"\\/\t\r\n') == r'"\"\\/\t\r\n"'
+    assert text.escape("\b\f\x01\x1f") == r'"\u0008\u000c\u0001\u001f"'
+    assert text.escape("<a&b>") == r'"\u003ca\u0026b\u003e"'
+    assert text.escape("\u2028\u2029") == r'"\u2028\u2029"'
+    assert text.escape("\x7f\x80é汉😀") == '"\x7f\x80é汉😀"'
+    assert text.escape(text.go_utf8(b"a\xff\xfe\xc3")) == r'"a\ufffd\ufffd\ufffd"'
+
+
+def test_binary_worked_example_of_section_1_7():
+    raw = bytes([5, 7, 10, 15, 36, 50, 43, 99, 120, 60, 38, 255, 254, 45, 55, 70])
+    shown = text.value_text(mysql.binary("varbinary"), raw)
+    assert text.escape(shown) == '"\\u0005\\u0007\\n\\u000f$2+cx\\u003c\\u0026ÿþ-7F"'
+    assert shown.encode("latin-1") == raw
+
+
+def test_binary_is_a_bijection_on_every_byte():
+    every = bytes(range(256))
+    shown = text.value_text(mysql.binary("blob"), every)
+    assert [ord(c) for c in shown] == list(range(256))
+
+
+@pytest.mark.parametrize(
+    ("value", "single", "double"),
+    [
+        (123.99, "123.99", "123.98999786376953"),
+        (3.14, "3.14", "3.140000104904175"),
+        (0.0, "0", "0"),
+        (1.0, "1", "1"),
+        (1e10, "10000000000", "10000000000"),
+        (-2.5, "-2.5", "-2.5"),
+        (3.4028234663852886e38, "340282350000000000000000000000000000000", "340282346638528860000000000000000000000"),
+    ],
+)
+def test_floats_have_no_exponent(value, single, double):
+    stored = mysql.to_float32(value)
+    assert text.value_text(mysql.real("float"), stored) == single
+    assert text.value_text(mysql.real("float"), stored, float_via_double=True) == double
+
+
+def test_doubles_have_no_exponent():
+    kind = mysql.real("double")
+    assert text.value_text(kind, 1e308) == "1" + "0" * 308
+    assert text.value_text(kind, 5e-324) == "0." + "0" * 323 + "5"
+    assert text.value_text(kind, 123456789.0) == "123456789"
+    assert text.value_text(kind, 0.1 + 0.2) == "0.30000000000000004"
+    assert text.canonical(kind, -0.0) == 0.0
+    assert text.value_text(kind, text.canonical(kind, -0.0)) == "0"
+
+
+def test_smallest_float_is_printed_by_its_shortest_digits():
+    assert text.fixed32(mysql.to_float32(1e-45)) == "0." + "0" * 44 + "1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        (mysql.decimal(10, 4), Decimal("123.456"), "123.4560"),
+        (mysql.decimal(10, 0), Decimal(123), "123"),
+        (mysql.decimal(10, 2), Decimal("-0.00"), "0.00"),
+        (mysql.decimal(65, 30), Decimal("9" * 35 + "." + "9" * 30), "9" * 35 + "." + "9" * 30),
+        (mysql.integer("bigint", unsigned=True), 18446744073709551615, "18446744073709551615"),
+        (mysql.integer("int", zerofill=True), 7, "7"),
+        (mysql.boolean(), 1, "1"),
+        (mysql.bit(64), 18446744073709551615, "18446744073709551615"),
+        (mysql.enum_of("a", "b"), 2, "2"),
+        (mysql.enum_of("a", "b"), 0, "0"),
+        (mysql.set_of("a", "b", "c"), 3, "3"),
+        (mysql.set_of("a"), 0, "0"),
+        (mysql.year(), 0, "0"),
+        (mysql.year(), 2155, "2155"),
+        (mysql.temporal("date"), dt.date(2024, 3, 11), "2024-03-11"),
+        (mysql.temporal("date"), ZeroDate(), "0000-00-00"),
+        (mysql.temporal("date"), ZeroDate(2024, 0, 0), "2024-00-00"),
+        (mysql.temporal("datetime"), ZeroDate(), "0000-00-00 00:00:00"),
+        (mysql.temporal("datetime", 6), ZeroDate(), "0000-00-00 00:00:00.000000"),
+        (mysql.temporal("datetime", 6), mysql.wall("2024-03-11 08:51:01.461270"), "2024-03-11 08:51:01.461270"),
+        (mysql.temporal("time", 3), -mysql.TIME_LIMIT, "-838:59:59.000"),
+        (mysql.temporal("time"), 5 * mysql.MICROS, "00:00:05"),
+        (mysql.json(), Json({"bb": 1, "a": [1.0, 1e20, 1e-16, None, True]}), '{"a": [1.0, 1e20, 1e-16, null, true], "bb": 1}'),
+        (mysql.json(), Json({"a": "<&>\n"}), r'{"a": "<&>\n"}'),
+        (mysql.json(), Json(-0.0), "-0.0"),
+        (mysql.json(), Json(None), "null"),
+    ],
+)
+def test_value_texts(kind, value, expected):
+    assert text.value_text(kind, text.canonical(kind, value)) == expected
+
+
+def test_timestamps_are_in_the_servers_zone_and_zero_ones_are_not_converted():
+    kind = mysql.temporal("timestamp", 3)
+    instant = mysql.wall("2024-06-15 12:34:56.789")
+    assert text.value_text(kind, instant, time_zone="Asia/Shanghai") == "2024-06-15 20:34:56.789"
+    assert text.value_text(kind, instant, time_zone="America/New_York") == "2024-06-15 08:34:56.789"
+    assert text.value_text(kind, ZeroDate(), time_zone="Asia/Shanghai") == "0000-00-00 00:00:00.000"
+
+
+def test_hour_that_occurs_twice_has_two_instants():
+    first, second = mysql.wall("2024-11-03 05:30:00"), mysql.wall("2024-11-03 06:30:00")
+    expected = ("2024-11-03 01:30:00", (first, second))
+    assert text.timestamp_text(first, 0, "America/New_York") == expected
+    assert text.timestamp_text(second, 0, "America/New_York") == expected
+    assert text.timestamp_text(first, 0, "UTC") == ("2024-11-03 05:30:00", (first,))
+
+
+def test_stored_form_of_fixed_length_strings():
+    assert text.canonical(mysql.binary("binary", 4), b"ab") == b"ab\x00\x00"
+    assert text.canonical(mysql.binary("varbinary", 4), b"ab") == b"ab"
+    assert text.canonical(mysql.text("char", 4), "a  ") == "a"
+    assert text.canonical(mysql.text("varchar", 4), "a  ") == "a  "
+
+
+@pytest.mark.parametrize(
+    ("name", "unsigned", "value", "code"),
+    [
+        ("tinyint", False, -128, -6),
+        ("tinyint", False, 127, -6),
+        ("tinyint", True, 127, -6),
+        ("tinyint", True, 128, 5),
+        ("tinyint", True, 255, 5),
+        ("smallint", False, 32767, 5),
+        ("smallint", True, 32767, 5),
+        ("smallint", True, 32768, 4),
+        ("mediumint", False, -8388608, 4),
+        ("mediumint", True, 8388607, 4),
+        ("mediumint", True, 16777215, 4),
+        ("int", False, -2147483648, 4),
+        ("int", True, 2147483647, 4),
+        ("int", True, 2147483648, -5),
+        ("bigint", False, 9223372036854775807, -5),
+        ("bigint", True, 9223372036854775807, -5),
+        ("bigint", True, 9223372036854775808, 3),
+        ("tinyint", True, None, -6),
+        ("bigint", True, None, -5),
+    ],
+)
+def test_sql_type_of_integers_depends_on_the_value(name, unsigned, value, code):
+    assert text.sql_type(mysql.integer(name, unsigned=unsigned), value) == code
+
+
+SQL_TYPES = {
+    "bool": (-6, 5),
+    "float": (7, 7),
+    "double": (8, 8),
+    "decimal-10-2": (3, 3),
+    "char": (1, 1),
+    "varchar": (12, 12),
+    "binary": (2004, 1),
+    "varbinary": (2004, 12),
+    "tinytext": (2005, 12),
+    "text": (2005, 12),
+    "mediumtext": (2005, 12),
+    "longtext": (2005, 12),
+    "tinyblob": (2004, 2004),
+    "blob": (2004, 2004),
+    "mediumblob": (2004, 2004),
+    "longblob": (2004, 2004),
+    "date": (91, 91),
+    "datetime-0": (93, 93),
+    "timestamp-6": (93, 93),
+    "time-0": (92, 92),
+    "year": (12, 91),
+    "enum": (4, 1),
+    "set": (-7, 1),
+    "bit-64": (-7, -7),
+    "json": (12, -1),
+    "bigint": (-5, 3),
+    "tinyint": (-6, 5),
+    "smallint": (5, 4),
+    "mediumint": (4, 4),
+    "int": (4, -5),
+    "unsigned-double": (8, 8),
+}
+
+
+@pytest.mark.parametrize(("name", "codes"), SQL_TYPES.items())
+def test_sql_type_tables_of_document_000_and_of_v5_3(name, codes):
+    value = list(mysql.boundary_values(name).values())[-1]
+    kind = mysql.TYPES[name]
+    assert (text.sql_type(kind, value), text.sql_type(kind, value, legacy=True)) == codes
+
+
+@pytest.mark.parametrize(
+    ("kind", "bare", "full"),
+    [
+        (mysql.integer("int"), "int", "int(11)"),
+        (mysql.integer("int", unsigned=True), "int unsigned", "int(10) unsigned"),
+        (mysql.integer("int", zerofill=True), "int unsigned zerofill", "int(10) unsigned zerofill"),
+        (mysql.integer("bigint"), "bigint", "bigint(20)"),
+        (mysql.boolean(), "tinyint", "tinyint(1)"),
+        (mysql.integer("tinyint"), "tinyint", "tinyint(4)"),
+        (mysql.integer("smallint"), "smallint", "smallint(6)"),
+        (mysql.integer("mediumint"), "mediumint", "mediumint(9)"),
+        (mysql.real("float", unsigned=True), "float unsigned", "float unsigned"),
+        (mysql.real("double"), "double", "double"),
+        (mysql.decimal(10, 0), "decimal", "decimal(10,0)"),
+        (mysql.decimal(5, 2, unsigned=True), "decimal unsigned", "decimal(5,2) unsigned"),
+        (mysql.text("char", 1), "char", "char(1)"),
+        (mysql.text("varchar", 123), "varchar", "varchar(123)"),
+        (mysql.binary("binary", 10), "binary", "binary(10)"),
+        (mysql.text("text"), "text", "text"),
+        (mysql.binary("longblob"), "longblob", "longblob"),
+        (mysql.enum_of("a", "b", "c"), "enum", "enum('a','b','c')"),
+        (mysql.set_of("a", "b", "c"), "set", "set('a','b','c')"),
+        (mysql.enum_of("it's"), "enum", "enum('it''s')"),
+        (mysql.bit(1), "bit", "bit(1)"),
+        (mysql.year(), "year", "year(4)"),
+        (mysql.temporal("datetime"), "datetime", "datetime"),
+        (mysql.temporal("datetime", 3), "datetime", "datetime(3)"),
+        (mysql.temporal("time", 3), "time", "time(3)"),
+        (mysql.temporal("timestamp", 3), "timestamp", "timestamp(3)"),
+        (mysql.json(), "json", "json"),
+    ],
+)
+def test_mysql_types_of_section_2_3(kind, bare, full):
+    assert text.mysql_type(kind) == bare
+    assert text.mysql_type(kind, parameters=True) == full
+
+
+def test_old_releases_have_no_suffixes():
+    kind = mysql.integer("int", zerofill=True)
+    assert text.mysql_type(kind, zerofill=False) == "int unsigned"
+    assert text.mysql_type(kind, unsigned=False, zerofill=False) == "int"
+
+
+DDL = {
+    "create database": ("QUERY", "CREATE DATABASE `d`"),
+    "drop database": ("QUERY", "DROP DATABASE `d`"),
+    "alter database": ("QUERY", "ALTER DATABASE `d` CHARACTER SET = utf8mb4"),
+    "create table": ("CREATE", "CREATE TABLE `t` (`id` BIGINT NOT NULL,`c` INT,PRIMARY KEY(`id`))"),
+    "drop table": ("ERASE", "DROP TABLE `d`.`t`"),
+    "truncate table": ("TRUNCATE", "TRUNCATE TABLE `t`"),
+    "rename table": ("RENAME", "RENAME TABLE `d`.`o` TO `d`.`t`"),
+    "add column": ("ALTER", "ALTER TABLE `t` ADD COLUMN `added` INT DEFAULT 1"),
+    "drop column": ("ALTER", "ALTER TABLE `t` DROP COLUMN `c`"),
+    "modify column": ("ALTER", "ALTER TABLE `t` MODIFY COLUMN `c` BIGINT"),
+    "set default": ("ALTER", "ALTER TABLE `t` ALTER COLUMN `c` SET DEFAULT 5"),
+    "rename index": ("ALTER", "ALTER TABLE `t` RENAME INDEX `i` TO `j`"),
+    "table comment": ("ALTER", "ALTER TABLE `t` COMMENT = 'it''s \"new\"'"),
+    "add partition": ("ALTER", "ALTER TABLE `t` ADD PARTITION (PARTITION `p2` VALUES LESS THAN (20))"),
+    "table charset": ("ALTER", "ALTER TABLE `t` DEFAULT CHARACTER SET = UTF8MB4"),
+    "create index": ("CINDEX", "CREATE INDEX `i` ON `t` (`c`)"),
+    "drop index": ("DINDEX", "DROP INDEX `i` ON `t`"),
+    "add primary key": ("CINDEX", "ALTER TABLE `t` ADD PRIMARY KEY(`id`)"),
+    "drop primary key": ("DINDEX", "ALTER TABLE `t` DROP PRIMARY KEY"),
+    "add foreign key": ("CINDEX", "ALTER TABLE `t` ADD CONSTRAINT `f` FOREIGN KEY (`c`) REFERENCES `o`(`id`)"),
+    "create view": (
+        "QUERY",
+        "CREATE ALGORITHM = UNDEFINED DEFINER = CURRENT_USER SQL SECURITY DEFINER VIEW `t` AS SELECT 1 AS `a`",
+    ),
+    "drop view": ("QUERY", "DROP VIEW `d`.`t`"),
+    "create sequence": ("QUERY", "CREATE SEQUENCE `t`"),
+    "exchange partition": ("QUERY", "ALTER TABLE `d`.`t` EXCHANGE PARTITION `p0` WITH TABLE `d`.`o`"),
+}
+
+
+def test_every_ddl_action_is_pinned():
+    assert set(DDL) == set(mysql.DDL_ACTIONS)
+
+
+@pytest.mark.parametrize(("action", "expected"), DDL.items())
+def test_ddl_type_and_restored_statement(action, expected):
+    source = mysql.DDL_ACTIONS[action].sql.format(db="`d`", table="`t`", other="`o`")
+    assert (text.ddl_type(action, new=False), text.render_ddl(action, source)) == expected
+
+
+def test_batch_create_tables_differs_by_architecture():
+    assert text.ddl_type("create tables", new=False) == "QUERY"
+    assert text.ddl_type("create tables", new=True) == "CREATE"

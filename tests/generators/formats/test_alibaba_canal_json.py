@@ -1,0 +1,616 @@
+"""Alibaba Canal's flat message against literals from outside: reference/canal.md (sections named at each test) and output of
+Canal's own classes and JSON libraries."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from generators.errors import UnknownName, UsageError
+from generators.families.canal import json_text, sql_type, type_text, wire
+from generators.formats.alibaba_canal_json import FORMAT, PROFILES, CanalProfile, partition_of, profile, write
+from generators.model import (
+    Column,
+    Event,
+    History,
+    Instant,
+    Json,
+    Kind,
+    Layout,
+    Op,
+    Row,
+    RowChange,
+    SchemaChange,
+    SourceStatement,
+    SourceType,
+    State,
+    Table,
+    Value,
+    Watermark,
+    Written,
+    ZeroDate,
+)
+from generators.sources import boundaries, mysql
+from generators.sources.boundaries import START
+
+PLAIN = {p.name: p for p in PROFILES}
+NEW = PLAIN["1.1.8"]
+ABC = Table(
+    "mytest",
+    "user",
+    (
+        Column("id", mysql.integer("bigint"), nullable=False),
+        Column("a", mysql.text("varchar", 64)),
+        Column("b", mysql.text("varchar", 64)),
+    ),
+    ("id",),
+)
+
+
+def written(p: CanalProfile, *events: Event, partitions: int = 3) -> list[Written]:
+    return write(History(events), p, Layout("topic", partitions))
+
+
+def one(p: CanalProfile, *events: Event) -> tuple[dict[str, Any], Written]:
+    (found,) = written(p, *events)
+    assert found.message.value is not None
+    return json.loads(found.message.value), found
+
+
+def update(table: Table, *rows: tuple[Row, Row]) -> RowChange:
+    return boundaries.change(table, Op.UPDATE, *rows)
+
+
+def text_of(kind: SourceType, value: Value, p: CanalProfile = NEW) -> str | None:
+    return wire(kind, value, p).text
+
+
+def states(image: Any) -> dict[str, str]:
+    return {name: cell.state.value for name, cell in image.items()}
+
+
+# Whole messages, one per release family (0.1, 0.3, 1.1, 1.6, 3.2). `id` and `ts` are the harness's clock, cut out by `framed`.
+
+INSERTED: Row = {"id": 1, "u": 255, "t": None, "s": "\x0b\x7f\u2028/<é😀", "d": b"\x00\x80", "z": Decimal("123.00")}
+MIXED = Table(
+    "mytest",
+    "mixed",
+    (
+        Column("id", mysql.integer("int"), nullable=False),
+        Column("u", mysql.integer("tinyint", unsigned=True)),
+        Column("t", mysql.text("text")),
+        Column("s", mysql.text("varchar", 32)),
+        Column("d", mysql.binary("varbinary", 8)),
+        Column("z", mysql.decimal(10, 2)),
+    ),
+    ("id",),
+)
+HEAD = '{"data":[{"id":"1","u":"255","t":null,"s":'
+ENVELOPE = '"z":"123.0"}],"database":"mytest","es":1700000000000,'
+TYPES = (
+    '"mysqlType":{"id":"int(11)","u":"tinyint(3) unsigned","t":"text","s":"varchar(32)","d":"varbinary(8)","z":"decimal(10,2)"},'
+    '"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":4,"u":5,"t":'
+)
+MESSAGES = {
+    "1.1.4": HEAD
+    + '"\\u000B\\u007F\\u2028/<é😀","d":"\\u0000\\u0080",'
+    + ENVELOPE
+    + '"id":#,"isDdl":false,'
+    + TYPES
+    + '-4,"s":12,"d":2004,"z":3},"table":"mixed","ts":#,"type":"INSERT"}',
+    "1.1.6": HEAD
+    + '"\x0b\x7f\u2028/<é😀","d":"\x00\x80",'
+    + ENVELOPE
+    + '"id":#,"isDdl":false,'
+    + TYPES
+    + '-4,"s":12,"d":2004,"z":3},"table":"mixed","ts":#,"type":"INSERT"}',
+    "1.1.7": HEAD
+    + '"\\u000b\x7f\u2028/<é😀","d":"\\u0000\x80",'
+    + ENVELOPE
+    + '"gtid":"","id":#,"isDdl":false,'
+    + TYPES
+    + '2005,"s":12,"d":2004,"z":3},"table":"mixed","ts":#,"type":"INSERT"}',
+}
+MESSAGES["1.1.5"] = MESSAGES["1.1.4"]
+MESSAGES["1.1.8"] = MESSAGES["1.1.7"].replace('"gtid":""', '"gtid":"3e11fa47-71ca-11e1-9e33-c80aa9429562:1-77"')
+
+
+def framed(found: Written) -> str:
+    """The text with the numbers of `id` and `ts` cut out."""
+    assert found.message.value is not None
+    text = found.message.value.decode()
+    for name in ("id", "ts"):
+        before, _, rest = text.partition(f',"{name}":')
+        text = f'{before},"{name}":#{rest.lstrip("0123456789")}'
+    return text
+
+
+@pytest.mark.parametrize("release", sorted(MESSAGES))
+def test_a_whole_message_of_each_release(release: str) -> None:
+    (found,) = written(PLAIN[release], boundaries.insert(MIXED, INSERTED))
+    assert framed(found) == MESSAGES[release]
+    assert (found.message.key, found.message.headers, found.message.topic, found.message.partition) == (None, (), "topic", 0)
+
+
+def test_keys_of_a_ddl_message_are_those_of_the_executed_skeleton() -> None:
+    """1.1, with the fields that a live Canal always sets."""
+    sql = "create database x"
+    (found,) = written(PLAIN["1.1.7"], SchemaChange(START, "create database", sql, "x"))
+    assert framed(found) == (
+        '{"data":null,"database":"x","es":1700000000000,"gtid":"","id":#,"isDdl":true,"mysqlType":null,"old":null,"pkNames":null,'
+        '"sql":"create database x","sqlType":null,"table":"","ts":#,"type":"QUERY"}'
+    )
+
+
+def test_a_delete_has_its_row_in_data() -> None:
+    row: Row = {"id": 1, "a": "x", "b": None}
+    wired, found = one(NEW, boundaries.change(ABC, Op.DELETE, (row, None)))
+    assert (wired["type"], wired["data"], wired["old"]) == ("DELETE", [{"id": "1", "a": "x", "b": None}], None)
+    (change,) = found.changes
+    assert change.after is None
+    assert change.before is not None and states(change.before) == {"id": "VALUE", "a": "VALUE", "b": "NULL"}
+
+
+# 1.3: partition hash
+
+
+@pytest.mark.parametrize(
+    ("database", "values", "partitions", "expected"),
+    [
+        ("mytest", ["1"], 3, 0),
+        ("mytest", ["2"], 3, 0),
+        ("mytest", [None], 3, 1),
+        (None, ["1"], 3, 1),
+        (None, ["polygenelubricants"], 3, 2),
+        ("mytest", ["1", "1"], 7, 3),
+        ("mytest", ["2", "2"], 7, 3),
+    ],
+)
+def test_partition_of_the_executed_vectors(
+    database: str | None, values: list[str | None], partitions: int, expected: int
+) -> None:
+    assert partition_of(database, values, partitions) == expected
+
+
+def test_the_hash_spreads_rows_that_share_the_batch() -> None:
+    rows: list[tuple[Row | None, Row | None]] = [(None, {"id": i, "a": "x", "b": None}) for i in range(1, 9)]
+    found = written(PLAIN["1.1.8+pk-hash"], boundaries.change(ABC, Op.INSERT, *rows))
+    assert len(found) > 1
+    seen: list[str] = []
+    for part in found:
+        assert part.message.value is not None
+        wired = json.loads(part.message.value)
+        ids = [row["id"] for row in wired["data"]]
+        assert {partition_of("mytest", [i], 3) for i in ids} == {part.message.partition}
+        assert [c.row for c in part.changes] == list(range(len(ids)))
+        assert [c.after["id"].text for c in part.changes if c.after] == ids
+        seen += ids
+    assert sorted(seen) == [str(i) for i in range(1, 9)]
+    assert len({c.position for part in found for c in part.changes}) == 1
+
+
+# 2: old
+
+
+def test_old_is_cumulative() -> None:
+    """2.3 and 4.2.2."""
+    first: Row = {"id": 1, "a": "x", "b": "k"}
+    second: Row = {"id": 2, "a": "q", "b": None}
+    wired, found = one(NEW, update(ABC, (first, {**first, "a": "y"}), (second, {**second, "b": "z"})))
+    assert wired["data"] == [{"id": "1", "a": "y", "b": "k"}, {"id": "2", "a": "q", "b": "z"}]
+    assert wired["old"] == [{"a": "x"}, {"a": "q", "b": None}]
+    zero, one_ = found.changes
+    assert zero.before is not None and states(zero.before) == {"id": "ABSENT", "a": "VALUE", "b": "ABSENT"}
+    assert one_.before is not None and states(one_.before) == {"id": "ABSENT", "a": "VALUE", "b": "NULL"}
+    assert zero.full_before is not None and {n: c.text for n, c in zero.full_before.items()} == {"id": "1", "a": "x", "b": "k"}
+    assert one_.full_before is not None and {n: c.text for n, c in one_.full_before.items()} == {"id": "2", "a": "q", "b": None}
+
+
+@pytest.mark.parametrize(
+    ("release", "all_unchanged", "some_changed"),
+    [
+        ("1.1.4", None, [{"b": None}, {"b": "m"}]),
+        ("1.1.6", None, [{"b": None}, {"b": "m"}]),
+        ("1.1.7", [{}, {}], [{}, {"b": None}, {"b": "m"}]),
+        ("1.1.8", [{}, {}], [{}, {"b": None}, {"b": "m"}]),
+    ],
+)
+def test_old_of_rows_without_a_change(release: str, all_unchanged: Any, some_changed: Any) -> None:
+    """0.3 and 1.6."""
+    row: Row = {"id": 1, "a": "x", "b": "k"}
+    two: Row = {"id": 2, "a": "q", "b": None}
+    three: Row = {"id": 3, "a": "r", "b": "m"}
+    wired, found = one(PLAIN[release], update(ABC, (row, row), (two, two)))
+    assert wired["old"] == all_unchanged
+    expected = {"ANY"} if all_unchanged is None else {"ABSENT"}
+    assert all(change.before is not None and set(states(change.before).values()) == expected for change in found.changes)
+    wired, found = one(PLAIN[release], update(ABC, (row, row), (two, {**two, "b": "z"}), (three, {**three, "b": "n"})))
+    assert (len(wired["data"]), wired["old"]) == (3, some_changed)
+    assert len(found.changes) == 3
+
+
+BLOBS = Table(
+    "mytest",
+    "blobs",
+    (
+        Column("id", mysql.integer("bigint"), nullable=False),
+        Column("n", mysql.integer("int")),
+        Column("t", mysql.text("text")),
+        Column("j", mysql.json()),
+    ),
+    ("id",),
+)
+STORED: Row = {"id": 1, "n": 5, "t": "long", "j": Json({})}
+
+
+@pytest.mark.parametrize(
+    ("name", "op", "before", "after", "data", "old", "keys"),
+    [
+        ("1.1.8+noblob", Op.INSERT, None, {"id": 1}, {"id": "1", "n": None}, None, ["id"]),
+        ("1.1.8+noblob", Op.UPDATE, STORED, {**STORED, "n": 6}, {"id": "1", "n": "6"}, {"n": "5"}, ["id"]),
+        ("1.1.8+noblob", Op.UPDATE, STORED, {**STORED, "t": "new"}, {"id": "1", "n": "5", "t": "new"}, {}, ["id"]),
+        ("1.1.8+noblob", Op.DELETE, STORED, None, {"id": "1", "n": "5"}, None, ["id"]),
+        ("1.1.8+minimal", Op.INSERT, None, {"id": 1, "n": 5}, {"id": "1", "n": "5"}, None, ["id"]),
+        ("1.1.8+minimal", Op.UPDATE, STORED, {**STORED, "n": 6}, {"n": "6"}, {}, None),
+        ("1.1.8+minimal", Op.UPDATE, STORED, {**STORED, "id": 2}, {"id": "2"}, {"id": "1"}, ["id"]),
+        ("1.1.8+minimal", Op.DELETE, STORED, None, {"id": "1"}, None, ["id"]),
+        ("1.1.6+minimal", Op.UPDATE, STORED, {**STORED, "n": 6}, {"n": "6"}, None, None),
+    ],
+)
+def test_row_images(name: str, op: Op, before: Row | None, after: Row | None, data: Any, old: Any, keys: Any) -> None:
+    """The table of section 2; a key change under MINIMAL follows from its items 2 and 3."""
+    wired, found = one(PLAIN[name], boundaries.change(BLOBS, op, (before, after)))
+    assert wired["data"] == [data]
+    assert wired["old"] == (None if old is None else [old])
+    assert wired["pkNames"] == keys
+    assert list(wired["mysqlType"]) == list(wired["sqlType"]) == list(data)
+    (change,) = found.changes
+    shown = change.before if op is Op.DELETE else change.after
+    assert shown is not None
+    assert {n: c.text for n, c in shown.items() if c.state is not State.ABSENT} == data
+
+
+def test_the_old_value_of_a_changed_blob_is_unknown_and_what_no_image_holds_is_absent() -> None:
+    _, found = one(PLAIN["1.1.8+noblob"], update(BLOBS, (STORED, {**STORED, "t": "new"})))
+    before, after = (found.changes[0].image(side, 2) for side in ("before", "after"))
+    assert before is not None
+    assert after is not None
+    assert states(before) == {"id": "VALUE", "n": "VALUE", "t": "ANY", "j": "ABSENT"}
+    assert states(after) == {"id": "VALUE", "n": "VALUE", "t": "VALUE", "j": "ABSENT"}
+    assert before["t"].reason
+
+
+def test_a_minimal_update_of_part_of_a_composite_key_has_that_part_alone() -> None:
+    """0.9."""
+    table = dataclasses.replace(ABC, primary_key=("id", "a"))
+    row: Row = {"id": 1, "a": "x", "b": "k"}
+    wired, _ = one(PLAIN["1.1.8+minimal"], update(table, (row, {**row, "a": "y"})))
+    assert (wired["data"], wired["pkNames"]) == ([{"a": "y"}], ["a"])
+
+
+# 3: values
+
+
+def test_codes_of_unsigned_columns_follow_the_value() -> None:
+    """3.1: tinyint -6 to 5, smallint 5 to 4, mediumint 4 to 4, int 4 to -5, bigint -5 to 3."""
+    expected = {"tinyint": (-6, 5), "smallint": (5, 4), "mediumint": (4, 4), "int": (4, -5), "bigint": (-5, 3)}
+    for name, (low, high) in expected.items():
+        kind = mysql.integer(name, unsigned=True)
+        top = kind.high or 0
+        assert [sql_type(kind, v, NEW) for v in (None, 0, top >> 1)] == [low] * 3
+        assert [sql_type(kind, v, NEW) for v in ((top >> 1) + 1, top)] == [high] * 2
+    assert (sql_type(mysql.boolean(), 1, PLAIN["1.1.4"]), sql_type(mysql.boolean(), 1, PLAIN["1.1.5"])) == (-7, -6)
+
+
+def test_the_last_row_decides_the_code() -> None:
+    table = Table("d", "t", (Column("u", mysql.integer("int", unsigned=True)), Column("s", mysql.set_of("a"))))
+    wired, _ = one(NEW, boundaries.change(table, Op.INSERT, (None, {"u": 4294967295, "s": 1}), (None, {"u": 1, "s": None})))
+    assert (wired["sqlType"], wired["pkNames"]) == ({"u": 4, "s": 2004}, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "value"),
+    [
+        (mysql.binary("binary", 4), -2, 2004, 2004),
+        (mysql.binary("varbinary", 4), -3, 2004, 2004),
+        (mysql.binary("tinyblob"), -3, 2004, 2004),
+        (mysql.binary("blob"), -4, 2004, 2004),
+        (mysql.text("tinytext"), -3, 2005, 2005),
+        (mysql.text("longtext"), -4, 2005, 2005),
+        (mysql.text("varchar"), 12, 12, 12),
+        (mysql.text("char"), 1, 1, 1),
+        (mysql.set_of("a"), -2, 2004, -7),
+        (mysql.json(), 1111, 1111, 12),
+        (mysql.enum_of("a"), 4, 4, 4),
+        (mysql.bit(8), -7, -7, -7),
+        (mysql.year(), 12, 12, 12),
+        (mysql.temporal("time"), 92, 92, 92),
+    ],
+)
+def test_codes_of_null(kind: SourceType, before: int, after: int, value: int) -> None:
+    """3.2."""
+    assert (sql_type(kind, None, PLAIN["1.1.6"]), sql_type(kind, None, NEW)) == (before, after)
+    assert sql_type(kind, Json(1) if kind.name == "json" else 1, NEW) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        (mysql.integer("tinyint"), -1, "-1"),
+        (mysql.integer("bigint"), 9223372036854775807, "9223372036854775807"),
+        (mysql.integer("bigint", unsigned=True), 18446744073709551615, "18446744073709551615"),
+        (mysql.bit(64), (1 << 64) - 1, "18446744073709551615"),
+        (mysql.bit(1), 1, "1"),
+        (mysql.set_of(*(f"m{i}" for i in range(64))), (1 << 64) - 1, "18446744073709551615"),
+        (mysql.enum_of("a", "b"), 0, "0"),
+        (mysql.enum_of("a", "b"), 2, "2"),
+        (mysql.year(), 2024, "2024"),
+        (mysql.year(), 0, "0000"),
+        (mysql.temporal("date"), dt.date(2024, 2, 29), "2024-02-29"),
+        (mysql.temporal("date"), ZeroDate(), "0000-00-00"),
+        (mysql.temporal("date"), ZeroDate(2024, 0, 0), "2024-00-00"),
+        (mysql.temporal("datetime", 6), mysql.wall("2024-02-29 23:59:59"), "2024-02-29 23:59:59.000000"),
+        (mysql.temporal("datetime"), ZeroDate(), "0000-00-00 00:00:00"),
+        (mysql.temporal("datetime", 3), ZeroDate(), "0000-00-00 00:00:00.000"),
+        (mysql.temporal("datetime"), ZeroDate(2024, 0, 0), "2024-00-00 00:00:00"),
+        (mysql.temporal("timestamp"), ZeroDate(), "0000-00-00 00:00:00"),
+        (mysql.binary("binary", 4), b"ab\0\0", "ab"),
+        (mysql.binary("varbinary", 4), b"ab\0\0", "ab\0\0"),
+        (mysql.binary("blob"), b"\x80\xff", "\x80\xff"),
+        (mysql.text("varchar"), "null", "null"),
+        (mysql.json(), Json(None), "null"),
+        (mysql.decimal(10, 2), Decimal("123.00"), "123.0"),
+        (mysql.decimal(10, 2), Decimal("0.01"), "0.01"),
+        (mysql.decimal(10, 4), Decimal("123.45"), "123.4500"),
+        (mysql.decimal(10, 4), Decimal(0), "0.0"),
+        (mysql.decimal(20, 10), Decimal("1.1234567890"), "1.123456789"),
+        (mysql.decimal(20, 10), Decimal(123), "123.000000000"),
+        (mysql.decimal(65, 30), Decimal("0.01"), "0.010000000000000000000000000"),
+        (mysql.decimal(4, 4), Decimal("-0.5"), "-0.5000"),
+        (mysql.decimal(10, 0), Decimal(-7), "-7"),
+    ],
+)
+def test_texts_of_values(kind: SourceType, value: Value, text: str) -> None:
+    """3.2 and 3.3."""
+    assert text_of(kind, value) == text
+
+
+@pytest.mark.parametrize(
+    ("fsp", "text", "micros"),
+    [
+        (0, "-838:59:59", -3020399_000_000),
+        (0, "838:59:59", 3020399_000_000),
+        (0, "100:00:00", 360000_000_000),
+        (2, "-00:00:00.12", -120_000),
+        (6, "-00:00:00.000001", -1),
+        (6, "-838:59:58.999999", -3020398_999_999),
+    ],
+)
+def test_texts_of_time(fsp: int, text: str, micros: int) -> None:
+    """3.2."""
+    assert text_of(mysql.temporal("time", fsp), micros) == text
+
+
+@pytest.mark.parametrize(
+    ("release", "fsp", "micros", "text", "read"),
+    [
+        ("1.1.4", 3, -1_000, "00:00:00.001", 1_000),
+        ("1.1.5", 3, -1_000, "00:00:00.001", 1_000),
+        ("1.1.6", 3, -1_000, "-00:00:00.001", -1_000),
+        ("1.1.5", 6, -1_000, "-00:00:00.001000", -1_000),
+        ("1.1.4", 0, 360062_000_000, "00:01:02", 62_000_000),
+        ("1.1.4", 0, -360062_000_000, "-00:01:02", -62_000_000),
+        ("1.1.4", 0, 363662_000_000, "101:01:02", 363662_000_000),
+        ("1.1.5", 0, 360062_000_000, "100:01:02", 360062_000_000),
+    ],
+)
+def test_time_that_old_releases_get_wrong_is_worth_what_its_text_says(
+    release: str, fsp: int, micros: int, text: str, read: int
+) -> None:
+    """0.7 and 1.6."""
+    cell = wire(mysql.temporal("time", fsp), micros, PLAIN[release]).cell
+    assert (cell.text, cell.value, bool(cell.reason)) == (text, read, micros != read)
+
+
+@pytest.mark.parametrize(
+    ("zone", "seconds", "text"),
+    [
+        ("Asia/Shanghai", 1, "1970-01-01 08:00:01"),
+        ("America/New_York", 1, "1969-12-31 19:00:01"),
+        ("Asia/Shanghai", 4294967295, "2106-02-07 14:28:15"),
+    ],
+)
+def test_timestamps_are_in_the_servers_zone(zone: str, seconds: int, text: str) -> None:
+    """3.2."""
+    p = next(q for q in PROFILES if q.deployment.time_zone == zone)
+    assert text_of(mysql.temporal("timestamp"), seconds * 1_000_000, p) == text
+
+
+def test_an_hour_that_occurs_twice_allows_both_instants() -> None:
+    early, late = mysql.wall("2024-11-03 05:30:00"), mysql.wall("2024-11-03 06:30:00")
+    for value in (early, late):
+        cell = wire(mysql.temporal("timestamp"), value, PLAIN["1.1.5"]).cell
+        assert (cell.state, cell.text, cell.options) == (State.ONE_OF, "2024-11-03 01:30:00", (early, late))
+        assert cell.reason
+    assert wire(mysql.temporal("timestamp"), late + 3600_000_000, PLAIN["1.1.5"]).cell.state is State.VALUE
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"b": None, "a": 1}, '{"a": 1, "b": null}'),
+        ({"bb": 1, "a": 2}, '{"a": 2, "bb": 1}'),
+        ([1, "x", True], '[1, "x", true]'),
+        (1.0, "1.0"),
+        (1e20, "1.0E20"),
+        (18446744073709551615, "18446744073709551615"),
+        ('"\\\n\r\t\x01\x7f\xa0/😀', '"\\"\\\\\\n\\r\\t\\u0001\\u007f\\u00a0/😀"'),
+    ],
+)
+def test_texts_of_json(value: Any, text: str) -> None:
+    """3.5."""
+    assert json_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (mysql.integer("int"), "int(11)"),
+        (mysql.integer("bigint", unsigned=True), "bigint(20) unsigned"),
+        (mysql.integer("int", zerofill=True), "int(10) unsigned zerofill"),
+        (mysql.boolean(), "tinyint(1)"),
+        (mysql.decimal(10, 2), "decimal(10,2)"),
+        (mysql.decimal(5, 2, unsigned=True), "decimal(5,2) unsigned"),
+        (mysql.real("double"), "double"),
+        (mysql.text("varchar", 255), "varchar(255)"),
+        (mysql.text("longtext"), "longtext"),
+        (mysql.binary("binary", 4), "binary(4)"),
+        (mysql.temporal("datetime", 3), "datetime(3)"),
+        (mysql.temporal("timestamp"), "timestamp"),
+        (mysql.enum_of("a", "b", "c"), "enum('a','b','c')"),
+        (mysql.set_of("it's", "a,b"), "set('it''s','a,b')"),
+    ],
+)
+def test_texts_of_types(kind: SourceType, text: str) -> None:
+    """3.7."""
+    assert type_text(kind) == text
+
+
+def test_raw_control_characters_may_be_refused_but_not_lost() -> None:
+    table = Table("d", "t", (Column("s", mysql.text("varchar", 8)),))
+    (found,) = written(PLAIN["1.1.6"], boundaries.insert(table, {"s": "a\x01"}))
+    assert found.message.value is not None
+    assert b'"s":"a\x01"' in found.message.value
+    assert [c.accept for c in found.changes] == [((Kind.CORRUPT, None),)]
+    assert [c.kind for c in found.changes] == [Kind.ROW]
+    (found,) = written(PLAIN["1.1.6"], boundaries.insert(table, {"s": "a\t\n"}))
+    assert [c.accept for c in found.changes] == [()]
+
+
+# 0.4, 0.5, 0.8, 1.4: DDL and other statements
+
+
+DDL = [
+    ("create table", "CREATE"),
+    ("drop table", "ERASE"),
+    ("truncate table", "TRUNCATE"),
+    ("rename table", "RENAME"),
+    ("add column", "ALTER"),
+    ("drop column", "ALTER"),
+    ("modify column", "ALTER"),
+    ("set default", "ALTER"),
+    ("rename index", "ALTER"),
+    ("add partition", "ALTER"),
+    ("exchange partition", "ALTER"),
+    ("drop primary key", "ALTER"),
+    ("add primary key", "CINDEX"),
+    ("create index", "CINDEX"),
+    ("drop index", "DINDEX"),
+]
+SILENT = ["alter database", "create view", "drop view", "create sequence", "add foreign key"]
+
+
+@pytest.mark.parametrize("release", ["1.1.4", "1.1.5", "1.1.6", "1.1.7", "1.1.8"])
+def test_ddl(release: str) -> None:
+    p = PLAIN[release]
+    for action, expected in DDL:
+        wired, found = one(p, SchemaChange(START, action, "SOME sql", "d", "new", old_name="old"))
+        assert (wired["type"], wired["isDdl"], wired["database"], wired["table"], wired["sql"]) == (
+            expected,
+            True,
+            "d",
+            "new",
+            "SOME sql",
+        )
+        assert {wired[name] for name in ("data", "old", "pkNames", "sqlType", "mysqlType")} == {None}
+        (change,) = found.changes
+        assert (change.kind, change.op, change.sql, change.accept, change.keys) == (Kind.DDL, None, "SOME sql", (), None)
+    for action in SILENT:
+        assert written(p, SchemaChange(START, action, "x", "d", "t")) == []
+    for action in ("table comment", "table charset"):
+        found_ = written(p, SchemaChange(START, action, "x", "d", "t"))
+        assert len(found_) == (0 if release in ("1.1.4", "1.1.5") else 1)
+
+
+@pytest.mark.parametrize(("release", "is_ddl"), [("1.1.4", False), ("1.1.5", True), ("1.1.8", True)])
+def test_create_database(release: str, is_ddl: bool) -> None:
+    sql = "CREATE DATABASE IF NOT EXISTS `shop`"
+    wired, found = one(PLAIN[release], SchemaChange(START, "create database", sql, "shop"))
+    assert (wired["type"], wired["isDdl"], wired["database"], wired["table"]) == ("QUERY", is_ddl, "`shop`", "")
+    (change,) = found.changes
+    assert (change.kind, change.accept) == (Kind.DDL, () if is_ddl else ((Kind.CONTROL, None),))
+
+
+@pytest.mark.parametrize(
+    ("family", "kind", "database", "table", "change"),
+    [
+        ("rows-query", "QUERY", "", "t", (Kind.CONTROL, ((Kind.DDL, None),))),
+        ("statement-insert", "INSERT", "d", "t", (Kind.CONTROL, ((Kind.DDL, None),))),
+        ("statement-update", "UPDATE", "d", "t", (Kind.CONTROL, ((Kind.DDL, None),))),
+        ("statement-delete", "DELETE", "d", "t", (Kind.CONTROL, ((Kind.DDL, None),))),
+        ("xa-commit", "XACOMMIT", "", "", (Kind.TRANSACTION, ((Kind.CONTROL, None),))),
+        ("xa-rollback", "XAROLLBACK", "", "", (Kind.TRANSACTION, ((Kind.CONTROL, None),))),
+    ],
+)
+def test_statements_that_are_no_rows(family: str, kind: str, database: str, table: str, change: Any) -> None:
+    wired, found = one(NEW, SourceStatement(START, family, "the sql", "d", "t"))
+    assert (wired["type"], wired["isDdl"], wired["data"], wired["sql"]) == (kind, False, None, "the sql")
+    assert (wired["database"], wired["table"]) == (database, table)
+    assert [(c.kind, c.accept) for c in found.changes] == [change]
+
+
+def test_a_dropped_primary_key_lives_on_until_1_1_7() -> None:
+    """0.8."""
+    drop = SchemaChange(START, "drop primary key", "ALTER TABLE `user` DROP PRIMARY KEY", "mytest", "user", before=ABC)
+    row = boundaries.insert(dataclasses.replace(ABC, primary_key=()), {"id": 1, "a": None, "b": None})
+    for release, keys in (("1.1.7", ("id",)), ("1.1.8", None)):
+        _, found = written(PLAIN[release], drop, row)
+        assert [c.keys for c in found.changes] == [keys]
+
+
+# The envelope
+
+
+def test_a_batch_shares_its_id_and_es_is_in_seconds() -> None:
+    row: Row = {"id": 1, "a": None, "b": None}
+    times = (Instant(1_700_000_000_950), Instant(1_700_000_000_990), Instant(1_700_000_009_001))
+    found = written(NEW, *(boundaries.insert(ABC, row, at) for at in times))
+    wires = [json.loads(w.message.value or b"") for w in found]
+    assert [w["es"] for w in wires] == [1700000000000, 1700000000000, 1700000009000]
+    assert wires[0]["id"] == wires[1]["id"] == wires[2]["id"] - 1
+    assert [c.position for w in found for c in w.changes] == [str(w["id"]) for w in wires]
+    assert [c.commit_time_us for w in found for c in w.changes] == [w["es"] * 1000 for w in wires]
+    assert all(w["ts"] > w["es"] for w in wires)
+    assert written(NEW, Watermark(START)) == []
+
+
+# Profiles
+
+
+@pytest.mark.parametrize(
+    ("release", "options", "error"),
+    [
+        ("1.1.8", ("noblob", "minimal"), "exclude each other"),
+        ("1.1.8", ("minimal", "minimal"), "once"),
+        ("1.1.4", ("pk-hash",), "IndexOutOfBounds"),
+        ("1.1.6", ("pk-hash",), "IndexOutOfBounds"),
+        ("1.1.8", ("minimall",), "Did you mean 'minimal'"),
+        ("1.1.9", (), "unknown release '1.1.9'"),
+    ],
+)
+def test_illegal_profiles_are_refused(release: str, options: tuple[str, ...], error: str) -> None:
+    with pytest.raises(UsageError, match=error):
+        profile(release, *options)
+
+
+def test_profiles_have_fixed_names_and_few_deployments() -> None:
+    assert profile("1.1.8", "pk-hash", "noblob").name == "1.1.8+noblob+pk-hash"
+    assert len({p.deployment for p in PROFILES}) <= 3
+    assert {p.release for p in PROFILES} == {"1.1.4", "1.1.5", "1.1.6", "1.1.7", "1.1.8"}
+    with pytest.raises(UnknownName):
+        FORMAT.profile("1.1.4+noblob")

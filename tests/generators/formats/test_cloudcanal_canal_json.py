@@ -1,0 +1,177 @@
+"""CloudCanal's Canal Json against document 001's examples, made JSON where they are not (CC-10), and its deviations from Canal
+(reference/canal.md 5, cloud_vendors.md 4.2)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from generators.drawing import strategies
+from generators.errors import UnknownName, UsageError
+from generators.formats.cloudcanal_canal_json import FORMAT, PROFILES, CanalJsonProfile, profile, write
+from generators.model import (
+    Column,
+    Event,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Op,
+    Row,
+    SchemaChange,
+    State,
+    Table,
+    TransactionMark,
+    Written,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import START, change, insert
+
+PLAIN, NULL_OLD, WITHOUT_OLD = PROFILES
+STRING = mysql.text("varchar", 22)
+DOCUMENTED = Table("db_test", "table_test", tuple(Column(c, STRING) for c in ("col1", "col2", "col_pk")), ("col_pk",))
+ELEVEN: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
+TWENTY_TWO: Row = {"col1": "22", "col2": "22", "col_pk": "22"}
+
+TYPES = '"mysqlType":{"col1":"varchar(22)","col2":"varchar(22)","col_pk":"varchar(22)"}'
+CODES = '"sqlType":{"col1":12,"col2":12,"col_pk":12}'
+UPDATE = (
+    '{"data":[{"col1":"11","col2":"11","col_pk":"11"}],"database":"db_test","es":1669790847000,"id":0,"isDdl":false,'
+    f'{TYPES},"old":[{{"col1":"22","col2":"22","col_pk":"22"}}],"pkNames":["col_pk"],"sql":"",{CODES},"table":"table_test",'
+    '"ts":1669790848072,"type":"UPDATE"}'
+)
+DDL = (
+    f'{{"data":[],"database":"db_test","es":1669790951000,"id":0,"isDdl":true,{TYPES},"old":[],"pkNames":[],'
+    f'"sql":"alter table table_test add col2 varchar(22) null",{CODES},"table":"table_test",'
+    '"tableChanges":{"table":{"columns":['
+    '{"jdbcType":12,"name":"col1","position":0,"typeExpression":"varchar(22)","typeName":"varchar"},'
+    '{"jdbcType":12,"name":"col2","position":1,"typeExpression":"varchar(22)","typeName":"varchar"},'
+    '{"jdbcType":12,"name":"col_pk","position":2,"typeExpression":"varchar(22)","typeName":"varchar"}],'
+    '"primaryKeyColumnNames":["col_pk"]},"type":"ALTER"},"ts":1669790952584,"type":"ALTER"}'
+)
+
+
+def written(p: CanalJsonProfile, *events: Event) -> list[Written]:
+    return write(History(events), p, Layout("topic", 3))
+
+
+def one(p: CanalJsonProfile, *events: Event) -> tuple[dict[str, Any], Written]:
+    (found,) = written(p, *events)
+    return json.loads(found.message.value or b""), found
+
+
+def alter() -> SchemaChange:
+    """The document's DDL."""
+    sql = "alter table table_test add col2 varchar(22) null"
+    before = replace(DOCUMENTED, columns=(DOCUMENTED.columns[0], DOCUMENTED.columns[2]))
+    return SchemaChange(Instant(1669790951000), "add column", sql, "db_test", "table_test", before, DOCUMENTED)
+
+
+def test_the_documents_row_message() -> None:
+    """CC-10: the example runs three types together and has comments. old is a whole row, the key in it."""
+    event = change(DOCUMENTED, Op.UPDATE, (TWENTY_TWO, ELEVEN), at=Instant(1669790847000))
+    (found,) = written(replace(PLAIN, send_lag_ms=1072), event)
+    assert (found.message.value or b"").decode() == UPDATE
+    (row,) = found.changes
+    assert (row.kind, row.op, row.keys, row.position) == (Kind.ROW, Op.UPDATE, ("col_pk",), "0")
+    assert (row.database, row.schema, row.table, row.commit_time_us) == ("db_test", None, "table_test", 1669790847_000_000)
+    assert row.before is not None and {n: c.text for n, c in row.before.items()} == TWENTY_TWO
+
+
+def test_the_documents_ddl_message() -> None:
+    """[] and whole type maps where Canal has null; CC-5, CC-7, CC-8."""
+    (found,) = written(replace(PLAIN, send_lag_ms=1584), alter())
+    assert (found.message.value or b"").decode() == DDL
+    (ddl,) = found.changes
+    assert (ddl.kind, ddl.keys, ddl.sql) == (Kind.DDL, (), "alter table table_test add col2 varchar(22) null")
+    assert ddl.types == dict.fromkeys(("col1", "col2", "col_pk"), "varchar(22)")
+
+
+@pytest.mark.parametrize(("p", "old"), [(PLAIN, []), (NULL_OLD, None), (WITHOUT_OLD, "absent")])
+def test_old_of_insert_and_delete_has_three_readings(p: CanalJsonProfile, old: Any) -> None:
+    """canal.md 5: not stated."""
+    for event in (insert(DOCUMENTED, ELEVEN), change(DOCUMENTED, Op.DELETE, (ELEVEN, None))):
+        wired, found = one(p, event)
+        assert wired.get("old", "absent") == old
+        assert wired["data"] == [ELEVEN]
+        (row,) = found.changes
+        assert (row.before is None, row.after is None) == ((True, False) if row.op is Op.INSERT else (False, True))
+
+
+def test_an_update_without_a_change_has_its_whole_old_row() -> None:
+    wired, found = one(PLAIN, change(DOCUMENTED, Op.UPDATE, (ELEVEN, ELEVEN), (TWENTY_TWO, ELEVEN)))
+    assert wired["old"] == [ELEVEN, TWENTY_TWO]
+    assert all(c.state is State.VALUE for row in found.changes for c in (row.before or {}).values())
+
+
+def test_there_is_no_gtid_and_keys_are_alphabetical() -> None:
+    for p in PROFILES:
+        for event in (insert(DOCUMENTED, ELEVEN), alter()):
+            wired, _ = one(p, event)
+            assert "gtid" not in wired
+            assert list(wired) == sorted(wired)
+            assert ("tableChanges" in wired) is wired["isDdl"]
+
+
+def test_ids_are_0_or_numbered() -> None:
+    """CC-12."""
+    for p, numbered in ((PLAIN, False), (WITHOUT_OLD, True)):
+        found = written(p, insert(DOCUMENTED, ELEVEN), insert(DOCUMENTED, TWENTY_TWO))
+        ids = [json.loads(w.message.value or b"")["id"] for w in found]
+        assert (ids[1] - ids[0], ids[0] > 0) == ((1, True) if numbered else (0, False))
+        assert [c.position for w in found for c in w.changes] == [str(i) for i in ids]
+
+
+def test_values_are_those_of_canal() -> None:
+    """Assumed: the format is offered for readers of Canal."""
+    columns = (
+        Column("e", mysql.enum_of("a", "b")),
+        Column("s", mysql.set_of("a", "b", "c")),
+        Column("v", mysql.binary("varbinary", 8)),
+        Column("n", mysql.integer("int")),
+    )
+    wired, _ = one(PLAIN, insert(Table("d", "t", columns), {"e": 2, "s": 5, "v": b"\x00\xff", "n": None}))
+    assert wired["data"] == [{"e": "2", "s": "5", "v": "\x00ÿ", "n": None}]
+    assert wired["sqlType"] == {"e": 4, "s": -7, "v": 2004, "n": 4}
+    assert wired["pkNames"] == []
+
+
+def test_marks_and_statements_on_databases_have_no_message() -> None:
+    assert written(PLAIN, TransactionMark(START, "COMMIT", "1")) == []
+    assert written(PLAIN, SchemaChange(START, "drop database", "DROP DATABASE d", "d")) == []
+
+
+def test_profiles_are_checked() -> None:
+    assert [p.name for p in PROFILES] == ["2022", "2022+null-old", "2022+without-old+numbered"]
+    with pytest.raises(UnknownName, match="null-old"):
+        profile("nul-old")
+    with pytest.raises(UsageError, match="exclude"):
+        profile("null-old", "without-old")
+    with pytest.raises(UsageError, match="once"):
+        profile("numbered", "numbered")
+
+
+@settings(deadline=None, max_examples=150)
+@given(strategies.messages(FORMAT))
+def test_every_drawn_message_says_what_it_owes(found: Written) -> None:
+    """An independent reader of the JSON sees what level one expects."""
+    wired = json.loads(found.message.value or b"")
+    assert len(found.changes) == max(1, len(wired["data"]))
+    for i, row in enumerate(found.changes):
+        assert (row.row, row.database, row.table, row.position) == (i, wired["database"], wired["table"], str(wired["id"]))
+        assert list(row.keys or ()) == wired["pkNames"]
+        assert (row.types or {}) == wired["mysqlType"]
+        if row.kind is not Kind.ROW:
+            continue
+        pre, post = (None if im is None else {n: c.text for n, c in im.items()} for im in (row.before, row.after))
+        match wired["type"]:
+            case "INSERT":
+                assert (pre, post) == (None, wired["data"][i])
+            case "UPDATE":
+                assert (pre, post) == (wired["old"][i], wired["data"][i])
+            case _:
+                assert (pre, post) == (wired["data"][i], None)

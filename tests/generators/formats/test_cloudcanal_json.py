@@ -1,0 +1,256 @@
+"""CloudCanal Json against document 001's examples, made JSON where they are not (CC-10), and what the document leaves open as the
+writer decides it (reference/cloud_vendors.md 4.1 and 4.4)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from generators.drawing import strategies
+from generators.errors import UnknownName, UsageError
+from generators.families.mysql_texts import TextForms, binary_text, cell
+from generators.formats.cloudcanal_json import FORMAT, PROFILES, JsonProfile, profile, write
+from generators.model import (
+    Column,
+    Event,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Op,
+    Row,
+    SchemaChange,
+    SourceType,
+    State,
+    Table,
+    TransactionMark,
+    Value,
+    Written,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import START, change, insert
+
+PLAIN, OLDER, DESCRIBED = PROFILES
+STRING = mysql.text("varchar", 22)
+DOCUMENTED = Table("db_test", "table_test", tuple(Column(c, STRING) for c in ("col1", "col2", "col_pk")), ("col_pk",))
+ELEVEN: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
+TWENTY_TWO: Row = {"col1": "22", "col2": "22", "col_pk": "22"}
+AT = Instant(1669789152000, 1)
+
+TYPES = '"dbValType":{"col1":"varchar(22)","col2":"varchar(22)","col_pk":"varchar(22)"}'
+JDBC = '"jdbcType":{"col1":12,"col2":12,"col_pk":12}'
+NEW = '[{"col1":"11","col2":"11","col_pk":"11"}]'
+OLD = '[{"col1":"22","col2":"22","col_pk":"22"}]'
+DML = (
+    f'{{"action":"ACTION","before":BEFORE,"bid":0,"data":DATA,"db":"db_test",{TYPES},"isDdl":false,"entryType":"ROWDATA",'
+    f'"execTs":1669789152000,{JDBC},"pks":[],"schema":"db_test","sendTs":1669789153377,"sql":"","table":"table_test"}}'
+)
+DDL = (
+    f'{{"action":"ALTER","before":[],"bid":0,"data":[],"db":"db_test",{TYPES},"isDdl":true,"entryType":"ROWDATA",'
+    f'"execTs":1669789188000,{JDBC},"pks":[],"schema":"db_test","sendTs":1669789189533,'
+    '"sql":"alter table table_test add col2 varchar(22) null","table":"table_test","tableChanges":{"table":{"columns":['
+    '{"jdbcType":12,"name":"col1","position":0,"typeExpression":"varchar(22)","typeName":"varchar"},'
+    '{"jdbcType":12,"name":"col2","position":1,"typeExpression":"varchar(22)","typeName":"varchar"},'
+    '{"jdbcType":12,"name":"col_pk","position":2,"typeExpression":"varchar(22)","typeName":"varchar"}],'
+    '"primaryKeyColumnNames":["col_pk"]},"type":"ALTER"}}'
+)
+
+
+def written(p: JsonProfile, *events: Event) -> list[Written]:
+    return write(History(events), p, Layout("topic", 3))
+
+
+def one(p: JsonProfile, *events: Event) -> tuple[dict[str, Any], Written]:
+    (found,) = written(p, *events)
+    return json.loads(found.message.value or b""), found
+
+
+def alter() -> SchemaChange:
+    """The document's DDL."""
+    sql = "alter table table_test add col2 varchar(22) null"
+    before = replace(DOCUMENTED, columns=(DOCUMENTED.columns[0], DOCUMENTED.columns[2]))
+    return SchemaChange(Instant(1669789188000), "add column", sql, "db_test", "table_test", before, DOCUMENTED)
+
+
+@pytest.mark.parametrize(
+    ("op", "pair", "before", "data"),
+    [
+        (Op.INSERT, (None, ELEVEN), "[]", NEW),
+        (Op.UPDATE, (TWENTY_TWO, ELEVEN), OLD, NEW),
+        (Op.DELETE, (ELEVEN, None), "[]", NEW),
+    ],
+)
+def test_the_documents_row_message(op: Op, pair: tuple[Row | None, Row | None], before: str, data: str) -> None:
+    """CC-10: the example's action is one of three words, its comments are left out; CC-7: pks is [] although there is a key."""
+    (found,) = written(PLAIN, change(DOCUMENTED, op, pair, at=AT))
+    text = DML.replace("ACTION", op.value).replace("BEFORE", before).replace("DATA", data, 1)
+    assert (found.message.value or b"").decode() == text
+    assert (found.message.key, found.message.headers) == (None, ())
+    (row,) = found.changes
+    assert (row.kind, row.op, row.database, row.schema, row.table) == (Kind.ROW, op, "db_test", "db_test", "table_test")
+    assert (row.keys, row.position, row.commit_time_us) == ((), "0", 1669789152000_000)
+    assert row.types == dict.fromkeys(("col1", "col2", "col_pk"), "varchar(22)")
+    sides = [None if i is None else {n: c.text for n, c in i.items()} for i in (row.before, row.after)]
+    assert sides == [None if i is None else dict(i) for i in pair]
+
+
+def test_the_documents_ddl_message() -> None:
+    """CC-5: tableChanges is one object, positions from 0; CC-8: the type maps hold the new column; CC-11: entryType ROWDATA."""
+    (found,) = written(replace(PLAIN, send_lag_ms=1533), alter())
+    assert (found.message.value or b"").decode() == DDL
+    (ddl,) = found.changes
+    assert (ddl.kind, ddl.op, ddl.sql) == (Kind.DDL, None, "alter table table_test add col2 varchar(22) null")
+    assert (ddl.keys, ddl.before, ddl.after) == ((), None, None)
+    assert ddl.types is not None and "col2" in ddl.types
+
+
+def test_the_older_edition_has_ddl_and_so_alphabetical_keys() -> None:
+    """CC-9."""
+    for event, flag in ((insert(DOCUMENTED, ELEVEN, AT), False), (alter(), True)):
+        older, _ = one(OLDER, event)
+        newer, _ = one(PLAIN, event)
+        assert older["ddl"] is newer["isDdl"] is flag
+        assert "isDdl" not in older
+        assert list(older) == sorted(older)
+        assert list(newer) != sorted(newer)
+
+
+def test_pks_and_bid_as_the_field_table_describes_them() -> None:
+    """CC-7 and CC-12; a DDL's pks stays empty, as its example shows."""
+    keyed = replace(DOCUMENTED, primary_key=("col_pk", "col1"))
+    first, second = written(DESCRIBED, insert(keyed, ELEVEN), insert(keyed, TWENTY_TWO))
+    bids = [json.loads(w.message.value or b"")["bid"] for w in (first, second)]
+    assert bids[0] > 0 and bids[1] == bids[0] + 1
+    assert [w.changes[0].position for w in (first, second)] == [str(bid) for bid in bids]
+    assert first.changes[0].keys == ("col_pk", "col1")
+    assert json.loads(first.message.value or b"")["pks"] == ["col_pk", "col1"]
+    wired, found = one(DESCRIBED, alter())
+    assert wired["pks"] == [] and found.changes[0].keys == ()
+
+
+def test_a_batch_pairs_before_and_data_by_index() -> None:
+    """CC-14."""
+    pairs = ((TWENTY_TWO, ELEVEN), ({**ELEVEN, "col_pk": "5"}, {**ELEVEN, "col_pk": "6"}))
+    wired, found = one(PLAIN, change(DOCUMENTED, Op.UPDATE, *pairs))
+    assert wired["before"] == [dict(before) for before, _ in pairs]
+    assert wired["data"] == [dict(after) for _, after in pairs]
+    assert [c.row for c in found.changes] == [0, 1]
+    assert [c.before["col_pk"].text for c in found.changes if c.before] == ["22", "5"]
+
+
+def test_a_deleted_row_stands_in_data_or_by_the_other_reading_in_before() -> None:
+    rows = ((ELEVEN, None), (TWENTY_TWO, None))
+    for p, data, before in ((PLAIN, 2, 0), (DESCRIBED, 0, 2)):
+        wired, found = one(p, change(DOCUMENTED, Op.DELETE, *rows))
+        assert (len(wired["data"]), len(wired["before"])) == (data, before)
+        assert [c.after for c in found.changes] == [None, None]
+        assert [c.before["col1"].text for c in found.changes if c.before] == ["11", "22"]
+
+
+def test_a_commit_is_a_transaction_end_without_rows() -> None:
+    """4.1: documented as an entryType, without an example."""
+    events = (TransactionMark(START, "BEGIN", "7"), insert(DOCUMENTED, ELEVEN), TransactionMark(START, "COMMIT", "7"))
+    _, end = written(PLAIN, *events)
+    wired = json.loads(end.message.value or b"")
+    assert (wired["entryType"], wired["data"], wired["before"], wired["table"]) == ("TRANSACTIONEND", [], [], None)
+    assert [c.kind for c in end.changes] == [Kind.TRANSACTION]
+
+
+def test_statements_without_a_table_of_their_own_are_not_sent() -> None:
+    assert written(PLAIN, SchemaChange(START, "create database", "CREATE DATABASE d", "d")) == []
+
+
+def test_times_are_milliseconds_and_the_commit_time_ends_in_seconds() -> None:
+    wired, found = one(PLAIN, insert(DOCUMENTED, ELEVEN, Instant(1669789152987)))
+    assert (wired["execTs"], wired["sendTs"]) == (1669789152000, 1669789154364)
+    assert found.changes[0].commit_time_us == 1669789152_000_000
+
+
+FORMS = TextForms("America/New_York", "hex", labels=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        (mysql.integer("bigint", unsigned=True), (1 << 64) - 1, "18446744073709551615"),
+        (mysql.decimal(10, 2), mysql.boundary_values("decimal-10-2")["integral"], "123.00"),
+        (mysql.real("double"), 1e7, "1.0E7"),
+        (mysql.bit(8), 173, "173"),
+        (mysql.enum_of("a", "b"), 2, "b"),
+        (mysql.set_of("a", "b", "c"), 5, "a,c"),
+        (mysql.set_of("a"), 0, ""),
+        (mysql.binary("varbinary", 4), b"\x00\xff", "00ff"),
+        (mysql.temporal("timestamp"), mysql.wall("2024-06-15 12:34:56"), "2024-06-15 08:34:56"),
+        (mysql.temporal("datetime", 3), ZeroDate(), "0000-00-00 00:00:00.000"),
+        (mysql.temporal("time"), -mysql.MICROS, "-00:00:01"),
+        (mysql.year(), 0, "0000"),
+    ],
+)
+def test_value_texts_are_mysqls_own(kind: SourceType, value: Value, text: str) -> None:
+    """Assumed: the document shows strings alone."""
+    found = cell(kind, value, FORMS)
+    assert (found.text, found.value) == (text, value)
+    assert found.state is State.VALUE
+
+
+@pytest.mark.parametrize(("form", "text"), [("", "\x00a\xff"), ("hex", "0061ff"), ("base64", "AGH/"), ("0x", "0x0061ff")])
+def test_binary_forms(form: str, text: str) -> None:
+    assert binary_text(b"\x00a\xff", form) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "options"),
+    [
+        (mysql.bit(8), 11, (11, 3)),
+        (mysql.bit(8), 101, (101, 5)),
+        (mysql.enum_of("2", "1", "x"), 1, (1, 2)),
+        (mysql.enum_of("x", ""), 0, (0, 2)),
+        (mysql.set_of("4", "x", "1"), 4, (1, 4)),
+        (mysql.temporal("timestamp"), mysql.wall("2024-11-03 05:30:00"), (1730611800000000, 1730615400000000)),
+    ],
+)
+def test_texts_that_say_two_things_allow_both(kind: SourceType, value: Value, options: tuple[Value, ...]) -> None:
+    found = cell(kind, value, FORMS)
+    assert (found.state, found.options) == (State.ONE_OF, options)
+    assert found.reason
+
+
+@pytest.mark.parametrize(("kind", "value"), [(mysql.bit(1), 1), (mysql.bit(2), 2), (mysql.bit(8), 222), (mysql.bit(3), 0)])
+def test_bits_that_say_one_thing_are_certain(kind: SourceType, value: Value) -> None:
+    assert cell(kind, value, FORMS).state is State.VALUE
+
+
+def test_profiles_are_checked() -> None:
+    assert [p.name for p in PROFILES] == ["2022", "2022+ddl-key", "2022+described+deleted-in-before"]
+    assert {p.deployment.binary for p in PROFILES} == {"hex", "base64"}
+    with pytest.raises(UnknownName, match="ddl-key"):
+        profile("ddl-kay")
+    with pytest.raises(UsageError, match="once"):
+        profile("described", "described")
+
+
+@settings(deadline=None, max_examples=150)
+@given(strategies.messages(FORMAT))
+def test_every_drawn_message_says_what_it_owes(found: Written) -> None:
+    """An independent reader of the JSON sees what level one expects."""
+    wired = json.loads(found.message.value or b"")
+    assert len(found.changes) == max(1, len(wired["data"] or wired["before"]))
+    for i, row in enumerate(found.changes):
+        assert (row.row, row.database, row.table, row.position) == (i, wired["db"], wired["table"], str(wired["bid"]))
+        assert (row.types or {}) == wired["dbValType"]
+        if row.kind is not Kind.ROW:
+            continue
+        shown = wired["data"] or wired["before"]
+        pre, post = (None if im is None else {n: c.text for n, c in im.items()} for im in (row.before, row.after))
+        match wired["action"]:
+            case "INSERT":
+                assert (pre, post) == (None, shown[i])
+            case "UPDATE":
+                assert (pre, post) == (wired["before"][i], wired["data"][i])
+            case _:
+                assert (pre, post) == (shown[i], None)

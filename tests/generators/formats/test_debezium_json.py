@@ -1,0 +1,534 @@
+"""Debezium's JSON against literals from outside: the vectors, orders and shapes of reference/debezium.md (sections named at each
+test), Kafka's own hash vectors (clients UtilsTest.testMurmur2), texts of Kafka Connect."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from generators.errors import UnknownName, UsageError
+from generators.families.connect import header_text, murmur2, partition_of
+from generators.families.debezium import postgresql as _debezium_postgresql
+from generators.families.debezium.postgresql import UNAVAILABLE
+from generators.families.debezium.values import Modes
+from generators.formats.debezium_json import FORMAT, PROFILES, DebeziumProfile, profile, write
+from generators.formats.debezium_json.envelope import adjusted, mangled, topic_name
+from generators.model import (
+    Change,
+    Column,
+    Event,
+    Heartbeat,
+    History,
+    Kind,
+    Layout,
+    Op,
+    RowChange,
+    SchemaChange,
+    SourceStatement,
+    State,
+    Table,
+    TransactionMark,
+    Value,
+    Written,
+)
+from generators.sources import boundaries, mysql, postgresql
+from generators.sources.boundaries import START
+
+PLAIN = {p.name: p for p in PROFILES}
+NEW, BARE = PLAIN["3.5.0.Final"], PLAIN["3.5.0.Final+schemaless"]
+MIDDLE = PLAIN["2.5.4.Final+plain-key+transaction+nulls-kept"]
+OLD = PLAIN["1.4.0.Final+legacy-tombstone+string+connect+base64"]
+PG = PLAIN["3.5.0.Final+postgresql"]
+PG_FULL = PLAIN["3.5.0.Final+postgresql+full+schemaless+transaction+string+connect+base64+interval-string"]
+PG_OLD = PLAIN["1.4.0.Final+postgresql"]
+CUSTOMERS = Table(
+    "inventory",
+    "customers",
+    (
+        Column("id", mysql.integer("int"), False),
+        Column("name", mysql.text("varchar", 255), False),
+        Column("n", mysql.real("double")),
+    ),
+    ("id",),
+)
+PG_CUSTOMERS = Table(
+    "shop",
+    "customers",
+    (
+        Column("id", postgresql.integer("integer"), False),
+        Column("name", postgresql.text("varchar", 255), False),
+        Column("note", postgresql.text("text")),
+    ),
+    ("id",),
+    schema="inventory",
+)
+ROW: dict[str, Value] = {"id": 1004, "name": "Anne", "n": 0.5}
+
+
+def written(p: DebeziumProfile, *events: Event, partitions: int = 3) -> list[Written]:
+    return write(History(events), p, Layout("dbserver1", partitions))
+
+
+def inserted(p: DebeziumProfile) -> RowChange:
+    return boundaries.insert(CUSTOMERS, ROW) if p.is_mysql else boundaries.insert(PG_CUSTOMERS, {"id": 1, "name": "a"})
+
+
+def payload(one: Written) -> dict[str, Any]:
+    assert one.message.value is not None
+    found = json.loads(one.message.value)
+    inner = found["payload"] if list(found) == ["schema", "payload"] else found
+    assert isinstance(inner, dict)
+    return inner
+
+
+# 1.12, 1.11: keys
+
+
+def test_the_key_message_with_and_without_schema() -> None:
+    (plain,) = written(NEW, boundaries.insert(CUSTOMERS, ROW))
+    assert plain.message.key == (
+        b'{"schema":{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"}],"optional":false,'
+        b'"name":"dbserver1.inventory.customers.Key"},"payload":{"id":1004}}'
+    )
+    (bare,) = written(BARE, boundaries.insert(CUSTOMERS, ROW))
+    assert bare.message.key == b'{"id":1004}'
+    (mixed,) = written(MIDDLE, boundaries.insert(CUSTOMERS, ROW))
+    assert mixed.message.key == b'{"id":1004}'
+    assert (mixed.message.value or b"").startswith(b'{"schema":')
+
+
+def test_key_columns_stand_in_the_keys_order_and_keyless_tables_have_no_key() -> None:
+    (found,) = written(BARE, boundaries.insert(boundaries.COMPOSITE, {"order": 7, "a b": "x"}))
+    assert found.message.key == b'{"a b":"x","order":7}'
+    assert found.changes[0].keys == ("a b", "order")
+    (found,) = written(BARE, boundaries.insert(boundaries.KEYLESS, {"a": 1}))
+    assert (found.message.key, found.changes[0].keys) == (None, None)
+
+
+def test_a_decimal_in_a_key_is_base64() -> None:
+    table = Table("d", "t", (Column("k", mysql.decimal(10, 2), False),), ("k",))
+    (found,) = written(BARE, boundaries.insert(table, {"k": Decimal("123.45")}))
+    assert found.message.key == b'{"k":"MDk="}'
+
+
+# 1.1 to 1.3, 1.7, 3: whole messages. Numbers of the harness's clock and log are cut out by `framed`.
+
+SCHEMA_1_4 = (
+    '{"schema":{"type":"struct","fields":['
+    '{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"},{"type":"string","optional":false,"field":"name"},'
+    '{"type":"double","optional":true,"field":"n"}],"optional":true,"name":"dbserver1.inventory.customers.Value","field":"before"},'
+    '{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"},{"type":"string","optional":false,"field":"name"},'
+    '{"type":"double","optional":true,"field":"n"}],"optional":true,"name":"dbserver1.inventory.customers.Value","field":"after"},'
+    '{"type":"struct","fields":[{"type":"string","optional":false,"field":"version"},'
+    '{"type":"string","optional":false,"field":"connector"},{"type":"string","optional":false,"field":"name"},'
+    '{"type":"int64","optional":false,"field":"ts_ms"},{"type":"string","optional":true,"name":"io.debezium.data.Enum","version":1,'
+    '"parameters":{"allowed":"true,last,false"},"default":"false","field":"snapshot"},'
+    '{"type":"string","optional":false,"field":"db"},{"type":"string","optional":true,"field":"table"},'
+    '{"type":"int64","optional":false,"field":"server_id"},{"type":"string","optional":true,"field":"gtid"},'
+    '{"type":"string","optional":false,"field":"file"},{"type":"int64","optional":false,"field":"pos"},'
+    '{"type":"int32","optional":false,"field":"row"},{"type":"int64","optional":true,"field":"thread"},'
+    '{"type":"string","optional":true,"field":"query"}],"optional":false,"name":"io.debezium.connector.mysql.Source",'
+    '"field":"source"},{"type":"string","optional":false,"field":"op"},{"type":"int64","optional":true,"field":"ts_ms"},'
+    '{"type":"struct","fields":[{"type":"string","optional":false,"field":"id"},'
+    '{"type":"int64","optional":false,"field":"total_order"},{"type":"int64","optional":false,"field":"data_collection_order"}],'
+    '"optional":true,"field":"transaction"}],"optional":false,"name":"dbserver1.inventory.customers.Envelope"},"payload":'
+)
+
+
+def test_a_whole_message_of_1_4_with_its_schema() -> None:
+    (found,) = written(OLD, boundaries.insert(CUSTOMERS, ROW))
+    text = (found.message.value or b"").decode()
+    assert text.startswith(SCHEMA_1_4)
+    assert text.endswith("}")
+    assert list(payload(found)) == ["before", "after", "source", "op", "ts_ms", "transaction"]
+    assert text.partition('"payload":{"before":')[2].startswith(
+        'null,"after":{"id":1004,"name":"Anne","n":0.5},"source":{"version":'
+    )
+
+
+def test_a_whole_payload_of_3_5() -> None:
+    (found,) = written(BARE, boundaries.insert(CUSTOMERS, ROW))
+    source = payload(found)["source"]
+    ms = payload(found)["ts_ms"]
+    assert (found.message.value or b"").decode() == (
+        '{"before":null,"after":{"id":1004,"name":"Anne","n":0.5},"source":{"version":"3.5.0.Final","connector":"mysql",'
+        '"name":"dbserver1","ts_ms":1700000000000,"snapshot":"false","db":"inventory","sequence":null,"ts_us":1700000000000000,'
+        f'"ts_ns":1700000000000000000,"table":"customers","server_id":{source["server_id"]},"gtid":null,"file":"{source["file"]}",'
+        f'"pos":{source["pos"]},"row":0,"thread":7,"query":null}},"transaction":null,"op":"c","ts_ms":{ms},"ts_us":{ms}000,'
+        f'"ts_ns":{ms}000000}}'
+    )
+    change = found.changes[0]
+    assert change.position == f"{source['file']}:{source['pos']}:0"
+    assert change.commit_time_us == 1_700_000_000_000_000
+    assert found.message.timestamp_ms == ms > 1_700_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "members", "number"),
+    [
+        ("3.5.0.Final", "before after source transaction op ts_ms ts_us ts_ns", 2),
+        ("2.5.4.Final+plain-key+transaction+nulls-kept", "before after source op ts_ms transaction", 1),
+        ("1.9.7.Final+minimal", "before after source op ts_ms transaction", None),
+        ("3.5.0.Final+postgresql", "before after source transaction op ts_ms ts_us ts_ns", 2),
+        ("1.4.0.Final+postgresql", "before after source op ts_ms transaction", None),
+    ],
+)
+def test_members_and_version_of_the_envelope(name: str, members: str, number: int | None) -> None:
+    """0.1, 1.2."""
+    p = PLAIN[name]
+    (found,) = written(p, inserted(p))
+    wired = json.loads(found.message.value or b"")
+    assert list(wired["payload"]) == members.split()
+    assert [f["field"] for f in wired["schema"]["fields"]] == members.split()
+    assert wired["schema"].get("version") == number
+    assert wired["schema"]["name"] == "dbserver1.inventory.customers.Envelope"
+    assert [f["field"] for f in wired["schema"]["fields"][2]["fields"]] == list(wired["payload"]["source"])
+
+
+@pytest.mark.parametrize(
+    ("p", "members"),
+    [
+        (NEW, "version connector name ts_ms snapshot db sequence ts_us ts_ns table server_id gtid file pos row thread query"),
+        (MIDDLE, "version connector name ts_ms snapshot db sequence table server_id gtid file pos row thread query"),
+        (OLD, "version connector name ts_ms snapshot db table server_id gtid file pos row thread query"),
+        (PG, "version connector name ts_ms snapshot db sequence ts_us ts_ns schema table txId lsn xmin origin origin_lsn"),
+        (PG_OLD, "version connector name ts_ms snapshot db schema table txId lsn xmin"),
+    ],
+    ids=lambda v: v.name if isinstance(v, DebeziumProfile) else "",
+)
+def test_source_block_by_release(p: DebeziumProfile, members: str) -> None:
+    """1.7."""
+    (found,) = written(p, inserted(p))
+    source = payload(found)["source"]
+    assert list(source) == members.split()
+    assert source["snapshot"] == (None if p.nulls_kept else "false")
+    assert source["ts_ms"] == 1_700_000_000_000
+    if p is PG:
+        assert json.loads(source["sequence"]) == [json.loads(source["sequence"])[0], str(source["lsn"])]
+        assert found.changes[0].position == str(source["lsn"])
+
+
+def test_snapshot_values() -> None:
+    """1.7: written values may exceed `allowed`."""
+    rows = tuple((None, {**ROW, "id": i}) for i in range(3))
+    for p, marks in ((NEW, ["first", "true", "last"]), (OLD, ["true", "true", "last"])):
+        found = written(p, boundaries.change(CUSTOMERS, Op.READ, *rows))
+        assert [payload(one)["source"]["snapshot"] for one in found] == marks
+        assert [payload(one)["op"] for one in found] == ["r"] * 3
+        assert {one.changes[0].op for one in found} == {Op.READ}
+
+
+def test_schema_names_are_adjusted_before_2_0() -> None:
+    assert adjusted("p.a-b.汉.Value", OLD) == "p.a_b._.Value"
+    assert adjusted("p.a-b.汉.Value", NEW) == "p.a-b.汉.Value"
+    assert topic_name("p", "a b", "汉") == "p.a_b._"
+
+
+# 1.3 to 1.6: operations
+
+
+def test_a_delete_has_a_tombstone_of_the_same_key_and_partition() -> None:
+    delete, tombstone = written(NEW, boundaries.change(CUSTOMERS, Op.DELETE, (ROW, None)))
+    wired = payload(delete)
+    assert (wired["op"], wired["after"], wired["before"]) == ("d", None, ROW)
+    assert (tombstone.message.value, tombstone.message.key) == (None, delete.message.key)
+    assert tombstone.message.partition == delete.message.partition
+    assert [c.kind for c in tombstone.changes] == [Kind.TOMBSTONE]
+
+
+def test_an_old_kafka_connect_writes_null_as_an_object() -> None:
+    """1.1: before Kafka 2.2, in values and in keys."""
+    keyless = Table("d", "t", (Column("a", mysql.integer("int")),))
+    _, tombstone = written(OLD, boundaries.change(keyless, Op.DELETE, ({"a": 1}, None)))
+    assert tombstone.message.value == tombstone.message.key == b'{"schema":null,"payload":null}'
+
+
+def test_an_update_of_the_key_is_three_records_with_headers() -> None:
+    """1.4; header texts are those of Kafka Connect's Values.convertToString."""
+    update = boundaries.change(CUSTOMERS, Op.UPDATE, (ROW, {**ROW, "id": 1005}))
+    found = written(MIDDLE, update)
+    assert [one.changes[0].kind for one in found] == [Kind.ROW, Kind.TOMBSTONE, Kind.ROW]
+    assert [one.changes[0].op for one in found] == [Op.DELETE, None, Op.INSERT]
+    assert [one.changes[0].row for one in found] == [0, 0, 0]
+    assert [one.message.headers for one in found] == [
+        (("__debezium.newkey", b'{"id":1005}'),),
+        (("__debezium.newkey", b'{"id":1005}'),),
+        (("__debezium.oldkey", b'{"id":1004}'),),
+    ]
+    assert [one.message.key for one in found] == [b'{"id":1004}', b'{"id":1004}', b'{"id":1005}']
+    assert (payload(found[0])["before"], payload(found[2])["before"]) == (ROW, None)
+    assert header_text('q"\\') == '"q\\"\\\\"'
+
+
+def test_headers_of_3_5() -> None:
+    """0.2."""
+    (found,) = written(NEW, boundaries.insert(CUSTOMERS, ROW))
+    names = [name.removeprefix("__debezium.context.") for name, _ in found.message.headers]
+    assert names == ["connectorLogicalName", "taskId", "connectorName", "runId"]
+    uuid.UUID(found.message.headers[3][1].decode())
+
+
+def test_truncate_has_neither_images_nor_key_and_is_unknown_to_1_4() -> None:
+    event = RowChange(START, CUSTOMERS, Op.TRUNCATE, ())
+    (found,) = written(NEW, event)
+    assert (payload(found)["op"], payload(found)["before"], payload(found)["after"], found.message.key) == ("t", None, None, None)
+    assert written(OLD, event) == []
+
+
+def test_an_unchanged_row_is_not_written_by_mysql_and_is_by_postgresql() -> None:
+    """0.17."""
+    assert written(NEW, boundaries.change(CUSTOMERS, Op.UPDATE, (ROW, ROW))) == []
+    row: dict[str, Value] = {"id": 1, "name": "a", "note": None}
+    (found,) = written(PG_FULL, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (row, row)))
+    assert payload(found)["before"] == payload(found)["after"] == row
+
+
+def test_a_minimal_row_image_leaves_inserts_alone() -> None:
+    """0.4."""
+    p = PLAIN["1.9.7.Final+minimal"]
+    assert len(written(p, boundaries.insert(CUSTOMERS, ROW))) == 1
+    assert written(p, boundaries.change(CUSTOMERS, Op.UPDATE, (ROW, {**ROW, "name": "b"}))) == []
+    assert written(p, boundaries.change(CUSTOMERS, Op.DELETE, (ROW, None))) == []
+
+
+def test_replica_identity_default_sends_the_key_with_nulls_and_fallbacks() -> None:
+    """1.6."""
+    old: dict[str, Value] = {"id": 7, "name": "a", "note": "b"}
+    (update,) = written(PG, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (old, {**old, "note": None})))
+    assert (payload(update)["before"], payload(update)["after"]["note"]) == (None, None)
+    assert update.changes[0].before is None
+    delete, _ = written(PG, boundaries.change(PG_CUSTOMERS, Op.DELETE, (old, None)))
+    assert payload(delete)["before"] == {"id": 7, "name": "", "note": None}
+    change = delete.changes[0]
+    assert change.full_before is not None
+    assert {name: c.state for name, c in change.full_before.items()} == {"id": "VALUE", "name": "ANY", "note": "ANY"}
+
+
+FALLBACKS: dict[str, Any] = {
+    "smallint": 0,
+    "integer": 0,
+    "bigint": 0,
+    "real": 0.0,
+    "double-precision": 0.0,
+    "boolean": False,
+    "numeric-10-2": "AA==",
+    "varchar": "",
+    "json": "",
+    "uuid": "",
+    "inet": "",
+    "interval": 0,
+    "date": 0,
+    "timestamp-6": 0,
+    "timestamptz-6": "1970-01-01T00:00:00Z",
+    "bytea": "",
+}
+
+
+@pytest.mark.parametrize("name", FALLBACKS)
+def test_fallbacks_of_not_null_columns(name: str) -> None:
+    """1.6 (`shouldProcessNotNullColumnsFallbacksReplicaIdentity`)."""
+    assert json.loads(_debezium_postgresql.not_sent(postgresql.TYPES[name], Modes(), False).json) == FALLBACKS[name]
+
+
+# 1.8 to 1.11, 0.6, 0.7: control messages
+
+
+def test_a_heartbeat() -> None:
+    (found,) = written(BARE, Heartbeat(START))
+    assert found.message.topic == "__debezium-heartbeat.dbserver1"
+    assert (found.message.key, list(payload(found))) == (b'{"serverName":"dbserver1"}', ["ts_ms"])
+    (found,) = written(NEW, Heartbeat(START))
+    wired = json.loads(found.message.value or b"")
+    assert wired["schema"]["name"] == "io.debezium.connector.common.Heartbeat"
+    assert json.loads(found.message.key or b"")["schema"]["name"] == "io.debezium.connector.common.ServerNameKey"
+
+
+def test_transaction_metadata() -> None:
+    insert = boundaries.insert(CUSTOMERS, ROW)
+    found = written(MIDDLE, TransactionMark(START, "BEGIN", "1"), insert, insert, TransactionMark(START, "COMMIT", "1", 2))
+    begin, first, second, end = map(payload, found)
+    assert found[0].message.topic == "dbserver1.transaction"
+    assert list(begin) == ["status", "id", "event_count", "data_collections", "ts_ms"]
+    assert (begin["status"], begin["event_count"], begin["data_collections"]) == ("BEGIN", None, None)
+    assert (end["status"], end["event_count"]) == ("END", 2)
+    assert end["data_collections"] == [{"data_collection": "inventory.customers", "event_count": 2}]
+    assert [one["transaction"]["total_order"] for one in (first, second)] == [1, 2]
+    assert {begin["id"], end["id"], first["transaction"]["id"]} == {begin["id"]}
+    assert json.loads(found[0].message.key or b"") == {"id": begin["id"]}
+    assert [one.changes[0].kind for one in found] == [Kind.TRANSACTION, Kind.ROW, Kind.ROW, Kind.TRANSACTION]
+
+
+def test_postgresql_transaction_ids_hold_the_position_of_each_event() -> None:
+    """0.6."""
+    insert = boundaries.insert(PG_CUSTOMERS, {"id": 1, "name": "a"})
+    found = [payload(one) for one in written(PG_FULL, TransactionMark(START, "BEGIN", "1"), insert, insert)]
+    ids = [found[0]["id"], found[1]["transaction"]["id"], found[2]["transaction"]["id"]]
+    assert len(set(ids)) == 3
+    assert len({one.partition(":")[0] for one in ids}) == 1
+    assert ids[1].partition(":")[2] == str(found[1]["source"]["lsn"])
+
+
+def test_a_logical_message() -> None:
+    """0.7, 1.9."""
+    event = SourceStatement(START, "logical-message", "hello", "shop", "outbox")
+    (found,) = written(PG, event)
+    wired = payload(found)
+    assert list(wired) == ["op", "ts_ms", "source", "transaction", "message"]
+    assert wired["message"] == {"prefix": "outbox", "content": "aGVsbG8="}
+    assert (found.message.topic, found.changes[0].kind) == ("dbserver1.message", Kind.CONTROL)
+    assert json.loads(found.message.key or b"")["payload"] == {"prefix": "outbox"}
+    assert written(PG_OLD, event) == []
+
+
+DDL = SchemaChange(START, "add column", "ALTER TABLE products ADD c int", "inventory", "products", after=CUSTOMERS)
+
+
+@pytest.mark.parametrize(
+    ("p", "members"),
+    [
+        (NEW, "source ts_ms databaseName schemaName ddl tableChanges"),
+        (PLAIN["1.9.7.Final+minimal"], "source databaseName schemaName ddl tableChanges"),
+        (OLD, "source databaseName ddl"),
+    ],
+    ids=lambda v: v.name if isinstance(v, DebeziumProfile) else "",
+)
+def test_a_schema_change_by_release(p: DebeziumProfile, members: str) -> None:
+    """0.13, 1.11."""
+    (found,) = written(p, DDL)
+    wired = payload(found)
+    assert (found.message.topic, list(wired)) == ("dbserver1", members.split())
+    assert json.loads(found.message.key or b"")["payload"] == {"databaseName": "inventory"}
+    assert json.loads(found.message.key or b"")["schema"]["name"] == "io.debezium.connector.mysql.SchemaChangeKey"
+    change = found.changes[0]
+    assert (change.kind, change.database, change.table, change.sql) == (Kind.DDL, "inventory", "products", DDL.sql)
+    if "tableChanges" in wired:
+        (one,) = wired["tableChanges"]
+        assert (one["type"], one["id"]) == ("ALTER", '"inventory"."products"')
+        column = (
+            "name jdbcType nativeType typeName typeExpression charsetName length scale position optional autoIncremented "
+            "generated"
+        )
+        more = ["comment", "defaultValueExpression", "enumValues"] if p is NEW else []
+        assert list(one["table"]["columns"][0]) == column.split() + more
+        assert [c["position"] for c in one["table"]["columns"]] == [1, 2, 3]
+
+
+def test_postgresql_writes_no_schema_change() -> None:
+    assert written(PG, DDL) == []
+
+
+def test_truncate_table_is_a_truncation_and_a_statement() -> None:
+    event = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
+    assert [one.changes[0].kind for one in written(NEW, event)] == [Kind.ROW, Kind.DDL]
+    assert [one.changes[0].kind for one in written(OLD, event)] == [Kind.DDL]
+
+
+# 2.8: the placeholder in a row
+
+
+def test_only_unchanged_values_out_of_line_are_unavailable() -> None:
+    long = "x" * 3000
+    old: dict[str, Value] = {"id": 1, "name": "a", "note": long}
+    (same,) = written(PG, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (old, {**old, "name": "b"})))
+    assert payload(same)["after"]["note"] == UNAVAILABLE
+    (changed,) = written(PG, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (old, {**old, "note": long + "y"})))
+    assert payload(changed)["after"]["note"] == long + "y"
+    (full,) = written(PG_FULL, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (old, {**old, "name": "b"})))
+    assert payload(full)["after"]["note"] == payload(full)["before"]["note"] == long
+
+
+# 3: JsonConverter
+
+
+def test_a_default_stands_in_for_null_unless_nulls_are_kept() -> None:
+    """0.14, 3 rule 4."""
+    table = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("c", mysql.integer("int"))), ("id",))
+    given = SchemaChange(START, "set default", "ALTER TABLE `t` ALTER COLUMN `c` SET DEFAULT 5", "d", "t", table, table)
+    _, found = written(NEW, given, boundaries.insert(table, {"id": 1, "c": None}))
+    wired = json.loads(found.message.value or b"")
+    assert wired["payload"]["after"] == {"id": 1, "c": 5}
+    assert wired["schema"]["fields"][1]["fields"][1] == {"type": "int32", "optional": True, "default": 5, "field": "c"}
+    assert found.changes[0].after is not None
+    assert (found.changes[0].after["c"].state, found.changes[0].after["c"].cls) == (State.VALUE, "default")
+    _, kept = written(MIDDLE, given, boundaries.insert(table, {"id": 1, "c": None}))
+    assert payload(kept)["after"] == {"id": 1, "c": None}
+
+
+def test_names_that_are_not_ascii_are_mangled_by_old_postgresql_connectors() -> None:
+    """0.15."""
+    assert mangled("é") == "\uffc3\uffa9"
+    table = Table("d", "é", (Column("é", postgresql.integer("integer"), False),), ("é",), schema="public")
+    (found,) = written(PG_OLD, boundaries.insert(table, {"é": 1}))
+    change: Change = found.changes[0]
+    assert payload(found)["after"] == {"\uffc3\uffa9": 1}
+    assert (change.table, change.keys, list(change.after or {})) == ("\uffc3\uffa9", ("\uffc3\uffa9",), ["\uffc3\uffa9"])
+    assert change.full_after is not None
+    assert change.full_after["é"].state is State.ANY
+    (new,) = written(PG, boundaries.insert(table, {"é": 1}))
+    assert payload(new)["after"] == {"é": 1}
+
+
+# Kafka's default partitioner
+
+MURMUR2 = {
+    b"21": -973932308,
+    b"foobar": -790332482,
+    b"a-little-bit-long-string": -985981536,
+    b"a-little-bit-longer-string": -1486304829,
+    b"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8": -58897971,
+    b"abc": 479470107,
+}
+
+
+@pytest.mark.parametrize("data", MURMUR2)
+def test_murmur2_of_kafka(data: bytes) -> None:
+    assert murmur2(data) == MURMUR2[data]
+    assert partition_of(data, 7) == (MURMUR2[data] & 0x7FFFFFFF) % 7
+
+
+# Profiles
+
+
+def test_profiles_are_named_in_one_order_and_share_three_deployments() -> None:
+    assert len(PROFILES) == 9
+    assert len({p.deployment for p in PROFILES}) == 3
+    assert {p.source for p in PROFILES} == {"mysql", "postgresql"}
+    for p in PROFILES:
+        assert profile(p.release, *reversed(p.options)) == p
+        assert FORMAT.profile(p.name) is p
+        assert (p.deployment.decimal, p.deployment.temporal) == (p.modes.decimal, p.modes.temporal)
+
+
+@pytest.mark.parametrize(
+    ("release", "options"),
+    [
+        ("3.5.0.Final", ("minimal",)),
+        ("1.9.7.Final", ("postgresql", "minimal")),
+        ("3.5.0.Final", ("full",)),
+        ("3.5.0.Final", ("schemaless", "plain-key")),
+        ("3.5.0.Final", ("string", "double")),
+        ("3.5.0.Final", ("adaptive",)),
+        ("2.5.4.Final", ("isostring",)),
+        ("1.9.7.Final", ("base64-url-safe",)),
+        ("1.4.0.Final", ("legacy-tombstone", "schemaless")),
+        ("1.9.7.Final", ("legacy-tombstone",)),
+        ("1.9.7.Final", ("nulls-kept",)),
+        ("3.5.0.Final", ("postgresql", "unsigned-precise")),
+        ("3.5.0.Final", ("interval-string",)),
+        ("3.5.0.Final", ("hex", "hex")),
+    ],
+)
+def test_pairs_that_cannot_be_are_refused(release: str, options: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError):
+        profile(release, *options)
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(UnknownName):
+        profile("0.9.0.Final")
+    with pytest.raises(UnknownName):
+        profile("3.5.0.Final", "avro")

@@ -1,0 +1,315 @@
+"""Values of Debezium's JSON against the computed and observed vectors of reference/debezium.md 2.2 to 2.8 and 0."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import json
+import math
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from generators.families.debezium import mysql as _debezium_mysql
+from generators.families.debezium import postgresql as _debezium_postgresql
+from generators.families.debezium.postgresql import UNAVAILABLE, unavailable
+from generators.families.debezium.values import Modes, civil, iso_date, java_decimal, two_complement, zoned_text
+from generators.model import Cell, Json, SourceType, State, Value, ZeroDate
+from generators.sources import mysql, postgresql
+
+
+def of(kind: SourceType, value: Value, modes: Modes | None = None, **more: Any) -> Any:
+    """The JSON value on the wire."""
+    wire = _debezium_mysql.wire if kind.source == "mysql" else _debezium_postgresql.wire
+    return json.loads(wire(kind, value, modes or Modes(), **more).json)
+
+
+def cell(kind: SourceType, value: Value, modes: Modes | None = None, **more: Any) -> Cell:
+    wire = _debezium_mysql.wire if kind.source == "mysql" else _debezium_postgresql.wire
+    return wire(kind, value, modes or Modes(), **more).cell
+
+
+# 2.2: decimals
+
+BASE64 = {
+    0: "AA==",
+    1: "AQ==",
+    -1: "/w==",
+    127: "fw==",
+    128: "AIA=",
+    -128: "gA==",
+    -129: "/38=",
+    255: "AP8=",
+    10**38 - 1: "SztMqFqGxHoJiiI//////w==",
+    -(10**38 - 1): "tMSzV6V5O4X2dd3AAAAAAQ==",
+    (1 << 64) - 1: "AP//////////",
+    1 << 63: "AIAAAAAAAAAA",
+    10**65 - 1: "APMWJxx/w5CKi+9GTjlF73olNgn//////////w==",
+    -2658824: "1234",
+    -2663051: "1111",
+    -2929356: "0000",
+    -2757260: "1e10",
+    -303689: "+123",
+    37898298469234: "Infinity",
+}
+
+
+@pytest.mark.parametrize("number", BASE64)
+def test_base64_of_unscaled_values(number: int) -> None:
+    assert base64.b64encode(two_complement(number)).decode() == BASE64[number]
+
+
+@pytest.mark.parametrize(
+    ("precision", "scale", "text", "wire"),
+    [
+        (10, 2, "123.45", "MDk="),
+        (10, 2, "-123.45", "z8c="),
+        (10, 2, "3.14", "ATo="),
+        (10, 2, "7.90", "AxY="),
+        (10, 4, "10.2345", "AY/J"),
+        (10, 4, "101.2345", "D3J5"),
+    ],
+)
+def test_decimals_of_a_scale(precision: int, scale: int, text: str, wire: str) -> None:
+    assert of(mysql.decimal(precision, scale), Decimal(text)) == wire
+    assert of(postgresql.numeric(precision, scale), Decimal(text)) == wire
+
+
+def test_decimals_as_text_have_an_exponent_up_to_1_8() -> None:
+    kind = mysql.decimal(20, 10)
+    assert of(kind, Decimal("0E-10"), Modes((1, 4), "string")) == "0E-10"
+    assert of(kind, Decimal("0E-10"), Modes((1, 9), "string")) == "0.0000000000"
+    assert [java_decimal(1, scale, plain=False) for scale in (6, 7, 20, 100)] == ["0.000001", "1E-7", "1E-20", "1E-100"]
+    assert java_decimal(-12345, 12, plain=False) == "-1.2345E-8"
+    assert of(kind, Decimal("-1.5"), Modes(decimal="string")) == "-1.5000000000"
+
+
+def test_decimals_as_doubles() -> None:
+    modes = Modes(decimal="double")
+    exact = cell(mysql.decimal(10, 2), Decimal("123.45"), modes)
+    assert (exact.state, exact.text, exact.json, exact.value) == (State.VALUE, "123.45", True, Decimal("123.45"))
+    lost = cell(mysql.decimal(20, 10), Decimal("1234567890.1234567890"), modes)
+    assert lost.state is State.ONE_OF
+    assert Decimal("1234567890.1234567890") not in lost.options
+    assert lost.reason
+    wide = _debezium_mysql.wire(mysql.decimal(20, 10), Decimal("9999999999.9999999999"), modes)
+    assert (wide.cell.state, wide.corrupt) == (State.ANY, True)
+
+
+def test_variable_scale_decimals_lose_trailing_zeros() -> None:
+    kind = postgresql.numeric()
+    assert of(kind, Decimal("10.00")) == {"scale": 0, "value": "Cg=="}
+    assert of(kind, Decimal("-123.45")) == {"scale": 2, "value": "z8c="}
+    assert of(kind, Decimal("10.00"), Modes(decimal="string")) == "10.00"
+
+
+def test_money_follows_the_mode_from_1_8() -> None:
+    assert of(postgresql.money(), Decimal("123.45"), Modes((1, 4), "string")) == "MDk="
+    assert of(postgresql.money(), Decimal("123.45"), Modes((3, 5), "string")) == "123.45"
+
+
+def test_unsigned_bigint() -> None:
+    kind, largest = mysql.integer("bigint", unsigned=True), (1 << 64) - 1
+    assert (of(kind, largest), cell(kind, largest).value) == (-1, largest)
+    assert of(kind, 1 << 63) == -(1 << 63)
+    assert of(kind, largest, Modes(bigint_unsigned="precise")) == "AP//////////"
+    parameters = [_debezium_mysql.schema(kind, Modes(r, bigint_unsigned="precise")).parameters for r in ((1, 9), (2, 4))]
+    assert parameters == [(("scale", "0"),), (("scale", "0"), ("connect.decimal.precision", "20"))]
+
+
+# 2.3: dates and times
+
+EPOCH_MICROS = mysql.wall("1936-10-25T22:10:12.608")
+
+
+def test_temporals_by_mode() -> None:
+    assert EPOCH_MICROS == -1047174587392000
+    date, wall3, wall6 = mysql.temporal("date"), mysql.temporal("datetime", 3), mysql.temporal("datetime", 6)
+    day = dt.date(2017, 9, 15)
+    assert (of(date, day), of(date, day, Modes(temporal="isostring"))) == (17424, "2017-09-15Z")
+    assert (of(wall3, EPOCH_MICROS), of(wall6, EPOCH_MICROS)) == (-1047174587392, -1047174587392000)
+    assert of(wall6, -1, Modes(temporal="connect")) == -1
+    assert of(wall6, EPOCH_MICROS, Modes(temporal="nanoseconds")) == -1047174587392000000
+    assert of(wall6, EPOCH_MICROS + 1, Modes(temporal="isostring")) == "1936-10-25T22:10:12.608001Z"
+    names = {
+        "adaptive_time_microseconds": ("Date", "MicroTime", "Timestamp", "MicroTimestamp"),
+        "isostring": ("IsoDate", "IsoTime", "IsoTimestamp", "IsoTimestamp"),
+        "microseconds": ("Date", "MicroTime", "MicroTimestamp", "MicroTimestamp"),
+        "nanoseconds": ("Date", "NanoTime", "NanoTimestamp", "NanoTimestamp"),
+    }
+    for mode, expected in names.items():
+        kinds = (date, mysql.temporal("time", 3), wall3, wall6)
+        shown = tuple(_debezium_mysql.schema(kind, Modes(temporal=mode)).name for kind in kinds)
+        assert shown == tuple(f"io.debezium.time.{name}" for name in expected)
+    connect = [_debezium_mysql.schema(kind, Modes(temporal="connect")).name for kind in (date, mysql.temporal("time"), wall6)]
+    assert connect == [f"org.apache.kafka.connect.data.{name}" for name in ("Date", "Time", "Timestamp")]
+
+
+def test_postgresql_adaptive_times() -> None:
+    modes = Modes(temporal="adaptive")
+    assert _debezium_postgresql.schema(postgresql.temporal("time", 3), modes).name == "io.debezium.time.Time"
+    assert of(postgresql.temporal("time", 3), 1_000, modes) == 1
+    assert of(postgresql.temporal("time", 6), mysql.DAY, modes) == 86_400_000_000
+    with pytest.raises(ValueError, match="adaptive"):
+        _debezium_mysql.schema(mysql.temporal("time", 3), modes)
+
+
+def test_mysql_time_beyond_a_day() -> None:
+    kind = mysql.temporal("time", 6)
+    assert (of(kind, -mysql.TIME_LIMIT), of(kind, mysql.TIME_LIMIT)) == (-3_020_399_000_000, 3_020_399_000_000)
+    for mode in ("connect", "isostring"):
+        modes = Modes(temporal=mode)
+        assert [of(kind, v, modes) for v in (-1, mysql.DAY + 1, mysql.TIME_LIMIT)] == [None, None, None]
+    assert of(kind, mysql.DAY, Modes(temporal="connect")) == 86_400_000
+    assert of(kind, mysql.DAY, Modes(temporal="isostring")) == "00:00:00Z"
+
+
+def test_zoned_timestamps_have_a_fixed_width_from_2_2() -> None:
+    noon = mysql.wall("2020-01-01")
+    kind = postgresql.temporal("timestamptz", 6)
+    assert of(kind, noon, Modes((1, 4))) == "2020-01-01T00:00:00Z"
+    assert of(kind, noon) == "2020-01-01T00:00:00.000000Z"
+    assert [zoned_text(noon + f, None) for f in (100_000, 123_000, 123_456)] == [
+        "2020-01-01T00:00:00.1Z",
+        "2020-01-01T00:00:00.123Z",
+        "2020-01-01T00:00:00.123456Z",
+    ]
+    assert of(mysql.temporal("timestamp"), noon) == "2020-01-01T00:00:00Z"
+    assert of(mysql.temporal("timestamp", 3), noon) == "2020-01-01T00:00:00.000Z"
+
+
+def test_years_beyond_four_digits() -> None:
+    """2.3: 294247-01-01T23:59:59.999999 is 9223371331199999999 microseconds."""
+    assert zoned_text(9223371331199999999, None) == "+294247-01-01T23:59:59.999999Z"
+    assert civil(-719_528) == (0, 1, 1)
+    assert (iso_date(-719_529), iso_date(-719_162)) == ("-0001-12-31", "0001-01-01")
+
+
+def test_zero_dates_and_years() -> None:
+    """0.14, 0.16."""
+    zero = ZeroDate()
+    for name in ("date", "datetime-0", "datetime-6"):
+        assert of(mysql.TYPES[name], zero) is None
+        assert of(mysql.TYPES[name], zero, nullable=False) == 0
+    assert of(mysql.temporal("timestamp"), zero) == "1970-01-01T00:00:00Z"
+    assert of(mysql.temporal("timestamp"), zero, Modes((3, 6))) is None
+    assert of(mysql.temporal("timestamp"), zero, snapshot=True) is None
+    assert (of(mysql.year(), 0), set(cell(mysql.year(), 0).options)) == (1900, {0, 1900})
+    for year, shown in ((1, 2001), (69, 2069), (70, 1970), (99, 1999), (100, 100)):
+        assert cell(mysql.temporal("date"), dt.date(year, 1, 2)).value == dt.date(shown, 1, 2)
+
+
+def test_intervals_and_zoned_times() -> None:
+    every = "1 year 2 mons 3 days 04:05:06.78"
+    kind = postgresql.temporal("interval")
+    assert of(kind, every) == 37091106780000
+    assert of(kind, every, Modes(interval="string")) == "P1Y2M3DT4H5M6.78S"
+    assert of(kind, "00:00:00", Modes(interval="string")) == "P0Y0M0DT0H0M0S"
+    assert of(kind, "-1 days", Modes(interval="string")).startswith("P0Y0M-1DT")
+    assert of(postgresql.temporal("timetz"), "13:51:30.123789+02") == "11:51:30.123789Z"
+
+
+# 2.4, 2.5: numbers and bits
+
+
+def test_integers_and_floats_by_release() -> None:
+    expected = {
+        "tinyint": "int16",
+        "bool": "int16",
+        "unsigned-tinyint": "int16",
+        "smallint": "int16",
+        "unsigned-smallint": "int32",
+        "mediumint": "int32",
+        "unsigned-mediumint": "int32",
+        "int": "int32",
+        "unsigned-int": "int64",
+        "bigint": "int64",
+        "unsigned-bigint": "int64",
+    }
+    assert {name: _debezium_mysql.schema(mysql.TYPES[name], Modes()).type for name in expected} == expected
+    number = mysql.to_float32(3.3)
+    (new, old) = (_debezium_mysql.wire(mysql.real("float"), number, Modes(r)) for r in ((2, 0), (1, 9)))
+    assert (new.schema.type, new.json) == ("float", "3.3")
+    assert (old.schema.type, old.json) == ("double", "3.299999952316284")
+    assert [_debezium_mysql.wire(mysql.real("float"), v, Modes()).json for v in (1e10, 1.401298464324817e-45)] == [
+        "1.0E10",
+        "1.4E-45",
+    ]
+    assert [of(postgresql.real("double precision"), v) for v in (math.inf, -math.inf)] == ["Infinity", "-Infinity"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "wire"),
+    [
+        (postgresql.bit(2), 0b11, "Aw=="),
+        (postgresql.bit(7), 0b1000000, "QA=="),
+        (postgresql.bit(24), 0b000000110000001000000001, "AQID"),
+        (postgresql.bit(64), 1 << 63, "AAAAAAAAAIA="),
+        (postgresql.bit(64), 1, "AQ=="),
+        (postgresql.bit(2), 0, ""),
+        (postgresql.bit(8), 0, ""),
+        (postgresql.bit(3, varying=True), 0b101, "BQ=="),
+        (postgresql.bit(33, varying=True), 0b111011010001000110000001000000001, "AQIj2gE="),
+        (mysql.bit(64), 1, "AQAAAAAAAAA="),
+        (mysql.bit(8), 0, "AA=="),
+        (mysql.bit(10), 0b0100000010, "AgE="),
+        (mysql.bit(1), 1, True),
+        (postgresql.boolean(), 0, False),
+    ],
+)
+def test_bits(kind: SourceType, value: int, wire: Any) -> None:
+    assert of(kind, value) == wire
+
+
+# 2.6 to 2.8: texts, binaries, composites, the placeholder
+
+
+def test_binaries_by_mode() -> None:
+    kind, raw = mysql.binary("varbinary", 8), b"\xfb\xff\xfe"
+    shown = [of(kind, raw, Modes(binary=mode)) for mode in ("bytes", "base64", "base64-url-safe", "hex")]
+    assert shown == ["+//+", "+//+", "-__-", "fbfffe"]
+    types = [_debezium_mysql.schema(kind, Modes(binary=mode)).type for mode in ("bytes", "base64")]
+    assert types == ["bytes", "string"]
+    assert (of(mysql.binary("binary", 4), b"ab"), cell(mysql.binary("binary", 4), b"ab").value) == ("YWIAAA==", b"ab\x00\x00")
+
+
+def test_labels_are_escaped_when_streamed() -> None:
+    """0.3, 2.6."""
+    kind = mysql.enum_of("a", "b,c", "")
+    assert dict(_debezium_mysql.schema(kind, Modes()).parameters) == {"allowed": "a,b\\,c,"}
+    assert (of(kind, 2), of(kind, 2, snapshot=True), of(kind, 0)) == ("b\\,c", "b,c", "")
+    assert set(cell(kind, 0).options) == {0, 3}
+    assert [of(mysql.set_of("a", "b", "c"), v) for v in (0, 5, 7)] == ["", "a,c", "a,b,c"]
+    labels = postgresql.enum_of("a", "b,c")
+    assert dict(_debezium_postgresql.schema(labels, Modes()).parameters) == {"allowed": "a,b,c"}
+    assert of(labels, "b,c") == "b,c"
+
+
+def test_json_is_text_and_differs_between_stream_and_snapshot() -> None:
+    value = Json({"bb": [1.0, None], "a": 2})
+    assert of(mysql.json(), value) == '{"a":2,"bb":[1.0,null]}'
+    assert of(mysql.json(), value, snapshot=True) == '{"a": 2, "bb": [1.0, null]}'
+    assert of(mysql.json(), Json(1e20)) == "1.0E20"
+    assert of(mysql.json(), Json(1e20), snapshot=True) == "1e20"
+
+
+def test_arrays_and_hstore() -> None:
+    assert of(postgresql.array("integer"), Json([1, None])) == [1, None]
+    assert of(postgresql.array("text"), Json(["a", None])) == ["a", None]
+    assert of(postgresql.hstore(), Json({"a": "x", "b": None})) == '{"a":"x","b":null}'
+
+
+def test_the_placeholder_of_unavailable_values() -> None:
+    def shown(name: str, modes: Modes | None = None) -> Any:
+        return json.loads(unavailable(postgresql.TYPES[name], modes or Modes(), True).json)
+
+    assert [shown(name) for name in ("text", "json", "jsonb", "hstore")] == ["__debezium_unavailable_value"] * 4
+    assert shown("bytea") == "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="
+    assert shown("bytea", Modes(binary="hex")) == "__debezium_unavailable_value"
+    assert shown("text-array") == ["__debezium_unavailable_value"]
+    numbers = "95 95 100 101 98 101 122 105 117 109 95 117 110 97 118 97 105 108 97 98 108 101 95 118 97 108 117 101"
+    assert shown("integer-array") == list(map(int, numbers.split()))
+    assert shown("text-array", Modes((1, 9))) is None
+    genuine = cell(postgresql.text("text"), UNAVAILABLE)
+    assert (genuine.state, genuine.text, genuine.cls) == (State.ANY, UNAVAILABLE, "unavailable")

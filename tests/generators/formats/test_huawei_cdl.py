@@ -1,0 +1,240 @@
+"""Huawei CDL's two JSON formats: document 004's messages literally, and what it leaves open as the writer decides it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from generators.drawing.cases import as_case, boundary_scenarios
+from generators.errors import UnknownName, UsageError
+from generators.families.cdl import messages as _cdl
+from generators.formats import huawei_cdl_debezium, huawei_cdl_json
+from generators.model import Column, History, Instant, Kind, Layout, Op, RowChange, RowImages, State, Table, Written
+from generators.sources import mysql, postgresql
+from generators.sources.boundaries import change
+from generators.wire_format import Format
+
+CDL = huawei_cdl_json.FORMAT
+DEBEZIUM = huawei_cdl_debezium.FORMAT
+BOTH: tuple[Format[Any], ...] = (CDL, DEBEZIUM)
+
+CT_PG2HUDI = Table(
+    "cdl",
+    "ct_pg2hudi",
+    (
+        Column("count1", postgresql.TYPES["bigint"]),
+        Column("id", postgresql.TYPES["integer"], nullable=False),
+        Column("time1", postgresql.TYPES["timestamp-6"]),
+        Column("decimalNum", postgresql.TYPES["numeric"]),
+    ),
+    ("id",),
+    schema="public",
+)
+
+DOCUMENT_1_0 = (
+    '{"schema":{"type":"struct","fields":[{"type":"string","optional":false,"field":"DATA_STORE"},{"type":"string","optional":false,'
+    '"field":"SEG_OWNER"},{"type":"string","optional":false,"field":"TABLE_NAME"},{"type":"int64","optional":false,'
+    '"name":"org.apache.kafka.connect.data.Timestamp","version":1,"field":"TIMESTAMP"},{"type":"string","optional":false,'
+    '"field":"OPERATION"},{"type":"string","optional":true,"field":"LOB_COLUMNS"},{"type":"struct","fields":[{"type":"array",'
+    '"items":{"type":"struct","fields":[{"type":"string","optional":false,"field":"name"},{"type":"int64","optional":false,'
+    '"field":"value"}],"optional":false},"optional":false,"field":"properties"}],"optional":false,"name":"transaction",'
+    '"field":"transaction"},{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"}],"optional":true,'
+    '"name":"unique","field":"unique"},{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},{"type":"int32",'
+    '"optional":false,"field":"id"},{"type":"int64","optional":true,"name":"org.apache.kafka.connect.data.Timestamp","version":1,'
+    '"field":"time1"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"optional":true,'
+    '"name":"data","field":"data"},{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},{"type":"int32",'
+    '"optional":false,"field":"id"},{"type":"int64","optional":true,"name":"org.apache.kafka.connect.data.Timestamp","version":1,'
+    '"field":"time1"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"optional":true,'
+    '"name":"before","field":"before"},{"type":"string","optional":false,"field":"message_version"},{"type":"string","optional":false,'
+    '"field":"message_type"},{"type":"string","optional":true,"field":"HEARTBEAT_IDENTIFIER"}],"optional":false,'
+    '"name":"public.ct_pg2hudi"},"payload":{"DATA_STORE":"POSTGRESQL","SEG_OWNER":"public","TABLE_NAME":"ct_pg2hudi",'
+    '"TIMESTAMP":1707047996013,"OPERATION":"INSERT","LOB_COLUMNS":null,"transaction":{"properties":[{"name":"lsn",'
+    '"value":163955221008},{"name":"txId","value":57227595}]},"unique":{"id":34},"data":{"count1":13,"id":34,"time1":null,'
+    '"decimalNum":null},"before":null,"message_version":"1.0","message_type":"0",'
+    '"HEARTBEAT_IDENTIFIER":"279fb050-0143-45c1-b184-50bc48c2461c"}}'
+)
+
+DOCUMENT_2_0 = (
+    '{"schema":{"type":"struct","fields":[{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},'
+    '{"type":"int32","optional":false,"field":"id"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.timestamp",'
+    '"field":"time1"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"optional":true,'
+    '"name":"before","field":"before"},{"type":"struct","fields":[{"type":"int64","optional":true,"field":"count1"},{"type":"int32",'
+    '"optional":false,"field":"id"},{"type":"string","optional":true,"name":"com.xxx.cdc.data.timestamp","field":"time1"},'
+    '{"type":"string","optional":true,"name":"com.xxx.cdc.data.Decimal","field":"decimalNum"}],"optional":true,"name":"data",'
+    '"field":"after"},{"type":"struct","fields":[{"type":"string","optional":false,"field":"version"},{"type":"string",'
+    '"optional":false,"field":"connector"},{"type":"string","optional":false,"field":"name"},{"type":"int64","optional":false,'
+    '"field":"ts_ms"},{"type":"string","optional":true,"name":"io.debezium.data.Enum","version":1,"parameters":'
+    '{"allowed":"true,last,false"},"default":"false","field":"snapshot"},{"type":"string","optional":false,"field":"db"},'
+    '{"type":"string","optional":false,"field":"schema"},{"type":"string","optional":false,"field":"table"},{"type":"int64",'
+    '"optional":true,"field":"txId"},{"type":"int64","optional":true,"field":"lsn"}],"optional":false,'
+    '"name":"io.debezium.connector.postgresql.Source","field":"source"},{"type":"string","optional":false,"field":"op"},'
+    '{"type":"int64","optional":false,"field":"ts_ms"},{"type":"string","optional":false,"field":"message_version"},{"type":"string",'
+    '"optional":false,"field":"message_type"},{"type":"string","optional":true,"field":"LOB_COLUMNS"},{"type":"struct","fields":'
+    '[{"type":"int32","optional":false,"field":"id"}],"optional":true,"name":"unique","field":"unique"}],"optional":false,'
+    '"name":"public.ct_pg2hudi"},"payload":{"before":null,"after":{"count1":14,"id":35,"time1":null,"decimalNum":null},"source":'
+    '{"version":"1.4.0.Final","connector":"postgresql","name":"cdl","ts_ms":1707048891235,"snapshot":"false","db":"cdl",'
+    '"schema":"public","table":"ct_pg2hudi","txId":57227663,"lsn":163955586912},"op":"c","ts_ms":1707048984208,'
+    '"message_version":"2.0","message_type":"0","LOB_COLUMNS":null,"unique":{"id":35}}}'
+)
+
+
+def written(fmt: Format[Any], event: RowChange, profile: str = "") -> list[Written]:
+    chosen = fmt.profile(profile) if profile else fmt.profiles[0]
+    return fmt.write(History((event,), 5), chosen, Layout())
+
+
+def payload(fmt: Format[Any], event: RowChange, profile: str = "") -> dict[str, Any]:
+    (one,) = written(fmt, event, profile)
+    assert one.message.value is not None
+    found: dict[str, Any] = json.loads(one.message.value)["payload"]
+    return found
+
+
+def sample(ms: int, number: int) -> RowChange:
+    row = {"count1": number - 21, "id": number, "time1": None, "decimalNum": None}
+    return RowChange(Instant(ms, 1), CT_PG2HUDI, Op.INSERT, (RowImages(None, row),))
+
+
+def test_document_004_cdl_json() -> None:
+    (one,) = written(CDL, sample(1707047996013, 34))
+    text = (one.message.value or b"").decode()
+    told = json.loads(text)["payload"]
+    ours = {entry["name"]: str(entry["value"]) for entry in told["transaction"]["properties"]}
+    expected = DOCUMENT_1_0.replace("163955221008", ours["lsn"]).replace("57227595", ours["txId"])
+    assert text == expected.replace("279fb050-0143-45c1-b184-50bc48c2461c", told["HEARTBEAT_IDENTIFIER"])
+    (expectation,) = one.changes
+    assert (expectation.kind, expectation.op, expectation.database) == (Kind.ROW, Op.INSERT, None)
+    assert (expectation.schema, expectation.table, expectation.keys) == ("public", "ct_pg2hudi", ("id",))
+    assert expectation.commit_time_us == 1707047996013000
+    assert expectation.before is None and expectation.after is not None
+    assert {n: c.text for n, c in expectation.after.items()} == {"count1": "13", "id": "34", "time1": None, "decimalNum": None}
+
+
+def test_document_004_debezium_json() -> None:
+    (one,) = written(DEBEZIUM, sample(1707048891235, 35))
+    text = (one.message.value or b"").decode()
+    told = json.loads(text)["payload"]
+    expected = DOCUMENT_2_0.replace("163955586912", str(told["source"]["lsn"])).replace("57227663", str(told["source"]["txId"]))
+    assert text == expected.replace("1707048984208", str(told["ts_ms"]))
+    (expectation,) = one.changes
+    assert (expectation.database, expectation.schema, expectation.table) == ("cdl", "public", "ct_pg2hudi")
+    assert expectation.position == str(told["source"]["lsn"])
+
+
+ROW = {"id": 7, "count1": 1, "time1": mysql.wall("2024-02-04 11:59:56.013789"), "decimalNum": None}
+
+
+@pytest.mark.parametrize(("fmt", "before", "after"), [(CDL, "before", "data"), (DEBEZIUM, "before", "after")])
+def test_a_deleted_row_stands_in_before(fmt: Format[Any], before: str, after: str) -> None:
+    told = payload(fmt, change(CT_PG2HUDI, Op.DELETE, (ROW, None)))
+    assert told[before]["id"] == 7
+    assert told[after] is None
+
+
+@pytest.mark.parametrize("fmt", BOTH, ids=lambda f: f.name)
+def test_default_identity_logs_the_key_alone(fmt: Format[Any]) -> None:
+    name = f"{fmt.profiles[0].release}+default-identity"
+    assert payload(fmt, change(CT_PG2HUDI, Op.UPDATE, (ROW, {**ROW, "count1": 2})), name)["before"] is None
+    (one,) = written(fmt, change(CT_PG2HUDI, Op.DELETE, (ROW, None)), name)
+    assert json.loads(one.message.value or b"")["payload"]["before"] == {
+        "count1": None,
+        "id": 7,
+        "time1": None,
+        "decimalNum": None,
+    }
+    (expectation,) = one.changes
+    assert expectation.before is not None and expectation.full_before is not None
+    assert [c.state for c in expectation.before.values()] == [State.NULL, State.VALUE, State.NULL, State.NULL]
+    assert [c.state for c in expectation.full_before.values()] == [State.ANY, State.VALUE, State.ANY, State.ANY]
+    moved = payload(fmt, change(CT_PG2HUDI, Op.UPDATE, (ROW, {**ROW, "id": 8})), name)
+    assert (moved["before"]["id"], moved["unique"]) == (7, {"id": 8})
+    keyless = replace(CT_PG2HUDI, primary_key=())
+    assert written(fmt, change(keyless, Op.DELETE, (ROW, None)), name) == []
+
+
+def test_timestamps_are_milliseconds_or_text() -> None:
+    event = change(CT_PG2HUDI, Op.INSERT, (None, ROW))
+    assert payload(CDL, event)["data"]["time1"] == 1707047996013
+    assert payload(DEBEZIUM, event)["after"]["time1"] == "2024-02-04 11:59:56.013789"
+    (one,) = written(CDL, event)
+    cell = (one.changes[0].after or {})["time1"]
+    assert (cell.text, cell.json, cell.value) == ("1707047996013", True, mysql.wall("2024-02-04 11:59:56.013"))
+    assert cell.reason
+
+
+@pytest.mark.parametrize(
+    ("micros", "text"),
+    [
+        (0, "1970-01-01T00:00:00Z"),
+        (100_000, "1970-01-01T00:00:00.1Z"),
+        (123_456, "1970-01-01T00:00:00.123456Z"),
+        (-1, "1969-12-31T23:59:59.999999Z"),
+    ],
+)
+def test_zoned_timestamps_have_the_digits_they_need(micros: int, text: str) -> None:
+    assert _cdl.zoned_text(micros) == text
+
+
+def test_heartbeat_identifier_is_in_1_0_and_in_2_0_only_with_its_option() -> None:
+    event = sample(1707048891235, 35)
+    assert "HEARTBEAT_IDENTIFIER" in payload(CDL, event)
+    assert "HEARTBEAT_IDENTIFIER" not in payload(DEBEZIUM, event)
+    assert payload(DEBEZIUM, event, "2.0+other-package+heartbeat-identifier")["HEARTBEAT_IDENTIFIER"]
+
+
+def test_snapshots_have_no_operation_of_their_own() -> None:
+    event = replace(sample(1707048891235, 35), op=Op.READ)
+    assert payload(CDL, event)["OPERATION"] == "INSERT"
+    told = payload(DEBEZIUM, event)
+    assert (told["op"], told["source"]["snapshot"]) == ("c", "true")
+    (one,) = written(DEBEZIUM, event)
+    assert (one.changes[0].op, one.changes[0].accept) == (Op.INSERT, ((Kind.ROW, Op.READ),))
+
+
+def test_properties_may_come_in_another_order() -> None:
+    told = payload(CDL, sample(1707048891235, 35), "1.0+other-package+txid-first")
+    assert [entry["name"] for entry in told["transaction"]["properties"]] == ["txId", "lsn"]
+
+
+@pytest.mark.parametrize("fmt", BOTH, ids=lambda f: f.name)
+def test_lsn_is_beyond_double_precision(fmt: Format[Any]) -> None:
+    (one,) = written(fmt, sample(1707048891235, 35))
+    lsn = int(one.changes[0].position or "")
+    assert lsn > 1 << 53 and int(float(lsn)) != lsn
+
+
+def test_profiles_are_checked() -> None:
+    with pytest.raises(UnknownName, match="default-identity"):
+        _cdl.profile(huawei_cdl_json.BASE, "huawei-cdl-json", "default-identiy")
+    with pytest.raises(UsageError, match="always has the field"):
+        _cdl.profile(huawei_cdl_json.BASE, "huawei-cdl-json", "heartbeat-identifier")
+    with pytest.raises(UsageError, match=r"no transaction\.properties"):
+        _cdl.profile(huawei_cdl_debezium.BASE, "huawei-cdl-debezium", "txid-first")
+    with pytest.raises(UsageError, match="once"):
+        _cdl.profile(huawei_cdl_json.BASE, "huawei-cdl-json", "other-package", "other-package")
+
+
+@pytest.mark.parametrize("fmt", BOTH, ids=lambda f: f.name)
+def test_every_boundary_case_is_json_with_its_schema_and_rows(fmt: Format[Any]) -> None:
+    for profile in fmt.profiles:
+        for scenario in boundary_scenarios(fmt, profile):
+            for one in as_case(fmt, profile, scenario).written:
+                message = json.loads(one.message.value or b"")
+                assert list(message) == ["schema", "payload"]
+                names = [field["field"] for field in message["schema"]["fields"]]
+                assert list(message["payload"]) == names
+                assert len(one.changes) == 1
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(-(10**17), 10**17))
+def test_milliseconds_are_the_floor_of_microseconds(micros: int) -> None:
+    column = Column("c", postgresql.TYPES["timestamp-6"])
+    found = _cdl.wire(column, micros, huawei_cdl_json.BASE)
+    assert 0 <= micros - found.value * 1000 < 1000
+    assert found.cell.value == found.value * 1000

@@ -1,0 +1,316 @@
+"""Tencent DTS JSON against document 003's rules and the illustrative record of reference/cloud_vendors.md 2.3, and each
+contradiction (TX-n of 2.6) as the writer decides it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from generators.drawing import strategies
+from generators.errors import UnknownName, UsageError
+from generators.families.mysql_texts import cell
+from generators.formats.tencent_dts_json import FIELDS, FORMAT, PROFILES, TencentProfile, profile, write
+from generators.formats.tencent_dts_json.rows import type_number
+from generators.model import (
+    Column,
+    Event,
+    Heartbeat,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Op,
+    Row,
+    SchemaChange,
+    SourceType,
+    State,
+    Table,
+    TransactionMark,
+    Value,
+    Watermark,
+    Written,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import START, change, insert
+
+PLAIN, SPARSE, OLDER = PROFILES
+ILLUSTRATED = Table("db", "t", (Column("id", mysql.integer("int"), nullable=False), Column("b", mysql.binary("blob"))), ("id",))
+ABC = Table(
+    "db",
+    "abc",
+    (
+        Column("id", mysql.integer("int"), nullable=False),
+        Column("a", mysql.text("varchar", 8)),
+        Column("b", mysql.text("varchar", 8)),
+    ),
+    ("id",),
+)
+
+
+def written(p: TencentProfile, *events: Event, seed: int = 0) -> list[Written]:
+    return write(History(events, seed), p, Layout("topic", 3))
+
+
+def one(p: TencentProfile, *events: Event) -> tuple[dict[str, Any], Written]:
+    (found,) = written(p, *events)
+    return json.loads(found.message.value or b""), found
+
+
+ILLUSTRATION = json.loads(
+    '{"id":16,"version":1,"messageType":"UPDATE","fileName":"mysql-bin.000004","position":"2196@4","safePosition":"2001@4",'
+    '"timestamp":1729744496,"gtid":"c7c98333-6006-11ed-bfc9-b8cef6e1a231:9","serverId":109741,"threadId":12,"sourceType":"MySQL",'
+    '"sourceVersion":"8.0.22","schemaName":"db","tableName":"t","objectName":"db.t",'
+    '"columns":[{"name":"id","dataTypeNumber":3,"isKey":true,"originalType":"int(11)"},'
+    '{"name":"b","dataTypeNumber":252,"isKey":false,"originalType":"blob"}],'
+    '"oldColumns":["1",null],"newColumns":["1","0x0fff"],"pkNames":["id"],"readerTimestamp":1729744496789,"total":1,"index":0}'
+)
+
+
+def test_the_illustrative_record() -> None:
+    """2.3, which leaves out what does not apply; id and gtid are the history's, fakeGtid and tags are in every record here."""
+    event = change(ILLUSTRATED, Op.UPDATE, ({"id": 1, "b": None}, {"id": 1, "b": b"\x0f\xff"}), at=Instant(1729744496000))
+    wired, found = one(replace(PLAIN, absent=True), event)
+    assert wired.pop("fakeGtid") is False
+    assert wired.pop("tags") is None
+    assert wired["gtid"].startswith("c7c98333-6006-11ed-bfc9-b8cef6e1a231:")
+    assert {**wired, "id": 16, "gtid": ILLUSTRATION["gtid"]} == ILLUSTRATION
+    (row,) = found.changes
+    assert (row.kind, row.op, row.database, row.table, row.keys) == (Kind.ROW, Op.UPDATE, "db", "t", ("id",))
+    assert (row.position, row.commit_time_us, row.types) == ("2196@4", 1729744496_000_000, {"id": "int(11)", "b": "blob"})
+    assert row.before is not None and row.before["b"].state is State.NULL
+    assert row.after is not None and row.after["b"].value == b"\x0f\xff"
+    assert (found.message.key, found.message.headers) == (None, ())
+
+
+def test_fields_are_the_documents_in_its_order_and_null_or_absent() -> None:
+    """TX-10; oldColumns of an INSERT is documented as null, so it is there in either style."""
+    wired, _ = one(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}))
+    assert tuple(wired) == FIELDS
+    assert [n for n, v in wired.items() if v is None] == [
+        "transactionId",
+        "oldColumns",
+        "sql",
+        "executionTime",
+        "heartbeatTimestamp",
+        "syncedGtid",
+        "tags",
+    ]
+    sparse, _ = one(SPARSE, insert(ABC, {"id": 1, "a": "x", "b": None}))
+    assert [n for n, v in sparse.items() if v is None] == ["oldColumns", "tags"]
+    assert set(sparse) == set(FIELDS) - {"transactionId", "sql", "executionTime", "heartbeatTimestamp", "syncedGtid"}
+
+
+def test_every_row_of_an_event_is_a_record_at_one_position() -> None:
+    rows: list[tuple[Row | None, Row | None]] = [(None, {"id": i, "a": "x", "b": None}) for i in (1, 2, 3)]
+    found = written(PLAIN, change(ABC, Op.INSERT, *rows))
+    assert [c.row for w in found for c in w.changes] == [0, 0, 0]
+    assert len({c.position for w in found for c in w.changes}) == 1
+    ids = [json.loads(w.message.value or b"")["id"] for w in found]
+    assert ids == [ids[0], ids[0] + 1, ids[0] + 2]
+
+
+def test_a_table_without_primary_key_has_no_pk_names() -> None:
+    keyless = replace(ABC, primary_key=())
+    for p, expected in ((PLAIN, None), (SPARSE, "absent")):
+        wired, found = one(p, insert(keyless, {"id": 1, "a": "x", "b": None}))
+        assert wired.get("pkNames", "absent") == expected
+        assert found.changes[0].keys is None
+        assert not any(column["isKey"] for column in wired["columns"])
+
+
+@pytest.mark.parametrize(
+    ("row", "texts"),
+    [
+        ({"id": 1, "a": "x", "b": None}, ["1", "x"]),
+        ({"id": 1, "a": None, "b": None}, ["1"]),
+        ({"id": 1, "a": None, "b": "y"}, ["1", None, "y"]),
+    ],
+)
+def test_short_lists_end_after_the_last_value_and_mean_null(row: Row, texts: list[str | None]) -> None:
+    """2.2: a too-short list reads as null."""
+    wired, found = one(SPARSE, insert(ABC, row))
+    assert wired["newColumns"] == texts
+    image = found.changes[0].after
+    assert image is not None
+    assert {n: c.text for n, c in image.items()} == {n: None if v is None else str(v) for n, v in row.items()}
+    assert [n for n, c in image.items() if c.cls == "trimmed"] == ["id", "a", "b"][len(texts) :]
+    whole, _ = one(PLAIN, insert(ABC, row))
+    assert len(whole["newColumns"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("event", "kind", "carries"),
+    [
+        (TransactionMark(START, "BEGIN", "85"), Kind.TRANSACTION, {"messageType": "BEGIN", "transactionId": None}),
+        (TransactionMark(START, "COMMIT", "85"), Kind.TRANSACTION, {"messageType": "COMMIT", "transactionId": "85"}),
+        (Heartbeat(START), Kind.HEARTBEAT, {"messageType": "HEARTBEAT", "heartbeatTimestamp": 1_700_000_000, "timestamp": None}),
+        (Watermark(START), Kind.CONTROL, {"messageType": "CHECKPOINT", "position": "2196@4", "heartbeatTimestamp": None}),
+        (
+            SchemaChange(START, "drop table", "DROP TABLE t", "db", "t"),
+            Kind.DDL,
+            {"messageType": "DDL", "sql": "DROP TABLE t", "executionTime": 0, "schemaName": "db", "tableName": None},
+        ),
+    ],
+)
+def test_messages_without_rows(event: Event, kind: Kind, carries: dict[str, Any]) -> None:
+    """2.3, and TX-6: seconds but for readerTimestamp."""
+    wired, found = one(PLAIN, event)
+    assert {name: wired[name] for name in carries} == carries
+    assert (wired["columns"], wired["oldColumns"], wired["newColumns"]) == (None, None, None)
+    assert wired["readerTimestamp"] == 1_700_000_000_789
+    assert [c.kind for c in found.changes] == [kind]
+
+
+def test_a_checkpoint_may_be_read_in_three_ways() -> None:
+    wired, found = one(PLAIN, Watermark(START))
+    assert wired["syncedGtid"].startswith("c7c98333-6006-11ed-bfc9-b8cef6e1a231:1-")
+    assert {kind for kind, _ in found.changes[0].accept} == {Kind.WATERMARK, Kind.HEARTBEAT}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        (mysql.decimal(2, 1), Decimal("3.0"), "3.0"),
+        (mysql.text("varchar"), "汉", "汉"),
+        (mysql.integer("tinyint"), -128, "-128"),
+        (mysql.binary("varbinary", 4), b"\x0f\xff", "0x0fff"),
+        (mysql.binary("blob"), b"", "0x"),
+        (mysql.temporal("datetime", 6), mysql.wall("2024-10-24 12:34:56.123456"), "2024-10-24 12:34:56.123456"),
+        (mysql.temporal("datetime"), mysql.wall("2024-10-25 12:34:56"), "2024-10-25 12:34:56"),
+        (mysql.temporal("time"), 3_723 * mysql.MICROS, "01:02:03"),
+        (mysql.temporal("timestamp"), ZeroDate(), "0000-00-00 00:00:00.000"),
+        (mysql.enum_of("a", "b"), 2, "b"),
+        (mysql.set_of("a", "b", "c"), 6, "b,c"),
+        (mysql.bit(8), 200, "200"),
+        (mysql.year(), 2024, "2024"),
+    ],
+)
+def test_value_texts(kind: SourceType, value: Value, text: str | None) -> None:
+    """Document 003's examples (TX-1: the day that the second DATETIME example loses is kept; TX-2: whole bytes), and what 2.4
+    does not cover, assumed."""
+    found = cell(kind, value, PLAIN.forms)
+    assert (found.text, found.value) == (text, value)
+
+
+def test_timestamp_is_cut_to_milliseconds_as_the_document_shows() -> None:
+    kind = mysql.temporal("timestamp", 6)
+    found = cell(kind, mysql.wall("2024-10-24 04:34:56.123456"), PLAIN.forms)
+    assert (found.text, found.value) == ("2024-10-24 12:34:56.123", mysql.wall("2024-10-24 04:34:56.123"))
+    assert found.reason
+    late = cell(kind, mysql.wall("2024-10-24 04:34:56.999999"), PLAIN.forms)
+    assert late.text == "2024-10-24 12:34:56.999"
+
+
+def test_the_older_editions_timestamp_is_milliseconds() -> None:
+    """TX-3; 0 is the zero value or the epoch itself."""
+    kind = mysql.temporal("timestamp", 3)
+    assert cell(kind, 1729744496_123_000, OLDER.forms).text == "1729744496123"
+    zero = cell(kind, ZeroDate(), OLDER.forms)
+    assert (zero.text, zero.state, zero.options) == ("0", State.ONE_OF, (ZeroDate(), 0))
+
+
+def test_the_older_editions_datetime_keeps_the_month_before_the_day() -> None:
+    """TX-4."""
+    assert (
+        cell(mysql.temporal("datetime", 3), mysql.wall("2024-03-04 05:06:07.089"), OLDER.forms).text == "2024-03-04 05:06:07.089"
+    )
+
+
+def test_time_may_be_padded_and_hex_in_capitals() -> None:
+    """TX-13; the letter case is not covered."""
+    kind = mysql.temporal("time", 3)
+    assert cell(kind, -1000, SPARSE.forms).text == "-00:00:00.001000"
+    assert cell(kind, -1000, PLAIN.forms).text == "-00:00:00.001"
+    assert cell(mysql.binary("blob"), b"\xab", SPARSE.forms).text == "0xAB"
+
+
+def test_index_is_the_current_one_or_the_total_and_tags_differ_by_edition() -> None:
+    """TX-7; 2.1 on tags."""
+    event = insert(ABC, {"id": 1, "a": "x", "b": None})
+    assert [(one(p, event)[0]["total"], one(p, event)[0]["index"]) for p in PROFILES] == [(1, 0), (1, 0), (1, 1)]
+    assert one(OLDER, event)[0]["tags"] == {"lowerCaseTableNames": "0"}
+
+
+def test_ids_grow_and_a_second_delivery_is_a_change_of_its_own() -> None:
+    """TX-8."""
+    event = insert(ABC, {"id": 1, "a": "x", "b": None})
+    first, second = written(PLAIN, event, event)
+    assert [c.kind for w in (first, second) for c in w.changes] == [Kind.ROW, Kind.ROW]
+
+
+def test_source_types_beside_mysql_are_written() -> None:
+    """TX-9."""
+    assert [one(p, Heartbeat(START))[0]["sourceType"] for p in PROFILES] == ["MySQL", "TDSQL-C MySQL", "MySQL"]
+
+
+def test_null_is_no_string_and_the_text_null_is_one() -> None:
+    """TX-11."""
+    wired, _ = one(PLAIN, insert(ABC, {"id": 1, "a": "null", "b": None}))
+    assert wired["newColumns"] == ["1", "null", None]
+
+
+def test_positions_have_the_files_number_without_padding() -> None:
+    """TX-12."""
+    wired, found = one(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}, Instant(START.ms, 1)))
+    assert (wired["fileName"], wired["position"]) == ("mysql-bin.000004", "2196@4")
+    wired, found = one(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}, Instant(START.ms, 1_000_000_000)))
+    assert (wired["fileName"], wired["position"]) == ("mysql-bin.1000004", "2196@1000004")
+    assert found.changes[0].position == "2196@1000004"
+
+
+def test_type_numbers_have_two_readings() -> None:
+    """TX-14."""
+    kinds = (mysql.enum_of("a"), mysql.set_of("a"), mysql.temporal("datetime"), mysql.temporal("timestamp"), mysql.integer("int"))
+    assert [type_number(kind, True) for kind in kinds] == [254, 254, 18, 17, 3]
+    assert [type_number(kind, False) for kind in kinds] == [247, 248, 12, 7, 3]
+
+
+def test_placement_by_table_or_by_key() -> None:
+    """571/49934; the hash itself is assumed."""
+    rows: list[tuple[Row | None, Row | None]] = [(None, {"id": i, "a": "x", "b": None}) for i in range(12)]
+    assert len({w.message.partition for w in written(PLAIN, change(ABC, Op.INSERT, *rows))}) == 1
+    spread = written(SPARSE, change(ABC, Op.INSERT, *rows))
+    assert {w.message.partition for w in spread} == {0, 1, 2}
+    again = written(SPARSE, *(change(ABC, Op.DELETE, (row, None)) for _, row in rows))
+    assert [w.message.partition for w in again] == [w.message.partition for w in spread]
+
+
+def test_profiles_are_checked() -> None:
+    assert [p.name for p in PROFILES] == [
+        "version-1",
+        "version-1+sparse+upper-hex+padded-time+pk-hash",
+        "version-1+older-edition",
+    ]
+    assert profile("pk-hash", "sparse").name == "version-1+sparse+pk-hash"
+    with pytest.raises(UnknownName, match="sparse"):
+        profile("spars")
+    with pytest.raises(UsageError, match="once"):
+        profile("sparse", "sparse")
+
+
+@settings(deadline=None, max_examples=200)
+@given(strategies.messages(FORMAT))
+def test_every_drawn_message_says_what_it_owes(found: Written) -> None:
+    """An independent reader that aligns values with columns by position sees what level one expects."""
+    wired = json.loads(found.message.value or b"")
+    (row,) = found.changes
+    assert row.position == wired.get("position")
+    if row.kind is not Kind.ROW:
+        return
+    assert (row.op, row.database, row.table) == (wired["messageType"], wired["schemaName"], wired["tableName"])
+    assert wired["objectName"] == f"{row.database}.{row.table}"
+    names = [column["name"] for column in wired["columns"]]
+    assert row.types == {column["name"]: column["originalType"] for column in wired["columns"]}
+    for image, side in ((row.before, "oldColumns"), (row.after, "newColumns")):
+        texts = wired[side]
+        if texts is None:
+            assert image is None
+            continue
+        padded = [*texts, *[None] * (len(names) - len(texts))]
+        assert image is not None and {n: c.text for n, c in image.items()} == dict(zip(names, padded, strict=True))

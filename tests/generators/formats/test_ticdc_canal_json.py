@@ -1,0 +1,504 @@
+"""Literal messages: document 000's samples as reference/ticdc.md 1.3 corrects them, published issues, every release."""
+
+import json
+import re
+
+import cramjam
+import pytest
+
+from generators.errors import UnknownName, UsageError
+from generators.formats.ticdc_canal_json import FORMAT, PROFILES, profile, write
+from generators.model import (
+    Bootstrap,
+    Column,
+    Heartbeat,
+    History,
+    Instant,
+    Json,
+    Kind,
+    Layout,
+    Op,
+    SchemaChange,
+    SourceStatement,
+    State,
+    Table,
+    TransactionMark,
+    Watermark,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import change, insert
+
+LAYOUT = Layout("topic", 3)
+AT = Instant(1639633141221, 7)  # document 000's es; TSO 429819990172237831
+
+
+def named(name, nullable=True, **more):
+    return Column(name, mysql.integer(name.removeprefix("c_"), **more), nullable)
+
+
+TP_INT = Table(
+    "test",
+    "tp_int",
+    (
+        Column("id", mysql.integer("int"), nullable=False),
+        *(named(f"c_{kind}") for kind in ("tinyint", "smallint", "mediumint", "int", "bigint")),
+    ),
+    ("id",),
+)
+ROW = {
+    "id": 2,
+    "c_tinyint": 127,
+    "c_smallint": 32767,
+    "c_mediumint": 8388607,
+    "c_int": 2147483647,
+    "c_bigint": 9223372036854775807,
+}
+CHANGED = {**ROW, "c_tinyint": 0, "c_int": 0}
+
+SORTED_ROW = (
+    '{"c_bigint":"9223372036854775807","c_int":"2147483647","c_mediumint":"8388607",'
+    '"c_smallint":"32767","c_tinyint":"127","id":"2"}'
+)
+SORTED_CHANGED = (
+    '{"c_bigint":"9223372036854775807","c_int":"0","c_mediumint":"8388607","c_smallint":"32767","c_tinyint":"0","id":"2"}'
+)
+SORTED_TYPES = (
+    '"mysqlType":{"c_bigint":"bigint","c_int":"int",'
+    '"c_mediumint":"mediumint","c_smallint":"smallint","c_tinyint":"tinyint","id":"int"}'
+)
+SORTED_CODES = '"sqlType":{"c_bigint":-5,"c_int":4,"c_mediumint":4,"c_smallint":5,"c_tinyint":-6,"id":4}'
+LEGACY_CODES = '"sqlType":{"c_bigint":3,"c_int":-5,"c_mediumint":4,"c_smallint":4,"c_tinyint":5,"id":-5}'
+TABLE_ROW = (
+    '{"id":"2","c_tinyint":"127","c_smallint":"32767","c_mediumint":"8388607",'
+    '"c_int":"2147483647","c_bigint":"9223372036854775807"}'
+)
+TABLE_CHANGED = (
+    '{"id":"2","c_tinyint":"0","c_smallint":"32767","c_mediumint":"8388607","c_int":"0","c_bigint":"9223372036854775807"}'
+)
+TABLE_CODES = '"sqlType":{"id":4,"c_tinyint":-6,"c_smallint":5,"c_mediumint":4,"c_int":4,"c_bigint":-5}'
+
+
+def head(op, ts):
+    return (
+        f'{{"id":0,"database":"test","table":"tp_int","pkNames":["id"],"isDdl":false,"type":"{op}",'
+        f'"es":1639633141221,"ts":{ts},"sql":"",'
+    )
+
+
+def values(name, *events, seed=270):
+    return [written.message.value for written in write(History(events, seed), FORMAT.profile(name), LAYOUT)]
+
+
+def masked(value):
+    """The message without the key order of mysqlType, which is Go's map order, and without ts."""
+    return re.sub(rb'"ts":\d+', b'"ts":0', re.sub(rb'"mysqlType":\{[^}]*\}', b'"mysqlType":*', value))
+
+
+def one(name, event, seed=0):
+    (written,) = write(History((event,), seed), FORMAT.profile(name), LAYOUT)
+    (found,) = written.changes
+    return written.message, found
+
+
+def column(kind, value, name="v7.1.6", **more):
+    table = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("c", kind)), ("id",))
+    message, found = one(name, insert(table, {"id": 1, "c": value}), **more)
+    return message.value, found.after["c"]
+
+
+def test_insert_sample_of_document_000():
+    expected = (
+        head("INSERT", 1639633142960)
+        + f'{SORTED_CODES},{SORTED_TYPES},"data":[{SORTED_ROW}],"old":null,"_tidb":{{"commitTs":429819990172237831}}}}'
+    )
+    assert values("v5.4.3+extension", insert(TP_INT, ROW, AT)) == [expected.encode()]
+
+
+def test_update_sample_of_document_000():
+    expected = head("UPDATE", 1639633142960) + f'{SORTED_CODES},{SORTED_TYPES},"data":[{SORTED_CHANGED}],"old":[{SORTED_ROW}]}}'
+    assert values("v5.4.3", change(TP_INT, Op.UPDATE, (ROW, CHANGED), at=AT)) == [expected.encode()]
+
+
+def test_delete_sample_of_document_000():
+    expected = head("DELETE", 1639633142960) + f'{SORTED_CODES},{SORTED_TYPES},"data":[{SORTED_CHANGED}],"old":null}}'
+    assert values("v5.4.3", change(TP_INT, Op.DELETE, (CHANGED, None), at=AT)) == [expected.encode()]
+
+
+def test_v5_3_has_no_ts_null_arrays_and_old_in_delete():
+    deleted = head("DELETE", 0) + f'{LEGACY_CODES},{SORTED_TYPES},"data":[{SORTED_CHANGED}],"old":[{SORTED_CHANGED}]}}'
+    assert values("v5.3.4", change(TP_INT, Op.DELETE, (CHANGED, None), at=AT)) == [deleted.encode()]
+    inserted = head("INSERT", 0) + f'{LEGACY_CODES},{SORTED_TYPES},"data":[{SORTED_ROW}],"old":[null]}}'
+    assert values("v5.3.4", insert(TP_INT, ROW, AT)) == [inserted.encode()]
+
+
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [("v6.5.1", "\r\n"), ("v6.5.11", "\r\n"), ("v7.1.6", ""), ("v8.5.7", ""), ("new-8.5.4", ""), ("new-8.5.6", "")],
+)
+def test_later_releases_put_old_first_and_keep_the_tables_order(name, end):
+    updated = head("UPDATE", 0) + f'{TABLE_CODES},"mysqlType":*,"old":[{TABLE_ROW}],"data":[{TABLE_CHANGED}]}}{end}'
+    assert [masked(v) for v in values(name, change(TP_INT, Op.UPDATE, (ROW, CHANGED), at=AT))] == [updated.encode()]
+    extended = (
+        head("DELETE", 0)
+        + f'{TABLE_CODES},"mysqlType":*,"old":null,"data":[{TABLE_ROW}],"_tidb":{{"commitTs":429819990172237831}}}}{end}'
+    )
+    assert [masked(v) for v in values(f"{name}+extension", change(TP_INT, Op.DELETE, (ROW, None), at=AT))] == [extended.encode()]
+
+
+def test_message_of_issue_3958_byte_for_byte():
+    table = Table(
+        "test",
+        "t",
+        (Column("idx", mysql.integer("bigint", unsigned=True), False), Column("a", mysql.text("varchar", 64), False)),
+        ("idx",),
+    )
+    at = Instant(1767859044550)
+    (inserted,) = values("new-8.5.6", insert(table, {"idx": 1, "a": "test"}, at), seed=938)
+    assert inserted == (
+        b'{"id":0,"database":"test","table":"t","pkNames":["idx"],"isDdl":false,"type":"INSERT","es":1767859044550,'
+        b'"ts":1767859045474,"sql":"","sqlType":{"idx":-5,"a":12},"mysqlType":{"idx":"bigint unsigned","a":"varchar"},'
+        b'"old":null,"data":[{"idx":"1","a":"test"}]}'
+    )
+    assert values("new-8.5.6", insert(table, {"idx": 2, "a": "null"}, at), seed=5722)[0].endswith(
+        b'"mysqlType":{"a":"varchar","idx":"bigint unsigned"},"old":null,"data":[{"idx":"2","a":"null"}]}'
+    )
+    message, found = one("new-8.5.4", insert(table, {"idx": 2, "a": "null"}, at))
+    assert message.value.endswith(b'"old":null,"data":[{"idx":"2","a":null}]}')
+    assert (found.after["a"].state, found.after["a"].cls) == (State.NULL, "literal-null")
+    assert "3958" in found.after["a"].reason
+    assert one("new-8.5.6", insert(table, {"idx": 2, "a": "null"}, at))[1].after["a"].value == "null"
+
+
+def test_watermark_sample_of_document_000():
+    event = Watermark(Instant(1640007049196, 2))
+    written = write(History((event,), 34), FORMAT.profile("v5.4.3+extension"), LAYOUT)
+    assert [(w.message.partition, w.message.key) for w in written] == [(0, None), (1, None), (2, None)]
+    (value,) = {w.message.value for w in written}
+    assert value == (
+        b'{"id":0,"database":"","table":"","pkNames":null,"isDdl":false,"type":"TIDB_WATERMARK","es":1640007049196,'
+        b'"ts":1640007050284,"sql":"","sqlType":null,"mysqlType":null,"data":null,"old":null,'
+        b'"_tidb":{"watermarkTs":429918007904436226}}'
+    )
+    assert (written[0].changes[0].kind, written[0].changes[0].position) == (Kind.WATERMARK, "429918007904436226")
+    assert write(History((event,), 34), FORMAT.profile("v5.4.3"), LAYOUT) == []
+
+
+def test_ddl_sample_of_document_000_with_the_restored_statement():
+    event = SchemaChange(Instant(1639633094670, 9), "drop database", "drop database if exists `test`", "test")
+    written = write(History((event,), 88), FORMAT.profile("v8.5.7+extension"), LAYOUT)
+    assert [(w.message.partition, w.message.key) for w in written] == [(0, None)]
+    assert written[0].message.value == (
+        b'{"id":0,"database":"test","table":"","pkNames":null,"isDdl":true,"type":"QUERY","es":1639633094670,'
+        b'"ts":1639633095489,"sql":"DROP DATABASE IF EXISTS `test`","sqlType":null,"mysqlType":null,"data":null,"old":null,'
+        b'"_tidb":{"commitTs":429819977969172489}}'
+    )
+    (found,) = written[0].changes
+    assert (found.kind, found.op, found.database, found.table, found.sql) == (
+        Kind.DDL,
+        None,
+        "test",
+        "",
+        "DROP DATABASE IF EXISTS `test`",
+    )
+
+
+def test_v5_3_broadcasts_ddl_and_v6_5_ends_only_rows_with_crlf():
+    event = SchemaChange(AT, "truncate table", "TRUNCATE TABLE `t`", "d", "t")
+    written = write(History((event,)), FORMAT.profile("v5.3.4"), LAYOUT)
+    assert [w.message.partition for w in written] == [0, 1, 2]
+    assert b'"ts":0,' in written[0].message.value
+    assert values("v6.5.11", event)[0].endswith(b'"data":null,"old":null}')
+
+
+def test_rename_carries_the_new_name():
+    event = SchemaChange(AT, "rename table", "RENAME TABLE `d`.`a` TO `d`.`b`", "d", "b", old_name="a")
+    message, found = one("v8.5.7", event)
+    assert b'"database":"d","table":"b","pkNames":null,"isDdl":true,"type":"RENAME"' in message.value
+    assert found.table == "b"
+
+
+@pytest.mark.parametrize(
+    ("tso", "ms"),
+    [(417318403368288260, 1591943372224), (429918007904436226, 1640007049196), (447987408682614795, 1708936342936)],
+)
+def test_tso_pairs(tso, ms):
+    event = insert(TP_INT, ROW, Instant(tso >> 18, tso & 0x3FFFF))
+    message, found = one("v7.1.6+extension", event)
+    body = json.loads(message.value)
+    assert (body["es"], body["_tidb"]["commitTs"]) == (ms, tso)
+    assert (found.position, found.commit_time_us) == (str(tso), ms * 1000)
+
+
+def test_rows_have_empty_keys_and_no_headers_and_one_tables_rows_one_partition():
+    written = write(History((insert(TP_INT, ROW), insert(TP_INT, ROW), insert(TP_INT, ROW))), FORMAT.profile("v7.1.6"), LAYOUT)
+    assert {(w.message.key, w.message.headers) for w in written} == {(b"", ())}
+    assert len({w.message.partition for w in written}) == 1
+    assert [w.message.event for w in written] == [0, 1, 2]
+
+
+def test_same_history_gives_the_same_bytes_and_another_seed_others():
+    table = Table("d", "t", tuple(Column(f"c{i}", mysql.integer("int")) for i in range(30)))
+    row = {f"c{i}": i for i in range(30)}
+    history = History((insert(table, row),), 5)
+    for name in (p.name for p in PROFILES):
+        assert write(history, FORMAT.profile(name), LAYOUT) == write(history, FORMAT.profile(name), LAYOUT)
+    assert values("v8.5.7", insert(table, row), seed=5) != values("v8.5.7", insert(table, row), seed=6)
+
+
+def test_binary_example_on_the_wire_and_padding():
+    raw = bytes([5, 7, 10, 15, 36, 50, 43, 99, 120, 60, 38, 255, 254, 45, 55, 70])
+    value, cell = column(mysql.binary("binary", 16), raw)
+    assert '"c":"\\u0005\\u0007\\n\\u000f$2+cx\\u003c\\u0026ÿþ-7F"'.encode() in value
+    assert (cell.value, cell.text) == (raw, raw.decode("latin-1"))
+    value, cell = column(mysql.binary("binary", 4), b"ab")
+    assert rb'"c":"ab\u0000\u0000"' in value
+    assert cell.value == b"ab\0\0"
+
+
+def test_v5_3_loses_binaries_that_are_no_utf_8_but_not_blobs():
+    value, cell = column(mysql.binary("varbinary", 8), b"a\xff\xfe", "v5.3.4")
+    assert rb'"c":"a\ufffd\ufffd"' in value
+    assert (cell.state, cell.text) == (State.ANY, "a\ufffd\ufffd")
+    assert "7058" in cell.reason
+    value, cell = column(mysql.binary("blob"), b"a\xff\xfe", "v5.3.4")
+    assert '"c":"aÿþ"'.encode() in value
+    assert (cell.state, cell.value) == (State.VALUE, b"a\xff\xfe")
+    assert column(mysql.binary("varbinary", 8), b"abc", "v5.3.4")[1].state is State.VALUE
+    _, found = one("v5.3.4", insert(Table("d", "t", (Column("c", mysql.binary()),)), {"c": b"\xff"}))
+    assert found.accept == ((Kind.CORRUPT, None),)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("v5.4.3", "123.98999786376953"), ("v6.5.1", "123.98999786376953"), ("v6.5.11", "123.99")]
+)
+def test_float_noise_until_v6_5_1(name, expected):
+    value, cell = column(mysql.real("float"), mysql.to_float32(123.99), name)
+    assert f'"c":"{expected}"'.encode() in value
+    assert (cell.text, cell.value) == (expected, mysql.to_float32(123.99))
+
+
+def test_json_null_literal_is_a_string_and_null_is_not():
+    value, cell = column(mysql.json(), Json(None))
+    assert b'"c":"null"' in value
+    assert (cell.state, cell.cls) == (State.VALUE, "null-literal")
+    value, cell = column(mysql.json(), None)
+    assert b'"c":null' in value
+    assert cell.state is State.NULL
+
+
+def test_types_by_release_and_option():
+    kind = mysql.integer("int", zerofill=True)
+    table = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("c", kind)), ("id",))
+    expected = {
+        "v5.3.4": "int",
+        "v5.4.3": "int unsigned",
+        "v6.5.1": "int unsigned",
+        "v6.5.11": "int unsigned zerofill",
+        "v6.5.11+content-compatible": "int(10) unsigned zerofill",
+        "new-8.5.6": "int unsigned zerofill",
+    }
+    for name, shown in expected.items():
+        message, found = one(name, insert(table, {"id": 1, "c": 7}))
+        assert json.loads(message.value)["mysqlType"]["c"] == shown
+        assert found.types["c"] == shown
+
+
+def test_promotion_follows_the_post_image_and_for_delete_the_deleted_row():
+    table = Table("d", "t", (Column("id", mysql.integer("int"), False), named("tinyint", unsigned=True)), ("id",))
+    low, high = {"id": 1, "tinyint": 127}, {"id": 1, "tinyint": 128}
+    codes = [
+        json.loads(v)["sqlType"]["tinyint"]
+        for v in values("v7.1.6", change(table, Op.UPDATE, (low, high), (high, low)), change(table, Op.DELETE, (high, None)))
+    ]
+    assert codes == [5, -6, 5]
+
+
+AB = Table(
+    "d", "t", (Column("id", mysql.integer("int"), False), *(Column(n, mysql.text("varchar", 9)) for n in ("a", "b"))), ("id",)
+)
+
+
+def test_partial_old_holds_changed_columns_and_level_two_the_whole_row():
+    x = {"id": 1, "a": "x", "b": None}
+    message, found = one("v7.1.6+only-updated", change(AB, Op.UPDATE, (x, {**x, "b": "y"})))
+    assert b'"old":[{"b":null}],"data":[{"id":"1","a":"x","b":"y"}]}' in message.value
+    assert {n: c.state for n, c in found.before.items()} == {"id": State.ABSENT, "a": State.ABSENT, "b": State.NULL}
+    assert [(c.state, c.value) for c in found.image("before", 2).values()] == [
+        (State.VALUE, 1),
+        (State.VALUE, "x"),
+        (State.NULL, None),
+    ]
+
+
+def test_update_of_nothing_has_an_empty_old():
+    x = {"id": 1, "a": "x", "b": None}
+    message, found = one("v6.5.11+content-compatible", change(AB, Op.UPDATE, (x, x)))
+    assert b'"old":[{}],' in message.value
+    assert {c.state for c in found.before.values()} == {State.ABSENT}
+    assert found.image("before", 2)["a"].value == "x"
+
+
+def test_complete_old_needs_no_overlay():
+    x = {"id": 1, "a": "x", "b": None}
+    message, found = one("v7.1.6", change(AB, Op.UPDATE, (x, {**x, "b": "y"})))
+    assert b'"old":[{"id":"1","a":"x","b":null}]' in message.value
+    assert found.full_before is None
+    assert found.before["b"].state is State.NULL
+
+
+def ops(name, table, *pairs):
+    written = write(History((change(table, Op.UPDATE, *pairs),)), FORMAT.profile(name), LAYOUT)
+    return [json.loads(w.message.value)["type"] for w in written]
+
+
+def test_key_updates_are_split_where_the_release_does():
+    integer = Table("d", "t", (Column("k", mysql.integer("int"), False),), ("k",))
+    string = Table("d", "t", (Column("k", mysql.text("varchar", 9), False),), ("k",))
+    unique = Table("d", "t", (Column("k", mysql.text("varchar", 9), False),), (), (("k",),))
+    nullable = Table("d", "t", (Column("k", mysql.text("varchar", 9)),), (), (("k",),))
+    split, whole = ["DELETE", "INSERT"], ["UPDATE"]
+    for name in ("v5.3.4", "v5.4.3", "v6.5.1"):
+        assert ops(name, integer, ({"k": 1}, {"k": 2})) == split
+        assert ops(name, string, ({"k": "a"}, {"k": "b"})) == whole
+    for name in ("v6.5.11", "v7.1.6", "v8.5.7", "new-8.5.4", "new-8.5.6"):
+        assert ops(name, integer, ({"k": 1}, {"k": 2})) == split
+        assert ops(name, string, ({"k": "a"}, {"k": "b"})) == split
+        assert ops(name, unique, ({"k": "a"}, {"k": "b"})) == split
+        assert ops(name, nullable, ({"k": "a"}, {"k": "b"})) == whole
+    assert ops("v7.1.6", integer, ({"k": 1}, {"k": 2}), ({"k": 2}, {"k": 3})) == ["DELETE", "DELETE", "INSERT", "INSERT"]
+
+
+BIG = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("big", mysql.text("longtext"))), ("id",))
+
+
+def test_handle_key_only_cuts_a_large_message_to_the_key():
+    message, found = one("v7.1.6+extension+handle-key-only", insert(BIG, {"id": 7, "big": "x" * 9000}, AT))
+    assert masked(message.value) == (
+        b'{"id":0,"database":"d","table":"t","pkNames":["id"],"isDdl":false,"type":"INSERT","es":1639633141221,"ts":0,"sql":"",'
+        b'"sqlType":{"id":4},"mysqlType":*,"old":null,"data":[{"id":"7"}],'
+        b'"_tidb":{"commitTs":429819990172237831,"onlyHandleKey":true}}'
+    )
+    assert found.types == {"id": "int"}
+    assert (found.after["id"].value, found.after["big"].state) == (7, State.ABSENT)
+    assert b'"big":"' in one("v7.1.6+extension+handle-key-only", insert(BIG, {"id": 7, "big": "x" * 8000}))[0].value
+
+
+def test_size_limit_counts_36_bytes_of_record_overhead():
+    name = "v7.1.6+extension+handle-key-only"
+    limit = FORMAT.profile(name).max_message_bytes
+    small, _ = one(name, insert(BIG, {"id": 7, "big": ""}))
+    fits = limit - 36 - len(small.value)
+    assert len(one(name, insert(BIG, {"id": 7, "big": "x" * fits}))[0].value) == limit - 36
+    assert b'"onlyHandleKey":true' in one(name, insert(BIG, {"id": 7, "big": "x" * (fits + 1)}))[0].value
+
+
+def test_claim_check_has_a_location_and_no_flag():
+    message, found = one(
+        "v8.5.7+extension+claim-check", change(BIG, Op.UPDATE, ({"id": 7, "big": "x" * 9000}, {"id": 7, "big": "y"}))
+    )
+    body = json.loads(message.value)
+    assert (body["data"], body["old"], list(body["_tidb"])) == (
+        [{"id": "7"}],
+        [{"id": "7"}],
+        ["commitTs", "claimCheckLocation"],
+    )
+    location = r"s3://claim-check/canal-json/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
+    assert re.fullmatch(location, body["_tidb"]["claimCheckLocation"])
+    assert found.before["big"].state is State.ABSENT
+
+
+def test_large_message_without_any_key_in_the_new_architecture():
+    keyless = Table("d", "t", BIG.columns)
+    message, found = one("new-8.5.6+extension+handle-key-only", insert(keyless, {"id": 7, "big": "x" * 9000}))
+    assert b'"pkNames":[],' in message.value
+    assert b'"sqlType":null,"mysqlType":null,"old":null,"data":[{}],"_tidb":' in message.value
+    assert {c.state for c in found.after.values()} == {State.ABSENT}
+
+
+def test_snappy_is_the_block_format_and_lz4_the_frame_format():
+    plain = values("v8.5.7+extension", insert(TP_INT, ROW, AT))
+    snappy = values("v8.5.7+extension+snappy", insert(TP_INT, ROW, AT))
+    assert [bytes(cramjam.snappy.decompress_raw(v)) for v in snappy] == plain
+    lz4 = values("v8.5.7+extension+only-updated+handle-key-only+lz4", insert(TP_INT, ROW, AT))
+    assert lz4[0][:4] == b"\x04\x22\x4d\x18"
+    assert [bytes(cramjam.lz4.decompress(v)) for v in lz4] == plain
+    ddl = values("v8.5.7+extension+snappy", SchemaChange(AT, "truncate table", "TRUNCATE TABLE `t`", "d", "t"))[0]
+    assert bytes(cramjam.snappy.decompress_raw(ddl)).startswith(b'{"id":0,')
+    mark = values("v8.5.7+extension+snappy", Watermark(AT))[0]
+    assert b"TIDB_WATERMARK" in bytes(cramjam.snappy.decompress_raw(mark))
+
+
+def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two():
+    instant = mysql.wall("2024-11-03 05:30:00")
+    table = Table("d", "t", (Column("c", mysql.temporal("timestamp")),))
+    _, found = one("v8.5.7+extension+snappy", insert(table, {"c": instant}))
+    cell = found.after["c"]
+    assert (cell.state, cell.text) == (State.ONE_OF, "2024-11-03 01:30:00")
+    assert cell.options == (instant, instant + 3600 * mysql.MICROS)
+    assert "America/New_York" in cell.reason
+    value, cell = column(mysql.temporal("timestamp"), instant)
+    assert b'"c":"2024-11-03 13:30:00"' in value
+    assert cell.state is State.VALUE
+
+
+def test_other_events_have_no_message():
+    events = (
+        SourceStatement(AT, "rows-query", "select 1"),
+        Bootstrap(AT, TP_INT),
+        Heartbeat(AT),
+        TransactionMark(AT, "BEGIN", "1"),
+    )
+    assert values("v8.5.7+extension", *events) == []
+
+
+@pytest.mark.parametrize(
+    ("release", "options"),
+    [
+        ("v5.3.4", ("extension",)),
+        ("v5.4.3", ("extension", "only-updated")),
+        ("v6.5.1", ("content-compatible",)),
+        ("v6.5.11", ("only-updated",)),
+        ("v6.5.11", ("extension", "claim-check")),
+        ("v7.1.6", ("extension", "claim-check")),
+        ("v7.1.6", ("snappy",)),
+        ("v8.5.7", ("handle-key-only",)),
+        ("new-8.5.6", ("claim-check",)),
+        ("v8.5.7", ("extension", "claim-check", "handle-key-only")),
+        ("v8.5.7", ("snappy", "lz4")),
+    ],
+)
+def test_illegal_pairs_are_refused(release, options):
+    with pytest.raises(UsageError):
+        profile(release, *options)
+
+
+def test_unknown_names_are_refused_with_the_nearest():
+    with pytest.raises(UnknownName, match=r"Did you mean 'v8\.5\.7'"):
+        profile("v8.5.8")
+    with pytest.raises(UnknownName, match="Did you mean 'extension'"):
+        profile("v8.5.7", "extensions")
+
+
+def test_options_are_named_in_one_order():
+    assert profile("v8.5.7", "lz4", "handle-key-only", "extension").name == "v8.5.7+extension+handle-key-only+lz4"
+
+
+def test_profiles_cover_releases_options_and_three_deployments():
+    names = [p.name for p in PROFILES]
+    assert len(set(names)) == len(names) == 24
+    assert {o for p in PROFILES for o in p.options} == {
+        "extension",
+        "content-compatible",
+        "only-updated",
+        "handle-key-only",
+        "claim-check",
+        "snappy",
+        "lz4",
+    }
+    assert {(p.deployment.time_zone, p.deployment.compression) for p in PROFILES} == {
+        ("Asia/Shanghai", "none"),
+        ("America/New_York", "snappy"),
+        ("UTC", "lz4"),
+    }
+    assert len({p.deployment for p in PROFILES}) == 3
+    assert len({p.database for p in PROFILES}) == 24

@@ -1,0 +1,425 @@
+"""Literal messages: the vectors of reference/ticdc.md 4.2, and every fact of its section 4 with an example."""
+
+import hashlib
+import io
+import json
+import re
+
+import avro.io
+import avro.schema
+import cramjam
+import fastavro
+import pytest
+
+from generators.errors import UnknownName, UsageError
+from generators.formats import ticdc_simple_json
+from generators.formats.ticdc_simple_avro import FORMAT, PROFILES, profile, signed, write
+from generators.formats.ticdc_simple_avro.schema import ENCODER, SCHEMA, wrapped
+from generators.model import (
+    Bootstrap,
+    Column,
+    Heartbeat,
+    History,
+    Instant,
+    Json,
+    Kind,
+    Layout,
+    Op,
+    SchemaChange,
+    State,
+    Table,
+    Watermark,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import change, insert
+
+LAYOUT = Layout("topic", 3)
+NEW = "new-8.5.4"
+HANDLE = "new-8.5.6+local-zone+handle-key-only"
+PARSED = avro.schema.parse(json.dumps(SCHEMA))
+
+
+def at(tso):
+    return Instant(tso >> 18, tso & 0x3FFFF)
+
+
+def read(value):
+    source = io.BytesIO(value)
+    found = avro.io.DatumReader(PARSED).read(avro.io.BinaryDecoder(source))
+    assert source.read() == b""
+    return found
+
+
+def one(name, *events, seed=0):
+    """The last message's payload, and its expectation."""
+    found = write(History(events, seed), FORMAT.profile(name), LAYOUT)[-1]
+    (expected,) = found.changes
+    return read(found.message.value)["payload"], expected
+
+
+def table_of(*columns, key=("id",), name="t"):
+    return Table("d", name, (Column("id", mysql.integer("bigint"), False), *columns), key)
+
+
+def cell(kind, value, name="v8.5.7"):
+    body, expected = one(name, insert(table_of(Column("c", kind)), {"id": 1, "c": value}))
+    return body["data"]["c"], expected.after["c"]
+
+
+def data_type(kind, name="v8.5.7"):
+    body, _ = one(name, Bootstrap(Instant(1), table_of(Column("c", kind))))
+    return body["tableSchema"]["columns"][1]["dataType"]
+
+
+WATERMARK = bytes.fromhex("160000028280 80bb83ccc7b70c9eafe0bcbc63")
+ROW = bytes.fromhex(
+    "16 06 06 02 0c 73 69 6d 70 6c 65 08 75 73 65 72 a8 02 00 84 80 c0 88 d7 c9 c7 b7 0c 8e ca cd bc bc 63 a4 80 e0 a1 90 c9 c7 "
+    "b7 0c 00 00 00 02 0c 04 69 64 02 02 08 6e 61 6d 65 08 10 4a 6f 68 6e 20 44 6f 65 02 75 0e 01 04 74 73 0c 1a 41 73 69 61 2f "
+    "53 68 61 6e 67 68 61 69 26 32 30 32 34 2d 30 31 2d 30 31 20 30 30 3a 30 30 3a 30 30 02 6e 00 02 62 0a 04 00 ff 00 00"
+)
+
+
+def test_schema_is_the_published_one():
+    text = json.dumps(SCHEMA, sort_keys=True, separators=(",", ":"))
+    assert hashlib.sha256(text.encode()).hexdigest() == "e12b75bbe552de0f0660df257ea45f2df9d025b9e2a6eb7338810b6a0b96ee5e"
+    canonical = fastavro.schema.to_parsing_canonical_form(SCHEMA)
+    fingerprint = "241873782370d5b5ac978bab567aa608eab021c389009b5c44a46079d40cf41b"
+    assert hashlib.sha256(canonical.encode()).hexdigest() == fingerprint
+    assert hashlib.sha256(PARSED.canonical_form.encode()).hexdigest() == fingerprint
+
+
+def test_watermark_of_document_002_byte_for_byte():
+    written = write(History((Watermark(at(447984124732375041)),)), FORMAT.profile("v8.5.7"), LAYOUT)
+    assert [(w.message.partition, w.message.key, w.message.headers) for w in written] == [(i, None, ()) for i in range(3)]
+    value = written[0].message.value
+    # the buildTs, the last six bytes, is drawn
+    assert (value[:-6], len(value)) == (WATERMARK[:-6], len(WATERMARK))
+    payload = {"version": 1, "commitTs": 447984124732375041, "buildTs": 1708923816911}
+    assert ENCODER(wrapped("Watermark", payload)) == WATERMARK
+    (expected,) = written[0].changes
+    assert (expected.kind, expected.position, expected.database) == (Kind.WATERMARK, "447984124732375041", None)
+
+
+def test_row_of_the_reference_byte_for_byte():
+    columns = (
+        Column("id", mysql.integer("int"), nullable=False),
+        Column("name", mysql.text("varchar", 255)),
+        Column("u", mysql.integer("bigint", unsigned=True)),
+        Column("ts", mysql.temporal("timestamp")),
+        Column("n", mysql.integer("int")),
+        Column("b", mysql.binary("varbinary", 4)),
+    )
+    user = Table("simple", "user", columns, ("id",))
+    created = SchemaChange(at(447984074911121430), "create table", "CREATE TABLE `user` (...)", "simple", "user", after=user)
+    row = {
+        "id": 1,
+        "name": "John Doe",
+        "u": (1 << 64) - 1,
+        "ts": mysql.wall("2023-12-31 16:00:00"),
+        "n": None,
+        "b": b"\x00\xff",
+    }
+    inserted = insert(user, row, at(447984084414103554))
+    expected = ROW.index(b"\x02\x0c\x04id")
+    wanted = sorted(entries(ROW[expected + 2 : -2]))
+    written = write(History((created, inserted)), FORMAT.profile("v8.5.7"), LAYOUT)[-1]
+    value = written.message.value
+    body = read(value)["payload"]
+    # the table id and the buildTs are the writer's own, the map's order is drawn
+    payload = {**body, "tableID": 148, "buildTs": 1708923662983, "data": None}
+    head = ENCODER(wrapped("DML", payload))
+    assert head[:-2] == ROW[:expected]
+    start = value.index(b"\x02\x0c", len(head) - 12)
+    assert sorted(entries(value[start + 2 : -2])) == wanted
+    assert value[-2:] == ROW[-2:] == b"\0\0"
+    assert (written.changes[0].schema_version, written.changes[0].position) == ("447984074911121426", "447984084414103554")
+    assert {n: c.value for n, c in written.changes[0].after.items()} == row
+
+
+def entries(items):
+    """The entries of the vector's map."""
+    found = re.split(rb"(?=\x04id\x02|\x08name\x08|\x02u\x0e|\x04ts\x0c|\x02n\x00|\x02b\x0a)", items)
+    assert len(found) == 7
+    return found[1:]
+
+
+@pytest.mark.parametrize(
+    ("event", "head"),
+    [
+        (Watermark(at(447984124732375041)), "160000"),
+        (Bootstrap(Instant(1), table_of()), "160202"),
+        (SchemaChange(Instant(5, 9), "create database", "CREATE DATABASE `x`", "x"), "160404"),
+        (insert(table_of(), {"id": 1}), "160606"),
+    ],
+    ids=["WATERMARK", "BOOTSTRAP", "DDL", "DML"],
+)
+def test_first_three_bytes_tell_the_kind(event, head):
+    for found in PROFILES:
+        if found.deployment.compression == "none":
+            assert write(History((event,)), found, LAYOUT)[-1].message.value[:3].hex() == head
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "wire", "text"),
+    [
+        (mysql.integer("tinyint"), -128, -128, "-128"),
+        (mysql.integer("int", unsigned=True), 4294967295, 4294967295, "4294967295"),
+        (mysql.integer("int", zerofill=True), 7, 7, "7"),
+        (mysql.integer("bigint"), -(1 << 63), -(1 << 63), "-9223372036854775808"),
+        (mysql.integer("bigint", unsigned=True), (1 << 64) - 1, {"value": -1}, '{"value":-1}'),
+        (mysql.integer("bigint", unsigned=True), 1 << 63, {"value": -(1 << 63)}, '{"value":-9223372036854775808}'),
+        (mysql.integer("bigint", unsigned=True), 5, {"value": 5}, '{"value":5}'),
+        (mysql.year(), 0, 0, "0"),
+        (mysql.bit(8), 173, 173, "173"),
+        (mysql.bit(64), (1 << 64) - 1, -1, "-1"),
+        (mysql.enum_of("a", "b"), 2, 2, "2"),
+        (mysql.set_of("a", "b", "c"), 0b101, 5, "5"),
+        (mysql.set_of(*(f"m{i}" for i in range(64))), 1 << 63, -(1 << 63), "-9223372036854775808"),
+        (mysql.real("double"), 1e300, 1e300, None),
+        (mysql.real("double"), 12345.678901234567, 12345.678901234567, "12345.678901234567"),
+        (mysql.real("double"), 90.0, 90.0, "90.0"),
+        (mysql.real("float"), mysql.to_float32(123.99), mysql.to_float32(123.99), "123.99"),
+        (mysql.decimal(10, 4), mysql.Decimal("123.456"), "123.4560", "123.4560"),
+        (mysql.binary("varbinary", 8), b"\x00\xff", b"\x00\xff", "00ff"),
+        (mysql.binary("binary", 4), b"ab", b"ab\0\0", "61620000"),
+        (mysql.binary("blob"), b"", b"", ""),
+        (mysql.text("varchar", 9), "<&>\u2028\\", "<&>\u2028\\", "<&>\u2028\\"),
+        (mysql.text("varchar", 9), "", "", ""),
+        (mysql.temporal("date"), ZeroDate(), "0000-00-00", "0000-00-00"),
+        (mysql.temporal("time"), -mysql.TIME_LIMIT, "-838:59:59", "-838:59:59"),
+        (mysql.json(), Json({"b": 1, "a": 1.0}), '{"a": 1.0, "b": 1}', '{"a": 1.0, "b": 1}'),
+        (mysql.json(), Json(None), "null", "null"),
+        (mysql.text("varchar", 9), None, None, None),
+    ],
+)
+def test_values_by_type(kind, value, wire, text):
+    found, expected = cell(kind, value)
+    assert (type(found), found) == (type(wire), wire)
+    assert expected.state is (State.NULL if value is None else State.VALUE)
+    assert text is None or expected.text == text
+    assert expected.json is (text is not None and not isinstance(wire, str | bytes)) or text is None
+
+
+def test_bits_are_decimal_strings_in_the_new_architecture():
+    for name in (NEW, HANDLE):
+        assert cell(mysql.bit(8), 173, name)[0] == "173"
+        found, expected = cell(mysql.bit(64), (1 << 64) - 1, name)
+        assert (found, expected.text, expected.json) == ("18446744073709551615", "18446744073709551615", False)
+
+
+def test_unsigned_numbers_are_cast_to_the_signed_ones_of_the_same_bits():
+    assert [signed(n) for n in (0, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)] == [0, (1 << 63) - 1, -(1 << 63), -1]
+
+
+def test_timestamps_are_records_with_their_location():
+    micros = mysql.wall("2024-01-01 00:00:00.500000")
+    for name, location, wall in (
+        ("v8.5.7", "Asia/Shanghai", "2024-01-01 08:00:00.500"),
+        ("v8.5.7+tz+checksum", "America/New_York", "2023-12-31 19:00:00.500"),
+        (HANDLE, "Local", "2024-01-01 08:00:00.500"),
+    ):
+        wire, expected = cell(mysql.temporal("timestamp", 3), micros, name)
+        assert wire == {"location": location, "value": wall}
+        assert (expected.json, expected.value, expected.text) == (True, micros, json.dumps(wire, separators=(",", ":")))
+    wire, expected = cell(mysql.temporal("timestamp"), ZeroDate())
+    assert (wire, expected.value) == ({"location": "Asia/Shanghai", "value": "0000-00-00 00:00:00"}, ZeroDate())
+
+
+def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two():
+    instant = mysql.wall("2024-11-03 05:30:00")
+    _, expected = cell(mysql.temporal("timestamp"), instant, "v8.5.7+tz+checksum")
+    assert (expected.state, expected.options) == (State.ONE_OF, (instant, instant + 3600 * mysql.MICROS))
+
+
+@pytest.mark.parametrize(
+    ("kind", "length", "decimal", "unsigned", "zerofill"),
+    [
+        (mysql.integer("tinyint"), 4, None, False, False),
+        (mysql.integer("bigint", unsigned=True), 20, None, True, False),
+        (mysql.integer("int", zerofill=True), 10, None, True, True),
+        (mysql.real("float"), 12, None, False, False),
+        (mysql.decimal(10, 0), 10, 0, False, False),
+        (mysql.decimal(5, 2, unsigned=True), 5, 2, True, False),
+        (mysql.bit(8), 8, None, True, False),
+        (mysql.year(), 4, None, True, True),
+        (mysql.temporal("datetime", 6), 26, None, None, None),
+        (mysql.temporal("timestamp", 3), 23, None, None, None),
+        (mysql.binary("tinyblob"), 255, None, None, None),
+        (mysql.json(), 4294967295, None, None, None),
+    ],
+)
+def test_data_types(kind, length, decimal, unsigned, zerofill):
+    assert data_type(kind) == {
+        "mysqlType": kind.name,
+        "charset": "binary",
+        "collate": "binary",
+        "length": length,
+        "decimal": decimal,
+        "elements": None,
+        "unsigned": unsigned,
+        "zerofill": zerofill,
+    }
+
+
+def test_decimal_is_on_timestamp_columns_in_the_new_architecture_only():
+    for fsp in (0, 3):
+        assert data_type(mysql.temporal("timestamp", fsp), NEW)["decimal"] == fsp
+        assert data_type(mysql.temporal("timestamp", fsp))["decimal"] is None
+        assert data_type(mysql.temporal("datetime", fsp), NEW)["decimal"] is None
+
+
+def test_elements_are_those_of_enum_and_set():
+    assert data_type(mysql.enum_of("a", "bb"))["elements"] == ["a", "bb"]
+    assert data_type(mysql.set_of("a", ""))["elements"] == ["a", ""]
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared", "default"),
+    [
+        (mysql.integer("int"), "int DEFAULT 100", b"100"),
+        (mysql.text("varchar", 9), "varchar(9) DEFAULT 'null'", b"null"),
+        (mysql.text("varchar", 9), "varchar(9) DEFAULT ''", b""),
+        (mysql.bit(8), "bit(8) DEFAULT b'101'", b"\x05"),
+        (mysql.bit(8), "bit(8) DEFAULT b'11111111'", b"\xff"),
+        (mysql.bit(16), "bit(16) DEFAULT b'11'", b"\x00\x03"),
+        (mysql.integer("int"), "int DEFAULT NULL", None),
+    ],
+)
+def test_defaults_are_strings_and_those_of_bit_raw_bytes(kind, declared, default):
+    table = table_of(Column("c", kind))
+    sql = f"CREATE TABLE `t` (`id` bigint NOT NULL, `c` {declared}, PRIMARY KEY (`id`))"
+    event = SchemaChange(Instant(5, 9), "create table", sql, "d", "t", after=table)
+    value = write(History((event,)), FORMAT.profile("v8.5.7"), LAYOUT)[0].message.value
+    assert fastavro.schemaless_reader(io.BytesIO(value), ENCODER._parsed, None)["payload"]["tableSchema"]["columns"][1][
+        "default"
+    ] == (default)
+
+
+def test_a_bootstrap_has_no_commit_ts_and_a_schema_with_a_database():
+    body, expected = one("v8.5.7", Bootstrap(Instant(1_700_000_000_000), table_of(Column("c", mysql.integer("int")))))
+    assert set(body) == {"version", "buildTs", "tableSchema"}
+    assert (body["tableSchema"]["database"], body["tableSchema"]["table"]) == ("d", "t")
+    assert (expected.kind, expected.position, expected.commit_time_us) == (Kind.BOOTSTRAP, None, None)
+    assert (expected.database, expected.table, expected.keys) == ("d", "t", ("id",))
+    assert expected.types == {"id": "bigint", "c": "int"}
+
+
+def test_a_ddl_carries_both_schemas_in_classic_and_the_new_one_only_in_the_new_architecture():
+    table = table_of(Column("c", mysql.integer("int")))
+    sql = "ALTER TABLE `t` ADD COLUMN `c` int"
+    event = SchemaChange(at(447987408682614795), "add column", sql, "d", "t", table_of(), table)
+    for name, before in (("v8.5.7", ["id"]), (NEW, None)):
+        body, expected = one(name, event)
+        assert (body["type"], body["sql"], body["commitTs"]) == (
+            "ALTER",
+            "ALTER TABLE `t` ADD COLUMN `c` INT",
+            447987408682614795,
+        )
+        assert [c["name"] for c in body["tableSchema"]["columns"]] == ["id", "c"]
+        found = body["preTableSchema"]
+        assert (found and [c["name"] for c in found["columns"]]) == before
+        assert (expected.position, expected.commit_time_us) == ("447987408682614795", 1708936342936000)
+
+
+def test_a_database_ddl_has_no_schema():
+    body, expected = one("v8.5.7", SchemaChange(at(447984074911121430), "create database", "create database `x`", "x"))
+    assert (body["type"], body["tableSchema"], body["preTableSchema"]) == ("QUERY", None, None)
+    assert (expected.kind, expected.database, expected.table) == (Kind.DDL, None, None)
+
+
+def test_optional_fields_are_null_unless_they_say_something():
+    x, y = {"id": 1, "c": "ab"}, {"id": 1, "c": None}
+    table = table_of(Column("c", mysql.text("varchar", 9)))
+    body, expected = one("v8.5.7", change(table, Op.UPDATE, (x, y)))
+    assert [body[name] for name in ("claimCheckLocation", "handleKeyOnly", "checksum")] == [None] * 3
+    assert (body["data"], body["old"]) == (y, x)
+    assert (expected.before["c"].value, expected.after["c"].state) == ("ab", State.NULL)
+    deleted, expected = one("v8.5.7", change(table, Op.DELETE, (x, None)))
+    assert (deleted["type"], deleted["data"], deleted["old"]) == ("DELETE", None, x)
+    assert (expected.before["c"].value, expected.after) == ("ab", None)
+
+
+def test_checksum_is_a_record_with_the_numbers_of_json():
+    table = table_of(Column("c", mysql.text("varchar", 9)))
+    history = History((insert(table, {"id": 1, "c": "ab"}),))
+    name = "v8.5.7+tz+checksum"
+    json_value = ticdc_simple_json.write(history, ticdc_simple_json.FORMAT.profile(name), LAYOUT)[-1].message.value
+    body, _ = one(name, *history.events)
+    assert body["checksum"] == json.loads(json_value)["checksum"]
+    assert (body["checksum"]["version"], body["checksum"]["corrupted"], body["checksum"]["previous"]) == (2, False, 0)
+
+
+BIG = table_of(Column("big", mysql.text("longtext")))
+
+
+def test_handle_key_only_and_claim_check():
+    body, expected = one(HANDLE, insert(BIG, {"id": 7, "big": "x" * 9000}))
+    assert (body["handleKeyOnly"], body["claimCheckLocation"], body["data"]) == (True, None, {"id": 7})
+    assert (expected.after["id"].value, expected.after["big"].state) == (7, State.ABSENT)
+    assert one(HANDLE, insert(BIG, {"id": 7, "big": "x" * 8000}))[0]["handleKeyOnly"] is None
+    noise = "".join(chr(0x4E00 + i * 7) for i in range(1500))
+    event = change(BIG, Op.UPDATE, ({"id": 7, "big": noise}, {"id": 7, "big": "y"}))
+    (written,) = write(History((event,)), FORMAT.profile("v8.5.7+claim-check+snappy"), LAYOUT)
+    body = read(bytes(cramjam.snappy.decompress_raw(written.message.value)))["payload"]
+    assert (body["handleKeyOnly"], body["data"], body["old"]) == (True, {"id": 7}, {"id": 7})
+    location = r"s3://claim-check/simple/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
+    assert re.fullmatch(location, body["claimCheckLocation"])
+
+
+def test_large_message_without_any_key_has_an_empty_map():
+    body, expected = one(HANDLE, insert(Table("d", "t", BIG.columns), {"id": 7, "big": "x" * 9000}))
+    assert (body["data"], body["old"]) == ({}, None)
+    assert {c.state for c in expected.after.values()} == {State.ABSENT}
+    assert expected.accept == ((Kind.CORRUPT, None),)
+
+
+def test_size_limit_counts_36_bytes_of_record_overhead():
+    limit = FORMAT.profile(HANDLE).max_message_bytes
+
+    def value(size):
+        found = write(History((insert(BIG, {"id": 7, "big": "x" * size}),)), FORMAT.profile(HANDLE), LAYOUT)
+        return found[0].message.value
+
+    # a length of 8192 and more takes three bytes where that of 8000 takes two
+    fits = limit - 36 - len(value(8000)) + 8000 - 1
+    assert len(value(fits)) == limit - 36
+    assert read(value(fits + 1))["payload"]["handleKeyOnly"] is True
+
+
+def test_messages_are_those_of_json_in_another_encoding():
+    table = table_of(Column("c", mysql.text("varchar", 9)))
+    events = (
+        SchemaChange(Instant(5, 9), "create table", "CREATE TABLE `t` (...)", "d", "t", after=table),
+        insert(table, {"id": 1, "c": "x"}, Instant(10)),
+        change(table, Op.UPDATE, ({"id": 1, "c": "x"}, {"id": 2, "c": "x"}), at=Instant(20)),
+        Watermark(Instant(30)),
+        Heartbeat(Instant(40)),
+    )
+    for found in PROFILES:
+        twin = ticdc_simple_json.FORMAT.profile(found.name)
+        ours, theirs = (w(History(events), p, LAYOUT) for w, p in ((write, found), (ticdc_simple_json.write, twin)))
+        assert [(w.message.partition, w.message.key, w.message.timestamp_ms, w.changes[0].kind) for w in ours] == [
+            (w.message.partition, w.message.key, w.message.timestamp_ms, w.changes[0].kind) for w in theirs
+        ]
+        assert [(w.changes[0].types, w.changes[0].schema_version) for w in ours] == [
+            (w.changes[0].types, w.changes[0].schema_version) for w in theirs
+        ]
+
+
+def test_same_history_gives_the_same_bytes():
+    table = table_of(*(Column(f"c{i}", mysql.integer("int")) for i in range(9)))
+    history = History((insert(table, {"id": 1, **{f"c{i}": i for i in range(9)}}), Bootstrap(Instant(9), table)), 5)
+    for found in PROFILES:
+        assert write(history, found, LAYOUT) == write(history, found, LAYOUT)
+
+
+def test_profiles_and_their_options():
+    assert [p.name for p in PROFILES] == [p.name for p in ticdc_simple_json.PROFILES]
+    assert len({p.deployment for p in PROFILES}) == 2
+    assert [p.bits for p in PROFILES] == ["long"] * 4 + ["string"] * 2
+    assert all("map" in p.assumed and "%v" not in p.assumed for p in PROFILES)
+    with pytest.raises(UsageError):
+        profile("v8.5.7", "claim-check", "handle-key-only")
+    with pytest.raises(UnknownName, match=r"Did you mean 'v8\.5\.7'"):
+        profile("v8.5.8")

@@ -1,0 +1,639 @@
+"""Literal messages: document 002's samples, and every fact of reference/ticdc.md 3 with an example."""
+
+import base64
+import json
+import re
+import zlib
+
+import cramjam
+import pytest
+
+from generators.errors import UnknownName, UsageError
+from generators.formats.ticdc_simple_json import FORMAT, PROFILES, go_shortest, profile, write
+from generators.model import (
+    Bootstrap,
+    Column,
+    Heartbeat,
+    History,
+    Instant,
+    Json,
+    Kind,
+    Layout,
+    Op,
+    SchemaChange,
+    SourceStatement,
+    State,
+    Table,
+    TransactionMark,
+    Watermark,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import change, insert
+
+LAYOUT = Layout("topic", 3)
+
+
+def at(tso):
+    return Instant(tso >> 18, tso & 0x3FFFF)
+
+
+def document_column(name, kind, charset, collate, length, nullable="true"):
+    """A column of document 002, printed as its samples print it, without their white space."""
+    return (
+        f'{{"name":"{name}","dataType":{{"mysqlType":"{kind}","charset":"{charset}","collate":"{collate}",'
+        f'"length":{length}}},"nullable":{nullable},"default":null}}'
+    )
+
+
+ID = document_column("id", "int", "binary", "binary", 11, "false")
+NAME = document_column("name", "varchar", "utf8mb4", "utf8mb4_bin", 255)
+AGE = document_column("age", "int", "binary", "binary", 11)
+SCORE = document_column("score", "float", "binary", "binary", 12)
+CREATE_TIME = document_column("createTime", "timestamp", "binary", "binary", 19)
+PRIMARY = '"indexes":[{"name":"primary","unique":true,"primary":true,"nullable":false,"columns":["id"]}]'
+
+
+def document_schema(table, version, *columns):
+    return f'{{"schema":"simple","table":"{table}","tableID":148,"version":{version},"columns":[{",".join(columns)}],{PRIMARY}}}'
+
+
+OLD_SCHEMA = document_schema("user", 447984074911121426, ID, NAME, AGE, SCORE)
+NEW_SCHEMA = document_schema("user", 447987408682614791, ID, NAME, AGE, SCORE, CREATE_TIME)
+
+INSERTED = (
+    '{"version":1,"database":"simple","table":"user","tableID":148,"type":"INSERT","commitTs":447984084414103554,'
+    '"buildTs":1708923662983,"schemaVersion":447984074911121426,'
+    '"data":{"age":"25","id":"1","name":"John Doe","score":"90.5"}}'
+)
+UPDATED = (
+    '{"version":1,"database":"simple","table":"user","tableID":148,"type":"UPDATE","commitTs":447984099186180098,'
+    '"buildTs":1708923719184,"schemaVersion":447984074911121426,'
+    '"data":{"age":"25","id":"1","name":"John Doe","score":"95"},"old":{"age":"25","id":"1","name":"John Doe","score":"90.5"}}'
+)
+DELETED = (
+    '{"version":1,"database":"simple","table":"user","tableID":148,"type":"DELETE","commitTs":447984114259722243,'
+    '"buildTs":1708923776484,"schemaVersion":447984074911121426,'
+    '"old":{"age":"25","id":"1","name":"John Doe","score":"95"}}'
+)
+WATERMARK = '{"version":1,"type":"WATERMARK","commitTs":447984124732375041,"buildTs":1708923816911}'
+ALTERED = (
+    '{"version":1,"type":"ALTER","sql":"ALTER TABLE `user` ADD COLUMN `createTime` TIMESTAMP",'
+    f'"commitTs":447987408682614795,"buildTs":1708936343598,"tableSchema":{NEW_SCHEMA},"preTableSchema":{OLD_SCHEMA}}}'
+)
+BOOTSTRAP = (
+    '{"version":1,"type":"BOOTSTRAP","commitTs":0,"buildTs":1708924603278,'
+    f'"tableSchema":{document_schema("new_user", 447984074911121426, ID, NAME, AGE, SCORE)}}}'
+)
+SAMPLES = (INSERTED, UPDATED, DELETED, WATERMARK, ALTERED, BOOTSTRAP)
+"""Document 002's samples without white space."""
+
+USER = Table(
+    "simple",
+    "user",
+    (
+        Column("id", mysql.integer("int"), nullable=False),
+        Column("name", mysql.text("varchar", 255)),
+        Column("age", mysql.integer("int")),
+        Column("score", mysql.real("float")),
+    ),
+    ("id",),
+)
+CREATED = SchemaChange(at(447984074911121430), "create table", "CREATE TABLE `user` (...)", "simple", "user", after=USER)
+DOE = {"id": 1, "name": "John Doe", "age": 25, "score": 90.5}
+BETTER = {**DOE, "score": 95.0}
+
+
+def messages(name, *events, seed=1):
+    """Distinct values in the order of publication: what goes to several partitions is there once."""
+    written = write(History(events, seed), FORMAT.profile(name), LAYOUT)
+    return list(dict.fromkeys(one.message.value.decode() for one in written))
+
+
+def one(name, *events, seed=0):
+    """The last message, and its expectation."""
+    found = write(History(events, seed), FORMAT.profile(name), LAYOUT)[-1]
+    (expected,) = found.changes
+    return json.loads(found.message.value), expected
+
+
+def table_of(*columns, key=("id",), unique=(), name="t"):
+    return Table("d", name, (Column("id", mysql.integer("bigint"), False), *columns), key, unique)
+
+
+def cell(kind, value, name="v8.5.7"):
+    body, expected = one(name, insert(table_of(Column("c", kind)), {"id": 1, "c": value}))
+    return body["data"]["c"], expected.after["c"]
+
+
+def data_type(kind):
+    body, _ = one("v8.5.7", Bootstrap(Instant(1), table_of(Column("c", kind))))
+    return body["tableSchema"]["columns"][1]["dataType"]
+
+
+def as_printed_there(value, sample):
+    """Our message with the table id and the buildTs of the document's sample."""
+    value = re.sub(r'"tableID":\d+', '"tableID":148', value)
+    return re.sub(r'"buildTs":\d+', re.search(r'"buildTs":\d+', sample).group(), value)
+
+
+def test_samples_of_document_002_byte_for_byte():
+    wide = Table("simple", "user", (*USER.columns, Column("createTime", mysql.temporal("timestamp"))), ("id",))
+    renamed = Table("simple", "new_user", USER.columns, ("id",))
+    sql = "ALTER TABLE `user` ADD COLUMN `createTime` TIMESTAMP"
+    added = SchemaChange(at(447987408682614795), "add column", sql, "simple", "user", USER, wide)
+    moved = SchemaChange(
+        at(447984128000000000), "rename table", "RENAME TABLE `user` TO `new_user`", "simple", "new_user", USER, renamed, "user"
+    )
+    rows = (
+        insert(USER, DOE, at(447984084414103554)),
+        change(USER, Op.UPDATE, (DOE, BETTER), at=at(447984099186180098)),
+        change(USER, Op.DELETE, (BETTER, None), at=at(447984114259722243)),
+        Watermark(at(447984124732375041)),
+    )
+    found = messages("v8.5.7", CREATED, *rows, added)
+    found += messages("v8.5.7", CREATED, moved, Bootstrap(at(447984140000000000), renamed))[2:]
+    assert [as_printed_there(v, s) for v, s in zip(found[1:], SAMPLES, strict=True)] == list(SAMPLES)
+
+
+def test_samples_of_document_002_decode_to_what_it_says():
+    rows = (insert(USER, DOE, at(447984084414103554)), change(USER, Op.DELETE, (BETTER, None), at=at(447984114259722243)))
+    created, inserted, deleted = (w.changes[0] for w in write(History((CREATED, *rows)), FORMAT.profile("v8.5.7"), LAYOUT)[2:])
+    assert (created.kind, created.keys, created.schema_version) == (Kind.DDL, ("id",), "447984074911121426")
+    assert (created.database, created.table, created.position) == ("simple", "user", "447984074911121430")
+    assert (inserted.database, inserted.table, inserted.op, inserted.keys) == ("simple", "user", Op.INSERT, None)
+    assert {n: c.value for n, c in inserted.after.items()} == DOE
+    assert (inserted.position, inserted.commit_time_us) == ("447984084414103554", (447984084414103554 >> 18) * 1000)
+    assert (inserted.schema_version, inserted.before) == ("447984074911121426", None)
+    assert inserted.types == {"id": "int", "name": "varchar", "age": "int", "score": "float"}
+    assert (deleted.op, deleted.after) == (Op.DELETE, None)
+    assert {n: c.text for n, c in deleted.before.items()} == {"id": "1", "name": "John Doe", "age": "25", "score": "95"}
+
+
+def test_time_of_a_tso_that_the_reference_computes():
+    _, expected = one("v8.5.7", insert(USER, DOE, at(447987408682614795)))
+    assert (expected.position, expected.commit_time_us) == ("447987408682614795", 1708936342936000)
+
+
+def test_fixed_notation_of_large_doubles():
+    assert cell(mysql.real("double"), 1e21)[0] == "1000000000000000000000"
+
+
+def test_watermark_sample_goes_to_every_partition_under_a_null_key():
+    written = write(History((Watermark(at(447984124732375041)),)), FORMAT.profile("v8.5.7"), LAYOUT)
+    assert [(w.message.partition, w.message.key, w.message.headers) for w in written] == [(i, None, ()) for i in range(3)]
+    (expected,) = written[0].changes
+    assert (expected.kind, expected.position, expected.database, expected.types) == (
+        Kind.WATERMARK,
+        "447984124732375041",
+        None,
+        None,
+    )
+
+
+def test_ddl_goes_to_every_partition_bootstraps_to_every_or_the_first_rows_to_their_tables():
+    events = (CREATED, Bootstrap(at(447984080000000000), USER), insert(USER, DOE, at(447984084414103554)))
+    placed = [(w.message.partition, w.message.key) for w in write(History(events), FORMAT.profile("v8.5.7"), LAYOUT)]
+    assert placed[:6] == [(0, None), (1, None), (2, None), (0, b""), (1, b""), (2, b"")]
+    assert placed[6][1] == b""
+    one_partition = "v7.5.7+auto-bootstrap+one-partition"
+    written = write(History(events[1:2]), FORMAT.profile(one_partition), LAYOUT)
+    assert [(w.message.partition, w.changes[0].kind) for w in written] == [(0, Kind.BOOTSTRAP)]
+
+
+def test_auto_bootstrap_precedes_a_tables_first_row_and_comes_again_after_120_seconds_or_10000_rows():
+    name = "v7.5.7+auto-bootstrap+one-partition"
+    rows = [insert(USER, {**DOE, "id": i}, Instant(1_700_000_000_000 + ms)) for i, ms in enumerate((0, 119_999, 120_000))]
+    kinds = [w.changes[0].kind for w in write(History(tuple(rows)), FORMAT.profile(name), LAYOUT)]
+    assert kinds == [Kind.BOOTSTRAP, Kind.ROW, Kind.ROW, Kind.BOOTSTRAP, Kind.ROW]
+    many = change(USER, Op.INSERT, *((None, {**DOE, "id": i}) for i in range(10_000)), at=Instant(1_700_000_000_000))
+    written = write(History((many, rows[1])), FORMAT.profile(name), LAYOUT)
+    assert [i for i, w in enumerate(written) if w.changes[0].kind is Kind.BOOTSTRAP] == [0, 10_001]
+    assert {w.changes[0].kind for w in write(History(tuple(rows)), FORMAT.profile("v8.5.7"), LAYOUT)} == {Kind.ROW}
+
+
+def test_database_ddl_has_no_schema_and_no_names():
+    event = SchemaChange(at(447984074911121430), "create database", "create database `x`", "x")
+    body, expected = one("v8.5.7", event)
+    assert list(body) == ["version", "type", "sql", "commitTs", "buildTs"]
+    assert (body["type"], body["sql"]) == ("QUERY", "CREATE DATABASE `x`")
+    assert (expected.kind, expected.database, expected.table, expected.types) == (Kind.DDL, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("action", "classic", "new"),
+    [
+        ("create table", "CREATE", "CREATE"),
+        ("create tables", "QUERY", "CREATE"),
+        ("rename table", "RENAME", "RENAME"),
+        ("create index", "CINDEX", "CINDEX"),
+        ("add primary key", "CINDEX", "CINDEX"),
+        ("drop index", "DINDEX", "DINDEX"),
+        ("drop foreign key", "DINDEX", "DINDEX"),
+        ("drop table", "ERASE", "ERASE"),
+        ("truncate table", "TRUNCATE", "TRUNCATE"),
+        ("add column", "ALTER", "ALTER"),
+        ("table charset", "ALTER", "ALTER"),
+        ("multi schema change", "ALTER", "ALTER"),
+        ("exchange partition", "QUERY", "ALTER"),
+        ("create view", "QUERY", "QUERY"),
+        ("recover table", "QUERY", "QUERY"),
+    ],
+)
+def test_ddl_types(action, classic, new):
+    event = SchemaChange(Instant(5, 9), action, "ALTER TABLE `user`", "simple", "user", USER, USER)
+    assert one("v8.5.7", event)[0]["type"] == classic
+    assert one("new-8.5.4", event)[0]["type"] == new
+
+
+def test_pre_table_schema_by_action_and_architecture():
+    other = Table("simple", "other", USER.columns, ("id",))
+    for action, before, after, classic, new in (
+        ("add column", USER, USER, "user", None),
+        ("drop table", USER, None, "user", None),
+        ("truncate table", USER, USER, "user", None),
+        ("rename table", other, USER, "other", None),
+        ("create table", None, USER, None, None),
+        ("create view", None, USER, None, None),
+        ("recover table", None, USER, None, None),
+        ("exchange partition", other, USER, "other", "other"),
+    ):
+        event = SchemaChange(Instant(5, 9), action, "ALTER TABLE `user`", "simple", "user", before, after)
+        for name, expected in (("v8.5.7", classic), ("v7.5.7+auto-bootstrap+one-partition", classic), ("new-8.5.4", new)):
+            body, change_ = one(name, event)
+            assert body["tableSchema"]["table"] == change_.table == "user"
+            assert (body["preTableSchema"]["table"] if "preTableSchema" in body else None) == expected
+
+
+def test_rename_keeps_the_version_and_truncate_changes_version_and_id():
+    other = Table("simple", "other", USER.columns, ("id",))
+    moved, _ = one("v8.5.7", CREATED, SchemaChange(at(447984128000000000), "rename table", "x", "simple", "other", USER, other))
+    assert moved["tableSchema"]["version"] == moved["preTableSchema"]["version"] == 447984074911121426
+    assert moved["tableSchema"]["tableID"] == moved["preTableSchema"]["tableID"]
+    cut, _ = one("v8.5.7", CREATED, SchemaChange(at(447984128000000000), "truncate table", "x", "simple", "user", USER, USER))
+    assert cut["tableSchema"]["version"] == 447984128000000000 - 4
+    assert cut["tableSchema"]["tableID"] != cut["preTableSchema"]["tableID"]
+    erased, _ = one("v8.5.7", CREATED, SchemaChange(at(447984128000000000), "drop table", "x", "simple", "user", USER))
+    assert erased["tableSchema"] == erased["preTableSchema"]
+
+
+def test_rows_find_types_by_their_own_version_before_and_after():
+    text = Table("simple", "user", (USER.columns[0], Column("age", mysql.text("varchar", 9))), ("id",))
+    row, changed = {"id": 1, "age": 5}, {"id": 1, "age": "five"}
+    number = Table("simple", "user", (USER.columns[0], USER.columns[2]), ("id",))
+    sql = "ALTER TABLE `user` MODIFY COLUMN `age` varchar(9)"
+    events = (
+        insert(number, row, Instant(10, 9)),
+        SchemaChange(Instant(20, 9), "modify column", sql, "simple", "user", number, text),
+        insert(text, changed, Instant(30, 9)),
+    )
+    for name, first in (("v8.5.7", {"id": "int", "age": "int"}), ("new-8.5.4", None)):
+        written = write(History(events), FORMAT.profile(name), LAYOUT)
+        assert (written[0].changes[0].types, written[-1].changes[0].types) == (first, {"id": "int", "age": "varchar"})
+        late = write(History((*events[:1], Bootstrap(Instant(11), number))), FORMAT.profile(name), LAYOUT)
+        assert late[0].changes[0].types == {"id": "int", "age": "int"}
+        assert write(History(events[:1]), FORMAT.profile(name), LAYOUT)[0].changes[0].types is None
+
+
+def test_partitioned_tables_rows_have_their_partitions_id():
+    sql = "CREATE TABLE `user` (...) PARTITION BY HASH (PARTITION p0 VALUES LESS THAN (1), PARTITION p1 VALUES LESS THAN (2))"
+    created = SchemaChange(Instant(5, 9), "create table", sql, "simple", "user", after=USER)
+    rows = (insert(USER, {**DOE, "id": i}, Instant(10 + i)) for i in range(20))
+    bodies = list(map(json.loads, messages("v8.5.7", created, *rows)))
+    logical = bodies[0]["tableSchema"]["tableID"]
+    assert {body["tableID"] for body in bodies[1:]} == {logical + 1, logical + 2}
+    assert {body["schemaVersion"] for body in bodies[1:]} == {bodies[0]["tableSchema"]["version"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "shown"),
+    [
+        (mysql.integer("tinyint"), -128, "-128"),
+        (mysql.integer("bigint", unsigned=True), (1 << 64) - 1, "18446744073709551615"),
+        (mysql.integer("int", zerofill=True), 7, "7"),
+        (mysql.year(), 0, "0"),
+        (mysql.bit(64), (1 << 64) - 1, "18446744073709551615"),
+        (mysql.enum_of("a", "b"), 2, "2"),
+        (mysql.set_of("a", "b", "c"), 0b101, "5"),
+        (mysql.binary("varbinary", 8), b"\x00\xff", "AP8="),
+        (mysql.binary("binary", 4), b"ab", "YWIAAA=="),
+        (mysql.binary("blob"), b"", ""),
+        (mysql.text("varchar", 9), "<&>\u2028", "<&>\u2028"),
+        (mysql.real("double"), 12345.678901234567, "12345.678901234567"),
+        (mysql.real("float"), mysql.to_float32(123.99), "123.99"),
+        (mysql.decimal(10, 4), mysql.Decimal("123.456"), "123.4560"),
+        (mysql.temporal("date"), ZeroDate(), "0000-00-00"),
+        (mysql.temporal("datetime", 6), mysql.wall("2024-03-11 08:51:01.461270"), "2024-03-11 08:51:01.461270"),
+        (mysql.temporal("time"), -mysql.TIME_LIMIT, "-838:59:59"),
+        (mysql.json(), Json({"b": 1, "a": 1.0}), '{"a": 1.0, "b": 1}'),
+        (mysql.json(), Json(None), "null"),
+        (mysql.text("varchar", 9), None, None),
+    ],
+)
+def test_values_are_strings_or_null(kind, value, shown):
+    for name in ("v8.5.7", "new-8.5.4"):
+        wire, expected = cell(kind, value, name)
+        assert wire == shown == expected.text
+        assert expected.state is (State.NULL if value is None else State.VALUE)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1000000.0, "1e+06"),
+        (1234567.0, "1.234567e+06"),
+        (0.00001, "1e-05"),
+        (0.0001, "0.0001"),
+        (999999.0, "999999"),
+        (-2.5e300, "-2.5e+300"),
+        (5e-324, "5e-324"),
+        (0.0, "0"),
+    ],
+)
+def test_floats_of_the_new_architectures_v8_5_4_are_by_gos_default_verb(value, shown):
+    assert cell(mysql.real("double"), value, "new-8.5.4")[0] == shown == go_shortest(value, single=False)
+    assert "e" not in cell(mysql.real("double"), value, "new-8.5.6+local-zone+handle-key-only")[0]
+    assert "e" not in cell(mysql.real("double"), value)[0]
+
+
+def test_single_precision_keeps_its_own_shortest_digits():
+    assert cell(mysql.real("float"), mysql.to_float32(3.4028234663852886e38), "new-8.5.4")[0] == "3.4028235e+38"
+    assert cell(mysql.real("float"), mysql.to_float32(1e-45), "new-8.5.4")[0] == "1e-45"
+
+
+def test_timestamps_are_objects_with_their_location():
+    micros = mysql.wall("2024-01-01 00:00:00.500000")
+    for name, location, wall in (
+        ("v8.5.7", "Asia/Shanghai", "2024-01-01 08:00:00.500"),
+        ("v8.5.7+tz+checksum", "America/New_York", "2023-12-31 19:00:00.500"),
+        ("new-8.5.6+local-zone+handle-key-only", "Local", "2024-01-01 08:00:00.500"),
+    ):
+        wire, expected = cell(mysql.temporal("timestamp", 3), micros, name)
+        assert list(wire.items()) == [("location", location), ("value", wall)]
+        assert (expected.json, expected.value, expected.text) == (True, micros, json.dumps(wire, separators=(",", ":")))
+    wire, expected = cell(mysql.temporal("timestamp"), ZeroDate())
+    assert wire == {"location": "Asia/Shanghai", "value": "0000-00-00 00:00:00"}
+    assert expected.value == ZeroDate()
+    assert cell(mysql.temporal("timestamp"), None)[0] is None
+
+
+def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two():
+    instant = mysql.wall("2024-11-03 05:30:00")
+    _, expected = cell(mysql.temporal("timestamp"), instant, "v8.5.7+tz+checksum")
+    assert expected.state is State.ONE_OF
+    assert expected.options == (instant, instant + 3600 * mysql.MICROS)
+    assert "America/New_York" in expected.reason
+
+
+def test_escapes_are_gos():
+    table = Table("d", "t", (Column("c", mysql.text("varchar", 64)),))
+    event = insert(table, {"c": '<a&b>"\\/\b\x7f\u2028汉😀'})
+    (value,) = messages("v8.5.7", event)
+    assert '"c":"\\u003ca\\u0026b\\u003e\\"\\\\/\\u0008\x7f\\u2028汉😀"' in value
+    named = Table("d<", "t&", (Column('a"', mysql.integer("int")),))
+    (value,) = messages("v8.5.7", insert(named, {'a"': 1}))
+    assert '"database":"d\\u003c","table":"t\\u0026",' in value
+    assert value.endswith('"data":{"a\\"":"1"}}')
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (mysql.integer("tinyint"), {"length": 4}),
+        (mysql.integer("tinyint", unsigned=True), {"length": 3, "unsigned": True}),
+        (mysql.integer("smallint"), {"length": 6}),
+        (mysql.integer("mediumint", unsigned=True), {"length": 8, "unsigned": True}),
+        (mysql.integer("bigint", unsigned=True), {"length": 20, "unsigned": True}),
+        (mysql.integer("int", zerofill=True), {"length": 10, "unsigned": True, "zerofill": True}),
+        (mysql.boolean(), {"length": 1}),
+        (mysql.real("float"), {"length": 12}),
+        (mysql.real("double"), {"length": 22}),
+        (mysql.decimal(10, 0), {"length": 10}),
+        (mysql.decimal(10, 4), {"length": 10, "decimal": 4}),
+        (mysql.binary("varbinary", 64), {"length": 64}),
+        (mysql.binary("tinyblob"), {"length": 255}),
+        (mysql.binary("longblob"), {"length": 4294967295}),
+        (mysql.json(), {"length": 4294967295}),
+        (mysql.temporal("date"), {"length": 10}),
+        (mysql.temporal("datetime"), {"length": 19}),
+        (mysql.temporal("timestamp", 3), {"length": 23, "decimal": 3}),
+        (mysql.temporal("time", 6), {"length": 17, "decimal": 6}),
+        (mysql.year(), {"length": 4, "unsigned": True, "zerofill": True}),
+        (mysql.bit(8), {"length": 8, "unsigned": True}),
+    ],
+)
+def test_data_types_of_binary_charset(kind, expected):
+    assert data_type(kind) == {"mysqlType": kind.name, "charset": "binary", "collate": "binary", **expected}
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (mysql.text("char", 16), {"length": 16}),
+        (mysql.text("varchar", 255), {"length": 255}),
+        (mysql.text("tinytext"), {"length": 255}),
+        (mysql.text("longtext"), {"length": 4294967295}),
+        (mysql.enum_of("a", "bb", "c"), {"length": 2, "elements": ["a", "bb", "c"]}),
+        (mysql.set_of("a", "b", "c"), {"length": 5, "elements": ["a", "b", "c"]}),
+    ],
+)
+def test_data_types_of_text(kind, expected):
+    assert data_type(kind) == {"mysqlType": kind.name, "charset": "utf8mb4", "collate": "utf8mb4_bin", **expected}
+
+
+def indexes(table):
+    body, expected = one("v8.5.7", Bootstrap(Instant(1), table))
+    return [(i["name"], i["unique"], i["primary"], i["nullable"], i["columns"]) for i in body["tableSchema"]["indexes"]], expected
+
+
+def test_indexes():
+    number, string = mysql.integer("int"), mysql.text("varchar", 9)
+    u, n = Column("U", number, False), Column("n", string)
+    found, expected = indexes(table_of(u, n, unique=(("U",), ("n", "U"))))
+    assert found == [
+        ("u", True, False, False, ["U"]),
+        ("n", True, False, True, ["n", "U"]),
+        ("primary", True, True, False, ["id"]),
+    ]
+    assert expected.keys == ("id",)
+    found, expected = indexes(table_of(u, n, key=("U", "id"), unique=(("n",),)))
+    assert found == [("primary", True, True, False, ["U", "id"]), ("n", True, False, True, ["n"])]
+    assert expected.keys == ("U", "id")
+    assert indexes(table_of(u, n, key=())) == ([], indexes(table_of(u, n, key=()))[1])
+    assert indexes(table_of(u, key=(), unique=(("U",),)))[1].keys == ()
+
+
+def test_secondary_index_of_a_statement_is_listed_until_it_is_dropped():
+    table = table_of(Column("n", mysql.integer("int")))
+    made = SchemaChange(Instant(5, 9), "create index", "CREATE INDEX `I` ON `t` (`n`, `id`)", "d", "t", table, table)
+    body, expected = one("v8.5.7", made)
+    assert body["tableSchema"]["indexes"] == [
+        {"name": "i", "unique": False, "primary": False, "nullable": True, "columns": ["n", "id"]},
+        {"name": "primary", "unique": True, "primary": True, "nullable": False, "columns": ["id"]},
+    ]
+    assert [i["name"] for i in body["preTableSchema"]["indexes"]] == ["primary"]
+    assert expected.keys == ("id",)
+    dropped = SchemaChange(Instant(6, 9), "drop index", "DROP INDEX `I` ON `t`", "d", "t", table, table)
+    assert [i["name"] for i in one("v8.5.7", made, dropped)[0]["tableSchema"]["indexes"]] == ["primary"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared", "classic", "new"),
+    [
+        (mysql.integer("int"), "int DEFAULT 100", "100", "100"),
+        (mysql.text("varchar", 9), "varchar(9) DEFAULT 'null'", "null", "null"),
+        (mysql.text("varchar", 9), "varchar(9) DEFAULT 'it''s'", "it's", "it's"),
+        (mysql.integer("int"), "int DEFAULT NULL", None, None),
+        (mysql.bit(8), "bit(8) DEFAULT b'101'", 5, 5),
+        (mysql.temporal("timestamp"), "timestamp DEFAULT CURRENT_TIMESTAMP", "CURRENT_TIMESTAMP", "CURRENT_TIMESTAMP"),
+        (
+            mysql.temporal("timestamp"),
+            "timestamp DEFAULT '2024-01-01 08:00:00'",
+            "2024-01-01 00:00:00",
+            "2024-01-01 08:00:00",
+        ),
+    ],
+)
+def test_defaults_are_strings_but_those_of_bit_numbers_and_those_of_timestamp_in_utc(kind, declared, classic, new):
+    table = table_of(Column("c", kind))
+    sql = f"CREATE TABLE `t` (`id` bigint NOT NULL, `c` {declared}, PRIMARY KEY (`id`))"
+    event = SchemaChange(Instant(5, 9), "create table", sql, "d", "t", after=table)
+    for name, expected in (("v8.5.7", classic), ("new-8.5.4", new)):
+        assert one(name, event)[0]["tableSchema"]["columns"][1]["default"] == expected
+
+
+def test_set_default_and_later_schemas_keep_it():
+    table = table_of(Column("c", mysql.integer("int")))
+    sql = "ALTER TABLE `t` ALTER COLUMN `c` SET DEFAULT 5"
+    body, _ = one("v8.5.7", SchemaChange(Instant(5, 9), "set default", sql, "d", "t", table, table), Bootstrap(Instant(9), table))
+    assert [c["default"] for c in body["tableSchema"]["columns"]] == [None, "5"]
+
+
+def test_classic_sorts_columns_by_id_and_the_new_architecture_does_not():
+    table = table_of(Column("c", mysql.integer("int")))
+    first = Table("d", "t", (Column("a", mysql.integer("int")), *table.columns), ("id",))
+    sql = "ALTER TABLE `t` ADD COLUMN `a` int FIRST"
+    event = SchemaChange(Instant(5, 9), "add column", sql, "d", "t", table, first)
+    assert [c["name"] for c in one("v8.5.7", event)[0]["tableSchema"]["columns"]] == ["id", "c", "a"]
+    assert [c["name"] for c in one("new-8.5.4", event)[0]["tableSchema"]["columns"]] == ["a", "id", "c"]
+
+
+def test_virtual_columns_are_in_the_schema_and_not_in_rows():
+    table = table_of(Column("n", mysql.integer("int")), Column("v", mysql.integer("int")))
+    sql = "CREATE TABLE `t` (`id` bigint, `n` int, `v` int GENERATED ALWAYS AS (`n` + 1) VIRTUAL, PRIMARY KEY (`id`))"
+    created = SchemaChange(Instant(5, 9), "create table", sql, "d", "t", after=table)
+    body, expected = one("v8.5.7", created, insert(table, {"id": 1, "n": 1, "v": 2}, Instant(6)))
+    assert body["data"] == {"id": "1", "n": "1"}
+    assert (expected.after["v"].state, expected.types["v"]) == (State.ABSENT, "int")
+
+
+def test_checksum_block_of_each_operation():
+    name = "v8.5.7+tz+checksum"
+    table = table_of(Column("c", mysql.text("varchar", 9)))
+    x, y = {"id": 1, "c": "ab"}, {"id": 1, "c": None}
+    with_text = zlib.crc32((1).to_bytes(8, "little") + b"\x02\0\0\0ab")
+    without = zlib.crc32((1).to_bytes(8, "little"))
+    for event, current, previous in (
+        (insert(table, x), with_text, 0),
+        (change(table, Op.UPDATE, (x, y)), without, with_text),
+        (change(table, Op.DELETE, (y, None)), 0, without),
+    ):
+        body, _ = one(name, event)
+        block = {"version": 2, "corrupted": False, "current": current, "previous": previous}
+        assert body["checksum"] == block
+        assert list(body)[8] == "checksum"
+        assert "checksum" not in one("v8.5.7", event)[0]
+
+
+BIG = table_of(Column("big", mysql.text("longtext")))
+
+
+def test_handle_key_only_and_claim_check():
+    handle = "new-8.5.6+local-zone+handle-key-only"
+    body, expected = one(handle, insert(BIG, {"id": 7, "big": "x" * 9000}))
+    assert (body["handleKeyOnly"], body["data"]) == (True, {"id": "7"})
+    assert list(body)[-2:] == ["handleKeyOnly", "data"]
+    assert "claimCheckLocation" not in body
+    assert (expected.after["id"].value, expected.after["big"].state) == (7, State.ABSENT)
+    assert "handleKeyOnly" not in one(handle, insert(BIG, {"id": 7, "big": "x" * 8000}))[0]
+    noise = base64.b64encode(bytes(range(256)) * 2).decode() + "".join(chr(0x4E00 + i * 7) for i in range(900))
+    event = change(BIG, Op.UPDATE, ({"id": 7, "big": noise}, {"id": 7, "big": "y"}))
+    (written,) = write(History((event,)), FORMAT.profile("v8.5.7+claim-check+snappy"), LAYOUT)
+    body = json.loads(bytes(cramjam.snappy.decompress_raw(written.message.value)))
+    assert list(body)[-4:] == ["claimCheckLocation", "handleKeyOnly", "data", "old"]
+    assert (body["handleKeyOnly"], body["data"], body["old"]) == (True, {"id": "7"}, {"id": "7"})
+    location = r"s3://claim-check/simple/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
+    assert re.fullmatch(location, body["claimCheckLocation"])
+    assert written.changes[0].before["big"].state is State.ABSENT
+
+
+def test_size_limit_counts_36_bytes_of_record_overhead():
+    name = "new-8.5.6+local-zone+handle-key-only"
+    limit = FORMAT.profile(name).max_message_bytes
+    (small,) = messages(name, insert(BIG, {"id": 7, "big": ""}))
+    fits = limit - 36 - len(small)
+    assert len(messages(name, insert(BIG, {"id": 7, "big": "x" * fits}))[0]) == limit - 36
+    assert '"handleKeyOnly":true' in messages(name, insert(BIG, {"id": 7, "big": "x" * (fits + 1)}))[0]
+
+
+def test_large_message_without_any_key_has_no_images():
+    keyless = Table("d", "t", BIG.columns)
+    body, expected = one("new-8.5.6+local-zone+handle-key-only", insert(keyless, {"id": 7, "big": "x" * 9000}))
+    assert body["type"] == "INSERT"
+    assert {"data", "old"} & set(body) == set()
+    assert (expected.before, expected.after, expected.accept) == (None, None, ((Kind.CORRUPT, None),))
+
+
+def test_updates_of_a_key_are_split_deletes_first():
+    table = table_of(Column("c", mysql.text("varchar", 9)))
+    event = change(table, Op.UPDATE, *(({"id": i, "c": "x"}, {"id": i + 1, "c": "x"}) for i in (1, 2)))
+    bodies = list(map(json.loads, messages("v8.5.7", event)))
+    assert [b["type"] for b in bodies] == ["DELETE", "DELETE", "INSERT", "INSERT"]
+    assert len({b["commitTs"] for b in bodies}) == 1
+
+
+def test_old_of_an_update_is_complete():
+    table = table_of(*(Column(n, mysql.text("varchar", 9)) for n in ("b", "a", "C")))
+    x = {"id": 1, "a": "x", "b": None, "C": "z"}
+    (value,) = messages("v8.5.7", change(table, Op.UPDATE, (x, {**x, "a": "y"})))
+    assert value.endswith('"data":{"C":"z","a":"y","b":null,"id":"1"},"old":{"C":"z","a":"x","b":null,"id":"1"}}')
+
+
+def test_snappy_is_the_block_format_for_every_message():
+    events = (CREATED, insert(USER, DOE, at(447984084414103554)), Watermark(at(447984124732375041)))
+    for one_ in write(History(events), FORMAT.profile("v8.5.7+claim-check+snappy"), LAYOUT):
+        assert bytes(cramjam.snappy.decompress_raw(one_.message.value)).startswith(b'{"version":1,')
+
+
+def test_other_events_have_no_message():
+    now = Instant(1_700_000_000_000)
+    events = (SourceStatement(now, "rows-query", "select 1"), Heartbeat(now), TransactionMark(now, "BEGIN", "1"))
+    assert messages("v8.5.7", *events) == []
+
+
+def test_same_history_gives_the_same_bytes():
+    history = History((CREATED, insert(USER, DOE), Bootstrap(Instant(9), USER)), 5)
+    for found in PROFILES:
+        assert write(history, found, LAYOUT) == write(history, found, LAYOUT)
+
+
+def test_profiles_and_their_options():
+    names = [p.name for p in PROFILES]
+    assert names == [
+        "v8.5.7",
+        "v8.5.7+tz+checksum",
+        "v8.5.7+claim-check+snappy",
+        "v7.5.7+auto-bootstrap+one-partition",
+        "new-8.5.4",
+        "new-8.5.6+local-zone+handle-key-only",
+    ]
+    assert len({p.deployment for p in PROFILES}) == 2
+    assert profile("v8.5.7", "snappy", "claim-check").name == "v8.5.7+claim-check+snappy"
+    with pytest.raises(UsageError):
+        profile("v8.5.7", "claim-check", "handle-key-only")
+    with pytest.raises(UsageError):
+        profile("v8.5.7", "tz", "local-zone")
+    with pytest.raises(UnknownName, match=r"Did you mean 'v8\.5\.7'"):
+        profile("v8.5.8")
+    with pytest.raises(UnknownName, match="Did you mean 'checksum'"):
+        profile("v8.5.7", "checksums")

@@ -1,0 +1,198 @@
+"""Faults on literal messages, byte for byte, and what Python's json says about each."""
+
+import json
+from typing import Any
+
+import pytest
+
+from generators.garbage import faults
+from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault
+from generators.model import Change, Kind, Message, Op, RowChange, Written
+from generators.sources import boundaries, mysql
+
+PLAIN = b'{"id":0,"table":"t","data":[{"a":"x"}]}'
+BY_NAME = {fault.name: fault for fault in FAULTS}
+
+
+def written(value: bytes | None) -> Written:
+    return Written(Message("cdc", 1, b"", value, timestamp_ms=5, event=2), (Change(0, Kind.ROW, Op.INSERT),))
+
+
+@pytest.mark.parametrize(
+    ("name", "tag", "plain", "terminated"),
+    [
+        ("truncated", "truncated", b'{"id":0,"table":"t"', b'{"id":0,"table":"t",'),
+        ("truncated-last", "truncated", PLAIN[:-1], PLAIN[:-1]),
+        ("wrong-container", "wrong-container", b"[" + PLAIN + b"]", b"[" + PLAIN + b"]\r\n"),
+        ("scalar", "wrong-container", b"42", b"42\r\n"),
+        ("trailing-content", "trailing-content", PLAIN + b"x", PLAIN + b"x\r\n"),
+        ("trailing-brace", "trailing-content", PLAIN + b"}", PLAIN + b"}\r\n"),
+        ("closing-tail", "trailing-content", PLAIN + b",{}]}", PLAIN + b",{}]}\r\n"),
+        ("joined", "second-document", PLAIN + b'],"m":[' + PLAIN, PLAIN + b'\r\n],"m":[' + PLAIN + b"\r\n"),
+        ("second-document", "second-document", PLAIN + PLAIN, PLAIN + b"\r\n" + PLAIN + b"\r\n"),
+        ("empty", "empty", b"", b""),
+        ("duplicate-key", "duplicate-key", PLAIN[:-1] + b',"id":null}', PLAIN[:-1] + b',"id":null}\r\n'),
+        ("bom", "bom", b"\xef\xbb\xbf" + PLAIN, b"\xef\xbb\xbf" + PLAIN + b"\r\n"),
+        ("invalid-utf-8", "invalid-utf-8", PLAIN.replace(b'"t"', b'"\xfft"'), PLAIN.replace(b'"t"', b'"\xfft"') + b"\r\n"),
+        (
+            "lone-surrogate",
+            "lone-surrogate",
+            PLAIN.replace(b'"t"', rb'"\ud800t"'),
+            PLAIN.replace(b'"t"', rb'"\ud800t"') + b"\r\n",
+        ),
+        ("raw-control", "raw-control", PLAIN.replace(b'"t"', b'"\x01t"'), PLAIN.replace(b'"t"', b'"\x01t"') + b"\r\n"),
+    ],
+)
+def test_bytes(name: str, tag: str, plain: bytes, terminated: bytes) -> None:
+    fault = BY_NAME[name]
+    assert fault.tag == tag
+    assert faults.apply(written(PLAIN), fault).message.value == plain
+    assert faults.apply(written(PLAIN + b"\r\n"), fault).message.value == terminated
+
+
+def test_every_fault_has_its_bytes_tested() -> None:
+    assert len(FAULTS) == len(BY_NAME) == 15
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_expectation(fault: Fault) -> None:
+    spoiled = faults.apply(written(PLAIN), fault)
+    assert spoiled.changes == (Change(0, Kind.CORRUPT, anything=fault.obligation == faults.UNSPECIFIED),)
+    message = spoiled.message
+    assert (message.topic, message.partition, message.key, message.timestamp_ms, message.event) == ("cdc", 1, b"", 5, 2)
+
+
+def test_obligations() -> None:
+    lenient = {fault.tag for fault in FAULTS if fault.obligation == faults.UNSPECIFIED}
+    assert lenient == {"duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control"}
+    assert {fault.obligation for fault in FAULTS} == {"MUST", "UNSPECIFIED"}
+
+
+@pytest.mark.parametrize("end", [b"", b"\r\n"], ids=["bare", "terminated"])
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_python_json(fault: Fault, end: bytes) -> None:
+    """A strict reader of one JSON object refuses what MUST be refused; of the others it takes only the ones named here."""
+    value = faults.apply(written(PLAIN + end), fault).message.value
+    assert value is not None
+    try:
+        parsed: Any = json.loads(value.decode("utf-8"))
+    except ValueError:
+        parsed = None
+    if fault.name in ("duplicate-key", "lone-surrogate"):
+        assert isinstance(parsed, dict)
+    else:
+        assert not isinstance(parsed, dict)
+
+
+def test_lone_surrogate_stays_alone() -> None:
+    value = faults.apply(written(b'{"a":"\\udc00"}'), BY_NAME["invalid-utf-8"]).message.value
+    assert value == b'{"a":"\xff\\udc00"}'
+    parsed = json.loads(faults.apply(written(b'{"a":"x"}'), BY_NAME["lone-surrogate"]).message.value or b"")
+    assert parsed == {"a": "\ud800x"}
+
+
+def test_strings_are_found_past_escapes_and_names() -> None:
+    value = faults.apply(written(rb'{"a:\"":1,"b" : "q\"","c":"d"}'), BY_NAME["raw-control"]).message.value
+    assert value == b'{"a:\\"":1,"b" : "\x01q\\"","c":"d"}'
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("truncated", None),
+        ("truncated", b""),
+        ("truncated-last", b"{"),
+        ("raw-control", b'{"a":1}'),
+        ("duplicate-key", b"{}"),
+        ("duplicate-key", b"[]"),
+    ],
+)
+def test_no_place_for_the_fault(name: str, value: bytes | None) -> None:
+    with pytest.raises(ValueError, match=f"fault {name}: no place"):
+        faults.apply(written(value), BY_NAME[name])
+
+
+def test_applicable() -> None:
+    assert faults.applicable(FAULTS, "none") == FAULTS
+    assert [fault.name for fault in faults.applicable(FAULTS, "lz4")] == ["truncated", "empty"]
+
+
+def test_scenarios_have_a_table_each() -> None:
+    found = list(faults.fault_scenarios("db"))
+    assert len(found) == 2 * len(FAULTS)
+    fault, scenario = found[0]
+    assert (fault.name, scenario.name, scenario.level) == ("truncated", "fault/truncated/insert", 1)
+    assert scenario.tags == {"boundary", "fault:truncated"}
+    assert found[3][1].name == "fault/truncated-last/update"
+    assert "fault:truncated" in found[3][1].tags
+    events = [event for _, scenario in found for event in scenario.history.events]
+    assert {event.table.database for event in events if isinstance(event, RowChange)} == {"db"}
+    assert len({event.table.name for event in events if isinstance(event, RowChange)}) == len(found)
+
+
+def test_scenarios_of_postgresql() -> None:
+    found = list(faults.fault_scenarios("db", "postgresql"))
+    assert [scenario.name for _, scenario in found] == [scenario.name for _, scenario in faults.fault_scenarios("db")]
+    tables = [event.table for _, scenario in found for event in scenario.history.events if isinstance(event, RowChange)]
+    assert {(table.schema, column.type.source) for table in tables for column in table.columns} == {("public", "postgresql")}
+    fault = CellFault("cell-integer", "c_integer", 1234567891, "1234567891", '"12x4"')
+    ((_, scenario),) = faults.cell_fault_scenarios(_every, (fault, CELL_FAULTS[0]), "postgresql")
+    (event,) = scenario.history.events
+    assert isinstance(event, RowChange)
+    assert event.table == boundaries.every_type(_every, "postgresql")
+    assert event.rows[0].after == dict.fromkeys(c.name for c in event.table.columns) | {"id": 1, "c_integer": 1234567891}
+
+
+def test_cell_fault_replaces_the_one_string() -> None:
+    fault = CellFault("cell-int", "c_int", 1234567891, '"1234567891"', '"12x4"')
+    spoiled = faults.cell_fault(written(b'{"es":1234567891,"data":[{"c":"1234567891"}]}\r\n'), fault)
+    assert spoiled.message.value == b'{"es":1234567891,"data":[{"c":"12x4"}]}\r\n'
+    assert spoiled.changes == (Change(0, Kind.CORRUPT),)
+
+
+@pytest.mark.parametrize("value", [b"{}", b'{"a":"1234567891","b":"1234567891"}', None])
+def test_cell_fault_needs_exactly_one_place(value: bytes | None) -> None:
+    with pytest.raises(ValueError, match=r"fault cell-int: .* times"):
+        faults.cell_fault(written(value), CELL_FAULTS[0])
+
+
+@pytest.mark.parametrize("fault", CELL_FAULTS, ids=lambda fault: fault.name)
+def test_cell_values_fit_and_are_written_as_said(fault: CellFault) -> None:
+    kind = boundaries.every_type(_every).column(fault.column).type
+    assert mysql.fits(kind, fault.value)
+    match kind.name:
+        case "datetime":
+            assert isinstance(fault.value, int)
+            assert f'"{mysql.datetime_text(fault.value, kind.fsp)}"' == fault.good
+        case "time":
+            assert isinstance(fault.value, int)
+            assert f'"{mysql.time_text(fault.value, kind.fsp)}"' == fault.good
+        case _:
+            assert f'"{fault.value}"' == fault.good
+
+
+def _every(_kind: object) -> bool:
+    return True
+
+
+def _no_floats(kind: Any) -> bool:
+    return kind.name != "float"
+
+
+def test_cell_fault_names_and_sentinels_are_unique() -> None:
+    assert len({fault.name for fault in CELL_FAULTS}) == len(CELL_FAULTS) == 14
+    assert len({fault.good for fault in CELL_FAULTS}) == len(CELL_FAULTS)
+    assert all(fault.name.startswith("cell-") for fault in CELL_FAULTS)
+
+
+def test_cell_scenarios() -> None:
+    found = {fault.name: scenario for fault, scenario in faults.cell_fault_scenarios(_every)}
+    assert list(found) == [fault.name for fault in CELL_FAULTS]
+    scenario = found["cell-int"]
+    assert (scenario.name, scenario.level, scenario.tags) == ("fault/cell-int", 2, {"boundary", "fault:cell-int"})
+    (event,) = scenario.history.events
+    assert isinstance(event, RowChange)
+    row = event.rows[0].after
+    assert row is not None
+    assert {name: value for name, value in row.items() if value is not None} == {"id": 1, "c_int": 1234567891}
+    assert "cell-float" not in {fault.name for fault, _ in faults.cell_fault_scenarios(_no_floats)}

@@ -1,0 +1,322 @@
+"""Publishing, against a real broker."""
+
+import itertools
+import random
+import threading
+import time
+from array import array
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
+
+from conformance.brokers.embedded import EmbeddedKafka, free_ports
+from generators.errors import HarnessError, UsageError
+from generators.model import Message
+from generators.publishing import kafka as publishing
+from generators.publishing._deliveries import PublishResult, _known
+from generators.publishing.kafka import (
+    LARGEST_MESSAGE,
+    Placed,
+    PublishError,
+    check_reachable,
+    create_topic,
+    delete_topic,
+    ensure_topic,
+    publish,
+    run_topic,
+    run_topic_name,
+)
+
+pytestmark = pytest.mark.kafka
+
+YEAR_2100_MS = 4_102_444_800_000
+
+
+@pytest.fixture
+def topic(kafka):
+    with run_topic(kafka.bootstrap, 3) as name:
+        yield name
+
+
+def consume(bootstrap, topic, count, timeout_s=30):
+    """`count` records of a topic by (partition, offset)."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "test", "enable.auto.commit": False, "log_level": 0})
+    try:
+        partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+        consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
+        found = {}
+        deadline = time.monotonic() + timeout_s
+        while len(found) < count and time.monotonic() < deadline:
+            for record in consumer.consume(1000, timeout=0.5):
+                assert record.error() is None
+                found[record.partition(), record.offset()] = record
+        # Nothing may follow either.
+        after = consumer.consume(1, timeout=0.3)
+        assert [(record.error(), record.partition(), record.offset(), record.value()) for record in after] == []
+        return found
+    finally:
+        consumer.close()
+
+
+def topics(bootstrap):
+    return AdminClient({"bootstrap.servers": bootstrap, "log_level": 0}).list_topics(timeout=10).topics
+
+
+def test_round_trip(kafka, topic):
+    messages = [
+        Message("cdc", 0, None, None, timestamp_ms=1),
+        Message("cdc", 1, b"", b"", timestamp_ms=YEAR_2100_MS),
+        Message("cdc", 2, None, b"", headers=(("", b""),), timestamp_ms=1_700_000_000_000),
+        Message(
+            "cdc", 1, b"\x00\xff", None, headers=(("b", b"2"), ("a", b"1"), ("b", b"1"), ("ü", b"\xff")), timestamp_ms=86_400_000
+        ),
+        Message("other", 0, b"k", b"v" * 100_000, timestamp_ms=999),
+    ]
+    result = publish(kafka.bootstrap, topic, messages)
+    assert (result.acknowledged, result.failed, result.errors) == (5, 0, ())
+    assert result.placed == [
+        Placed(topic, 0, 0),
+        Placed(topic, 1, 0),
+        Placed(topic, 2, 0),
+        Placed(topic, 1, 1),
+        Placed(topic, 0, 1),
+    ]
+    assert 0 < result.p50_ms <= result.p99_ms <= result.seconds * 1000
+    records = consume(kafka.bootstrap, topic, 5)
+    assert len(records) == 5
+    for message, placed in zip(messages, result.placed, strict=True):
+        record = records[placed.partition, placed.offset]
+        assert placed.partition == message.partition
+        assert (record.key(), record.value()) == (message.key, message.value)
+        assert tuple(record.headers() or ()) == message.headers
+        # 1 is CreateTime.
+        assert record.timestamp() == (1, message.timestamp_ms)
+
+
+def test_offsets_are_aligned_with_the_input_over_many_batches(kafka, topic):
+    count = 20_000
+    messages = [Message("cdc", (i * 7 + i // 5) % 3, None, str(i).encode(), timestamp_ms=1 + i) for i in range(count)]
+    result = publish(kafka.bootstrap, topic, iter(messages))
+    records = consume(kafka.bootstrap, topic, count)
+    assert [int(records[placed.partition, placed.offset].value()) for placed in result.placed] == list(range(count))
+
+
+def test_without_override_each_message_goes_to_its_own_topic(kafka):
+    with run_topic(kafka.bootstrap, 2) as one, run_topic(kafka.bootstrap, 2) as two:
+        result = publish(kafka.bootstrap, None, [Message(name, 1, None, b"x") for name in (one, two, two, one)])
+        assert result.placed == [Placed(one, 1, 0), Placed(two, 1, 0), Placed(two, 1, 1), Placed(one, 1, 1)]
+
+
+def test_timestamp_zero_is_the_time_of_publishing(kafka, topic):
+    before = int(time.time() * 1000)
+    publish(kafka.bootstrap, topic, [Message("cdc", 0, None, b"x", timestamp_ms=0)])
+    (record,) = consume(kafka.bootstrap, topic, 1).values()
+    assert before - 1000 <= record.timestamp()[1] <= int(time.time() * 1000) + 1000
+
+
+def test_what_cannot_be_delivered_is_counted_and_the_rest_goes_on(kafka, topic):
+    messages = [
+        Message("cdc", 0, None, b"a"),
+        Message("cdc", 0, None, b"x" * (LARGEST_MESSAGE + 1)),
+        Message("cdc", 7, None, b"no such partition"),
+        Message("cdc", 0, None, b"b"),
+        Message("cdc", 7, None, b"no such partition"),
+    ]
+    result = publish(kafka.bootstrap, topic, messages)
+    assert (result.acknowledged, result.failed) == (2, 3)
+    assert result.placed == [Placed(topic, 0, 0), None, None, Placed(topic, 0, 1), None]
+    assert any("size" in text.lower() for text in result.errors)
+    assert any("partition" in text.lower() for text in result.errors)
+
+
+def test_refused_by_the_broker(kafka):
+    """Messages that the client takes and the broker refuses keep the alignment of those around them."""
+    admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
+    name = run_topic_name()
+    admin.create_topics([NewTopic(name, 1, 1, config={"max.message.bytes": "1000"})])[name].result(10)
+    incompressible = random.Random(1).randbytes(20_000)
+
+    def spaced():
+        for i in range(12):
+            # Apart, or a whole batch would be refused for one of its messages.
+            time.sleep(0.1)
+            yield Message("cdc", 0, None, b"%d:" % i + (incompressible if i % 3 == 1 else b""), timestamp_ms=1_700_000_000_000)
+
+    try:
+        result = publish(kafka.bootstrap, name, spaced())
+        assert [i for i, place in enumerate(result.placed) if place is None] == [1, 4, 7, 10]
+        assert (result.acknowledged, result.failed) == (8, 4)
+        assert "large" in result.errors[0]
+        records = consume(kafka.bootstrap, name, 8)
+        written = [int(records[0, place.offset].value().partition(b":")[0]) for place in result.placed if place is not None]
+        assert written == [i for i in range(12) if i % 3 != 1]
+    finally:
+        delete_topic(kafka.bootstrap, name)
+
+
+def test_offsets_can_be_left_out(kafka, topic):
+    result = publish(kafka.bootstrap, topic, (Message("cdc", i % 3, None, b"x") for i in range(3000)), keep_offsets=False)
+    assert (result.acknowledged, result.failed, result.placed) == (3000, 0, [])
+
+
+def test_nothing_to_publish_needs_no_broker():
+    result = publish(f"127.0.0.1:{free_ports(1)[0]}", "t", [])
+    assert (result.acknowledged, result.failed, result.placed, result.p50_ms) == (0, 0, [], None)
+
+
+def test_rate_is_kept(kafka, topic):
+    told = []
+    began = time.monotonic()
+    result = publish(kafka.bootstrap, topic, (Message("cdc", 0, None, b"x") for _ in range(300)), rate=200, progress=told.append)
+    assert time.monotonic() - began >= 299 / 200 - 0.1
+    assert result.acknowledged == 300
+    assert told[-1] == 300
+    assert told == sorted(told)
+    assert len(told) >= 3
+
+
+@pytest.mark.parametrize("rate", [0, -1, float("nan")])
+def test_a_rate_must_be_positive(rate):
+    with pytest.raises(ValueError, match="rate must be positive"):
+        publish("127.0.0.1:1", "t", [], rate=rate)
+
+
+def test_a_source_that_raises_is_not_swallowed_and_leaves_nothing_waiting(kafka, topic):
+    def source():
+        yield Message("cdc", 0, None, b"x")
+        raise LookupError("the source broke")
+
+    began = time.monotonic()
+    with pytest.raises(LookupError, match="the source broke"):
+        publish(kafka.bootstrap, topic, source())
+    assert time.monotonic() - began < 10
+
+
+def test_unreachable_port_fails_in_bounded_time():
+    bootstrap = f"127.0.0.1:{free_ports(1)[0]}"
+    began = time.monotonic()
+    with pytest.raises(PublishError, match=rf"no Kafka broker answers at {bootstrap}.*--broker embedded") as caught:
+        publish(bootstrap, "t", [Message("cdc", 0, None, b"x")], timeout_s=2)
+    assert caught.value.acknowledged == 0
+    assert caught.value.exit_code == 3
+    with pytest.raises(HarnessError, match=rf"{bootstrap} within 1 s.*refused"):
+        check_reachable(bootstrap, timeout_s=1)
+    with pytest.raises(HarnessError, match="no Kafka broker answers"):
+        create_topic(bootstrap, "t", 1, timeout_s=1)
+    assert time.monotonic() - began < 15
+
+
+def endless(pause_s=0.0):
+    """Messages of now: a broker forgets producers by record time, and with them what it would recognise as repeated."""
+    for i in itertools.count():
+        if pause_s and not i % 100:
+            time.sleep(pause_s)
+        yield Message("cdc", i % 3, None, b"%d" % i, timestamp_ms=int(time.time() * 1000))
+
+
+@pytest.fixture(scope="module")
+def own():
+    """A broker that tests may stop; it runs again for the next."""
+    with EmbeddedKafka(lambda line: None) as started:
+        yield started
+
+
+@pytest.mark.slow
+def test_broker_restarted_while_publishing_loses_nothing_and_repeats_nothing(own):
+    create_topic(own.bootstrap, "restarted", 3)
+
+    def restart():
+        own.kill()
+        own.start()
+
+    restarter = threading.Timer(0.5, restart)
+    restarter.start()
+    # They take a second and a half at least, so that the broker goes away among them.
+    count = 15_000
+    result = publish(own.bootstrap, "restarted", itertools.islice(endless(pause_s=0.01), count), timeout_s=60)
+    restarter.join()
+    assert (result.acknowledged, result.failed) == (count, 0)
+    records = consume(own.bootstrap, "restarted", count)
+    assert sorted(int(record.value()) for record in records.values()) == list(range(count))
+    assert [int(records[placed.partition, placed.offset].value()) for placed in result.placed] == list(range(count))
+
+
+@pytest.mark.slow
+def test_broker_killed_while_publishing(own):
+    if own.pid is None:
+        own.start()
+    create_topic(own.bootstrap, "killed", 3)
+    killer = threading.Timer(1.0, own.kill)
+    killer.start()
+    began = time.monotonic()
+    with pytest.raises(PublishError, match=r"([\d,]+) messages were acknowledged and lie in the topic") as caught:
+        publish(own.bootstrap, "killed", endless(pause_s=0.01), timeout_s=2)
+    assert 1.0 < time.monotonic() - began < 15
+    assert caught.value.acknowledged > 0
+    killer.join()
+
+
+def test_run_topics_are_unique_and_removed(kafka):
+    assert run_topic_name() != run_topic_name()
+    with run_topic(kafka.bootstrap, 2, prefix="mine") as name:
+        assert name.startswith("mine-")
+        assert len(topics(kafka.bootstrap)[name].partitions) == 2
+        resource = ConfigResource(ConfigResource.Type.TOPIC, name)
+        admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
+        settings = admin.describe_configs([resource])[resource].result(10)
+        assert {key: settings[key].value for key in publishing.TOPIC_CONFIG} == dict(publishing.TOPIC_CONFIG)
+    assert name not in topics(kafka.bootstrap)
+
+
+def test_run_topic_is_removed_after_an_exception(kafka):
+    with pytest.raises(LookupError), run_topic(kafka.bootstrap, 1) as name:
+        raise LookupError
+    assert name not in topics(kafka.bootstrap)
+
+
+def test_topics_created_twice_deleted_twice_ensured_twice(kafka):
+    name = run_topic_name()
+    create_topic(kafka.bootstrap, name, 2)
+    try:
+        with pytest.raises(HarnessError, match=f"cannot create topic '{name}'.*exists"):
+            create_topic(kafka.bootstrap, name, 2)
+        ensure_topic(kafka.bootstrap, name, 2)
+        with pytest.raises(UsageError, match="has 2 partitions; at least 3 are needed"):
+            ensure_topic(kafka.bootstrap, name, 3)
+    finally:
+        delete_topic(kafka.bootstrap, name)
+    delete_topic(kafka.bootstrap, name)
+    ensure_topic(kafka.bootstrap, name, 1)
+    assert name in topics(kafka.bootstrap)
+    delete_topic(kafka.bootstrap, name)
+
+
+def test_an_illegal_topic_name_is_an_error_of_ours(kafka):
+    with pytest.raises(HarnessError, match="cannot create topic 'no spaces'"):
+        create_topic(kafka.bootstrap, "no spaces", 1)
+
+
+UNKNOWN = -1001
+
+
+@pytest.mark.parametrize(
+    ("reported", "expected"),
+    [
+        ([], []),
+        ([4, 5, 6], [4, 5, 6]),
+        ([4, UNKNOWN, UNKNOWN, 7], [4, 5, 6, 7]),
+        ([UNKNOWN, UNKNOWN, 9], [7, 8, 9]),
+        ([3, UNKNOWN], [3, 4]),
+        ([3, -1, UNKNOWN, 5], [3, -1, 4, 5]),
+        ([UNKNOWN], [UNKNOWN]),
+    ],
+)
+def test_offsets_that_the_broker_no_longer_knew(reported, expected):
+    assert list(_known(array("q", reported))) == expected
+
+
+def test_results_print_without_their_arrays():
+    assert repr(PublishResult(1, 0, (), 0.5, 1.0, 2.0)) == (
+        "PublishResult(acknowledged=1, failed=0, errors=(), seconds=0.5, p50_ms=1.0, p99_ms=2.0)"
+    )

@@ -1,0 +1,151 @@
+"""The generic boundary cases: their names are ids, so their number and spelling are pinned."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from generators.errors import UnknownName
+from generators.model import Op, RowChange, Scenario
+from generators.sources import boundaries
+from generators.sources import registry as sources
+
+ALL = list(boundaries.scenarios("db", lambda _kind: True))
+POSTGRESQL = list(boundaries.scenarios("db", lambda _kind: True, "postgresql"))
+EVERY = pytest.mark.parametrize(("source", "found"), [("mysql", ALL), ("postgresql", POSTGRESQL)], ids=["mysql", "postgresql"])
+
+
+def row_changes(scenario: Scenario) -> list[RowChange]:
+    return [event for event in scenario.history.events if isinstance(event, RowChange)]
+
+
+def test_names_are_unique_and_their_number_is_known() -> None:
+    assert len({scenario.name for scenario in ALL}) == len(ALL)
+    assert Counter(scenario.level for scenario in ALL) == {1: 683, 2: 31}
+    assert len({scenario.name for scenario in POSTGRESQL}) == len(POSTGRESQL)
+    assert Counter(scenario.level for scenario in POSTGRESQL) == {1: 486, 2: 32}
+
+
+def test_names_do_not_change() -> None:
+    assert {
+        "tinyint/min",
+        "unsigned-bigint/one-over-signed-max",
+        "decimal-65-30/max",
+        "datetime-6/spring-gap",
+        "time-6/minus-one-unit",
+        "varbinary/not-utf-8",
+        "json/null-literal",
+        "date/partial-zero",
+        "set-64/one-over-signed-max",
+        "int/update-to-null",
+        "int/delete",
+        "shape/multi-row-update-one-unchanged",
+        "shape/awkward-names",
+        "rows/every-type/boundaries-0",
+        "rows/every-type/update-key",
+        "rows/composite/update",
+        "rows/keyless/multi-row-delete",
+    } <= {scenario.name for scenario in ALL}
+    assert {
+        "bigint/two-to-53-plus-one",
+        "numeric/many-digits",
+        "numeric-65-30/max",
+        "timestamp-6/before-epoch",
+        "timestamptz-6/autumn-second",
+        "bytea/every-byte",
+        "text/unavailable-text",
+        "double-precision/negative-infinity",
+        "interval/every-field",
+        "integer-array/null-item",
+        "uuid/delete",
+        "shape/awkward-names",
+        "rows/every-type/boundaries-0",
+        "rows/composite/update",
+        "rows/keyless/multi-row-delete",
+    } <= {scenario.name for scenario in POSTGRESQL}
+    assert all(re.fullmatch(r"[a-z0-9]+([/-][a-z0-9]+)*", scenario.name) for scenario in (*ALL, *POSTGRESQL))
+
+
+def test_shapes_are_the_same_for_every_source() -> None:
+    def shapes(found: list[Scenario]) -> list[str]:
+        return [s.name for s in found if s.name.startswith(("shape/", "rows/")) and "/boundaries-" not in s.name]
+
+    assert shapes(ALL) == shapes(POSTGRESQL)
+
+
+@EVERY
+def test_every_row_fits_its_table(source: str, found: list[Scenario]) -> None:
+    schema = sources.source(source).schema
+    for scenario in found:
+        for change in row_changes(scenario):
+            assert change.table.schema == schema, scenario.name
+            assert {column.type.source for column in change.table.columns} == {source}, scenario.name
+            for images in change.rows:
+                for row in (images.before, images.after):
+                    if row is None:
+                        continue
+                    assert set(row) == {column.name for column in change.table.columns}, scenario.name
+                    for column in change.table.columns:
+                        assert sources.fits(column.type, row[column.name]), (scenario.name, column.name)
+                        assert column.nullable or row[column.name] is not None, (scenario.name, column.name)
+
+
+@EVERY
+def test_images_follow_the_op(source: str, found: list[Scenario]) -> None:
+    images = {Op.INSERT: (False, True), Op.UPDATE: (True, True), Op.DELETE: (True, False)}
+    for scenario in found:
+        for change in row_changes(scenario):
+            for row in change.rows:
+                assert (row.before is not None, row.after is not None) == images[change.op], scenario.name
+
+
+@EVERY
+def test_level_one_cases_share_no_table_and_level_two_cases_only_the_pool(source: str, found: list[Scenario]) -> None:
+    pool = boundaries.pool(lambda _kind: True, source)
+    owners: dict[tuple[str, str], str] = {}
+    for scenario in found:
+        for change in row_changes(scenario):
+            if scenario.level == 1:
+                place = (change.table.database, change.table.name)
+                assert owners.setdefault(place, scenario.name) == scenario.name
+            else:
+                assert scenario.name.startswith("rows/")
+                assert change.table in pool
+    everything = boundaries.every_type
+    assert [table.name for table in pool] == ["every_type", "composite `key`", "keyless"]
+    assert len(everything(_no_json, source).columns) == len(pool[0].columns) - 1
+
+
+def _no_json(kind: object) -> bool:
+    return getattr(kind, "name", "") != "json"
+
+
+@EVERY
+def test_level_two_rows_hold_every_boundary_value_of_every_type(source: str, found: list[Scenario]) -> None:
+    table = boundaries.every_type(lambda _kind: True, source)
+    rows = [s.history.events[0].rows[0].after for s in found if s.name.startswith("rows/every-type/boundaries-")]
+    for (_, _, values), column in zip(boundaries.type_values(lambda _kind: True, source), table.columns[1:], strict=True):
+        held = [row[column.name] for row in rows]
+        assert all(value in held for value in values.values()), column.name
+
+
+def test_unsupported_types_have_no_cases() -> None:
+    names = {scenario.name for scenario in boundaries.scenarios("db", _no_json)}
+    assert not any(name.startswith("json/") for name in names)
+    assert "int/min" in names
+
+
+def test_every_case_is_tagged() -> None:
+    assert all("boundary" in scenario.tags for scenario in ALL)
+
+
+def test_helpers_follow_the_type() -> None:
+    kind = sources.POSTGRESQL.types["uuid"]
+    table = boundaries.one_column("db", "x/y", kind)
+    assert (table.schema, table.name, table.primary_key) == ("public", "x_y", ("id",))
+    assert table.columns[0] == boundaries.id_column("postgresql") != boundaries.ID
+    assert (boundaries.composite(), boundaries.keyless()) == (boundaries.COMPOSITE, boundaries.KEYLESS)
+    with pytest.raises(UnknownName):
+        boundaries.every_type(lambda _kind: True, "oracle")
+    with pytest.raises(UnknownName):
+        next(boundaries.scenarios("db", lambda _kind: True, "oracle"))

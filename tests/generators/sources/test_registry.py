@@ -1,0 +1,67 @@
+"""What is generic holds for every source: its types, its statements, its pool."""
+
+import pytest
+
+from generators.bulk import orders
+from generators.errors import UnknownName
+from generators.model import Column, Logical, Table
+from generators.sources import boundaries, mysql, postgresql
+from generators.sources import registry as sources
+
+EVERY = list(sources.SOURCES.values())
+
+
+def test_lookup() -> None:
+    assert sources.source("mysql") is sources.MYSQL
+    assert sources.of(postgresql.uuid()) is sources.POSTGRESQL
+    assert sources.of_table(Table("d", "t", (Column("a", postgresql.uuid()),))) is sources.POSTGRESQL
+    with pytest.raises(UnknownName, match="Did you mean 'postgresql'"):
+        sources.source("postgres")
+
+
+@pytest.mark.parametrize("found", EVERY, ids=lambda found: found.name)
+def test_a_source_is_whole(found: sources.Source) -> None:
+    named = (found.key, found.number, found.string, found.moment, found.long_text)
+    assert [kind.logical for kind in named] == [Logical.INT, Logical.INT, Logical.TEXT, Logical.DATETIME, Logical.TEXT]
+    kinds = {*named, *found.types.values(), *(kind for family in found.families for kind in family)}
+    assert {kind.source for kind in kinds} == {found.name}
+    assert set(found.bulk_keys) <= set(found.types)
+    assert all(found.keyable(found.types[name]) for name in found.bulk_keys)
+    assert set(found.drawn_ddl) <= set(found.ddl_actions)
+    assert {(kind.name, kind.logical) for kind in found.types.values()} <= {
+        (kind.name, kind.logical) for family in found.families for kind in family
+    }
+
+
+def test_no_pool_is_shared() -> None:
+    pools = [boundaries.pool(lambda _kind: True, found.name) for found in EVERY]
+    assert len({table.database for pool in pools for table in pool}) == len(EVERY)
+    assert [[table.name for table in pool] for pool in pools] == [["every_type", "composite `key`", "keyless"]] * len(EVERY)
+
+
+def test_dispatch_of_fits() -> None:
+    assert sources.fits(mysql.text("char", 4), "ab")
+    assert not sources.fits(postgresql.text("char", 4), "ab")
+    assert sources.fits(postgresql.text("char", 4), "ab  ")
+
+
+def test_texts_as_stored() -> None:
+    assert sources.MYSQL.as_stored(mysql.text("char", 4), "a\0 ") == "a\0"
+    assert sources.MYSQL.as_stored(mysql.text("varchar", 4), "a\0 ") == "a\0 "
+    assert sources.POSTGRESQL.as_stored(postgresql.text("char", 4), "a\0 ") == "a   "
+    assert sources.POSTGRESQL.as_stored(postgresql.text("varchar", 4), "a\0 ") == "a "
+
+
+def test_identifiers() -> None:
+    assert sources.MYSQL.identifier("n" * 64) == "n" * 64
+    assert sources.POSTGRESQL.identifier("n" * 64) == "n" * 63
+    assert sources.POSTGRESQL.identifier("汉" * 22) == "汉" * 21
+    assert sources.POSTGRESQL.identifier("n" * 62 + "汉") == "n" * 62
+
+
+@pytest.mark.parametrize("found", EVERY, ids=lambda found: found.name)
+def test_the_load_table(found: sources.Source) -> None:
+    table = orders.load_table(found.name)
+    assert {column.type.source for column in table.columns} == {found.name}
+    assert [column.type.logical for column in table.columns] == [column.type.logical for column in orders.load_table().columns]
+    assert table.schema == found.schema

@@ -1,0 +1,53 @@
+"""The committed corpora are what the writers write now, in this process and in others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from generators.storage import corpus, fixtures
+from generators.wire_format import FORMATS, get
+
+ROOT = Path(__file__).parents[3]
+COMMITTED = ROOT / "fixtures"
+HINT = "if the change is meant: rm -r fixtures && python -m generators.storage.fixtures fixtures"
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def differing(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
+    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_fixtures_are_regenerated_byte_for_byte(tmp_path: Path, name: str) -> None:
+    summaries = fixtures.write_all(tmp_path, (name,))
+    assert [summary.profile for summary in summaries] == [profile.name for profile in get(name).profiles]
+    assert differing(tree(tmp_path / name), tree(COMMITTED / name)) == [], HINT
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu", "LC_ALL": "C"},
+        {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "0"},
+    ],
+)
+def test_other_processes_write_the_same_bytes(tmp_path: Path, environment: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "generators.storage.fixtures", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=True, capture_output=True, timeout=120)
+    assert differing(tree(tmp_path), tree(COMMITTED)) == [], HINT
+
+
+def test_committed_fixtures_verify_and_stay_small() -> None:
+    folders = corpus.find(COMMITTED)
+    assert {folder.parent.name for folder in folders} == set(FORMATS)
+    assert {str(folder): corpus.verify(folder) for folder in folders if corpus.verify(folder)} == {}
+    assert all(20 <= len(corpus.read(folder).cases) <= 45 for folder in folders)
+    assert sum(map(len, tree(COMMITTED).values())) < 8_000_000

@@ -1,0 +1,117 @@
+"""Each format has a baseline, which reads a plain message of that format: op, place, images, typed cells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from conformance.load.bench import baseline
+from generators.model import Column, Deployment, Message, Table
+from generators.sources import mysql
+from generators.wire_format import FORMATS, get
+from spark_checks.services.engine import load
+
+TABLE = Table(
+    "db", "t", (Column("id", mysql.integer("int")), Column("a", mysql.decimal(5, 2)), Column("b", mysql.text())), ("id",)
+)
+OLD, NEW = {"id": "1", "a": "0.50", "b": None}, {"id": "1", "a": "1.25", "b": "y"}
+
+
+def _canal(**names: str) -> dict[str, Any]:
+    place = {names.get("db", "database"): "db", "table": "t"}
+    return {names.get("op", "type"): "UPDATE", **place, names.get("old", "old"): [OLD] * 2, "data": [NEW] * 2}
+
+
+def _connect(payload: Mapping[str, Any]) -> dict[str, Any]:
+    return {"schema": {"type": "struct", "fields": []}, "payload": payload}
+
+
+_ENVELOPE = _connect({"before": OLD, "after": NEW, "source": {"db": "db", "schema": "s", "table": "t", "ts_ms": 1}, "op": "u"})
+_POSITIONAL = {
+    "messageType": "UPDATE",
+    "schemaName": "db",
+    "tableName": "t",
+    "columns": [{"name": name, "isKey": name == "id"} for name in NEW],
+    "oldColumns": list(OLD.values()),
+    "newColumns": list(NEW.values()),
+}
+MESSAGES: Mapping[str, Mapping[str, Any]] = {
+    "ticdc-canal-json": _canal(),
+    "alibaba-canal-json": _canal(),
+    "cloudcanal-canal-json": _canal(),
+    "cloudcanal-json": _canal(op="action", db="db", old="before"),
+    "cloudcanal-debezium": _ENVELOPE,
+    "huawei-cdl-debezium": _ENVELOPE,
+    "debezium-json": _ENVELOPE,
+    "huawei-cdl-json": _connect({"SEG_OWNER": "s", "TABLE_NAME": "t", "OPERATION": "UPDATE", "data": NEW, "before": OLD}),
+    "ticdc-simple-json": {"database": "db", "table": "t", "type": "UPDATE", "data": NEW, "old": OLD},
+    "tencent-dts-json": _POSITIONAL,
+}
+"""A message of each format with every member that its baseline looks for in an image's surroundings."""
+
+
+@pytest.fixture(scope="module")
+def records(spark: SparkSession) -> Callable[..., DataFrame]:
+    def make(*values: str) -> DataFrame:
+        rows = [(v.encode(), "cdc", 0, i) for i, v in enumerate(values)]
+        return spark.createDataFrame(rows, "value binary, topic string, partition int, offset bigint")
+
+    return make
+
+
+def test_every_format_has_a_baseline_and_those_in_json_a_message_here() -> None:
+    """The others are tested beside their decoders, which know how to encode one."""
+    assert all(set(load(baseline(name, _message("{}"))).functions) == {1, 2} for name in FORMATS)
+    assert set(MESSAGES) == {name for name in FORMATS if get(name).container == "json"}
+
+
+def _message(value: str) -> Message:
+    return Message("cdc", 0, None, value.encode())
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_baseline_reads_its_format_at_both_levels(records: Callable[..., DataFrame], name: str) -> None:
+    value = json.dumps(MESSAGES[name], separators=(",", ":"))
+    decoder, frame = load(baseline(name, _message(value))), records(value)
+    count = 2 if isinstance(MESSAGES[name].get("data"), list) else 1
+    changes = decoder(1, frame, None, Deployment()).collect()
+    typed = decoder(2, frame, TABLE, Deployment()).collect()
+    assert [r.row for r in changes] == [r.row for r in typed] == list(range(count))
+    for change, row in zip(changes, typed, strict=True):
+        assert change.kind == row.kind == "ROW"
+        assert change.op == row.op == ("UPDATE")
+        assert (change.database, change.table) == (None if name == "huawei-cdl-json" else "db", "t")
+        assert (change.before, change.after) == (OLD, NEW)
+        assert [[None if v is None else str(v) for v in side] for side in (row.before, row.after)] == [
+            ["1", "0.50", None],
+            ["1", "1.25", "y"],
+        ]
+
+
+def test_a_message_without_connects_schema_is_read_by_the_bare_one(records: Callable[..., DataFrame]) -> None:
+    value = json.dumps(_ENVELOPE["payload"], separators=(",", ":"))
+    spec = baseline("debezium-json", _message(value))
+    assert spec.endswith(":DEBEZIUM_JSON.bare")
+    (row,) = load(spec)(2, records(value), TABLE, Deployment()).collect()
+    assert (row.kind, row.op, row.after.id, row.before.b) == ("ROW", "UPDATE", 1, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("cloudcanal-debezium", _connect({"ddl": "drop table t", "databaseName": "db"})),
+        ("ticdc-simple-json", {"type": "WATERMARK", "commitTs": 1}),
+        ("tencent-dts-json", {"messageType": "BEGIN"}),
+    ],
+)
+def test_messages_without_a_row_operation_count_as_no_row(
+    records: Callable[..., DataFrame], name: str, message: Mapping[str, Any]
+) -> None:
+    value = json.dumps(message, separators=(",", ":"))
+    decoder = load(baseline(name, _message(value)))
+    for level in (1, 2):
+        assert decoder(level, records(value), TABLE, Deployment()).where("kind = 'ROW'").count() == 0

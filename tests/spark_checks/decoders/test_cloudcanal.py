@@ -1,0 +1,449 @@
+"""The reference decoders of CloudCanal's formats against document 001's samples, and against what the page leaves open.
+
+The page's samples are no JSON (comments, a trailing comma) and show three operations as one (CC-10): they are given here without
+comments, one operation each.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from generators.model import Column, Deployment, Table
+from generators.sources import boundaries, mysql
+from spark_checks.decoders import cloudcanal_canal_json, cloudcanal_debezium, cloudcanal_json
+
+RECORDS = (
+    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
+    "headers array<struct<key: string, value: binary>>"
+)
+OWN, CANAL, ENVELOPE = cloudcanal_json, cloudcanal_canal_json, cloudcanal_debezium
+
+AFTER, BEFORE = {"col1": "11", "col2": "11", "col_pk": "11"}, {"col1": "22", "col2": "22", "col_pk": "22"}
+TYPES, CODES = dict.fromkeys(AFTER, "varchar(22)"), dict.fromkeys(AFTER, 12)
+DDL = "alter table table_test add col2 varchar(22) null"
+CHANGES = {
+    "table": {
+        "columns": [
+            {"jdbcType": 12, "name": name, "position": i, "typeExpression": "varchar(22)", "typeName": "varchar"}
+            for i, name in enumerate(AFTER)
+        ],
+        "primaryKeyColumnNames": ["col_pk"],
+    },
+    "type": "ALTER",
+}
+TABLE = Table("db_test", "table_test", tuple(Column(name, mysql.text("varchar", 22)) for name in AFTER), ("col_pk",))
+
+
+def own(action: object, data: object = None, before: object = None, **members: object) -> str:
+    """A CloudCanal message as document 001's DML example; `members` replace or add, those that are `...` are left out."""
+    common: dict[str, object] = {
+        "action": action,
+        "before": before,
+        "bid": 0,
+        "data": data,
+        "db": "db_test",
+        "dbValType": TYPES,
+        "isDdl": False,
+        "entryType": "ROWDATA",
+        "execTs": 1669789152000,
+        "jdbcType": CODES,
+        "pks": [],
+        "schema": "db_test",
+        "sendTs": 1669789153377,
+        "sql": "",
+        "table": "table_test",
+    }
+    return json.dumps({k: v for k, v in (common | members).items() if v is not ...}, ensure_ascii=False)
+
+
+def canal(type_: object, data: object = None, old: object = None, **members: object) -> str:
+    """A message of CloudCanal's Canal Json, likewise."""
+    common: dict[str, object] = {
+        "data": data,
+        "database": "db_test",
+        "es": 1669790847000,
+        "id": 0,
+        "isDdl": False,
+        "mysqlType": TYPES,
+        "old": old,
+        "pkNames": ["col_pk"],
+        "sql": "",
+        "sqlType": CODES,
+        "table": "table_test",
+        "ts": 1669790848072,
+        "type": type_,
+    }
+    return json.dumps({k: v for k, v in (common | members).items() if v is not ...}, ensure_ascii=False)
+
+
+WRITE = {OWN: own, CANAL: canal}
+EACH = pytest.mark.parametrize("module", WRITE, ids=lambda module: module.__name__.rpartition(".")[2])
+
+
+@pytest.fixture(scope="module")
+def records(spark: SparkSession) -> Callable[..., DataFrame]:
+    """Kafka records of these values, offsets counting from 0."""
+
+    def make(*values: str | bytes | None) -> DataFrame:
+        raw = [v.encode() if isinstance(v, str) else v for v in values]
+        return spark.createDataFrame([(None, v, "cdc", 1, i, None, 0, None) for i, v in enumerate(raw)], RECORDS)
+
+    return make
+
+
+def by_offset(frame: DataFrame) -> list[list[Row]]:
+    """Output rows of each offset, which has at least one, in the order of `row`."""
+    found: dict[int, list[Row]] = {}
+    for row in sorted(frame.collect(), key=lambda r: (r.offset, r.row)):
+        found.setdefault(row.offset, []).append(row)
+    assert list(found) == list(range(len(found)))
+    return [found[offset] for offset in sorted(found)]
+
+
+def utc(moment: dt.datetime) -> dt.datetime:
+    """Spark's local datetime as an aware one."""
+    return moment.astimezone(dt.UTC)
+
+
+def test_own_samples_of_document_001(records: Callable[..., DataFrame]) -> None:
+    ddl = own("ALTER", [], [], isDdl=True, execTs=1669789188000, sql=DDL, tableChanges=CHANGES)
+    values = (own("INSERT", [AFTER], []), own("UPDATE", [AFTER], [BEFORE]), own("DELETE", [AFTER], []), ddl)
+    (insert,), (update,), (delete,), (alter,) = by_offset(OWN.decode(records(*values)))
+    assert [(r.kind, r.op, r.before, r.after) for r in (insert, update, delete, alter)] == [
+        ("ROW", "INSERT", None, AFTER),
+        ("ROW", "UPDATE", BEFORE, AFTER),
+        ("ROW", "DELETE", AFTER, None),
+        ("DDL", None, None, None),
+    ]
+    for row in (insert, alter):
+        assert (row.database, row.schema, row.table, row["keys"], row.position) == ("db_test", "db_test", "table_test", [], "0")
+        assert row.types == TYPES
+    assert (insert.sql, alter.sql) == (None, DDL)
+    assert utc(insert.commit_time) == dt.datetime(2022, 11, 30, 6, 19, 12, tzinfo=dt.UTC)
+    assert [tuple(r.before or ()) for (r,) in by_offset(OWN.decode_rows(records(*values[:3]), TABLE))] == [
+        (),
+        ("22",) * 3,
+        ("11",) * 3,
+    ]
+
+
+def test_canal_samples_of_document_001(records: Callable[..., DataFrame]) -> None:
+    ddl = canal("ALTER", [], [], isDdl=True, es=1669790951000, pkNames=[], sql=DDL, tableChanges=CHANGES)
+    values = (canal("INSERT", [AFTER]), canal("UPDATE", [AFTER], [BEFORE]), canal("DELETE", [AFTER], []), ddl)
+    (insert,), (update,), (delete,), (alter,) = by_offset(CANAL.decode(records(*values)))
+    assert [(r.kind, r.op, r.before, r.after) for r in (insert, update, delete, alter)] == [
+        ("ROW", "INSERT", None, AFTER),
+        ("ROW", "UPDATE", BEFORE, AFTER),
+        ("ROW", "DELETE", AFTER, None),
+        ("DDL", None, None, None),
+    ]
+    assert (alter["keys"], alter.types, alter.sql) == ([], TYPES, DDL)
+    assert (insert["keys"], insert.schema, insert.position, insert.sql) == (["col_pk"], None, "0", None)
+    assert utc(insert.commit_time) == dt.datetime(2022, 11, 30, 6, 47, 27, tzinfo=dt.UTC)
+
+
+@EACH
+@pytest.mark.parametrize("old", [None, [], ..., [BEFORE]], ids=["null", "empty", "absent", "a row"])
+def test_what_stands_in_the_old_of_an_insert_or_delete_is_not_looked_at(
+    records: Callable[..., DataFrame], module: Any, old: Any
+) -> None:
+    name = "before" if module is OWN else "old"
+    values = [WRITE[module](op, [AFTER], **{name: old}) for op in ("INSERT", "DELETE")]
+    (insert,), (delete,) = by_offset(module.decode(records(*values)))
+    assert (insert.before, insert.after) == (None, AFTER)
+    assert (delete.before, delete.after) == (AFTER, None)
+
+
+@EACH
+def test_old_of_the_same_row_is_overlaid(records: Callable[..., DataFrame], module: Any) -> None:
+    first, second = {"col1": "1", "col2": "2", "col_pk": "a"}, {"col1": None, "col2": "4", "col_pk": "b"}
+    values = (
+        WRITE[module]("UPDATE", [first, second], [{"col1": "x"}, {"col1": "q", "col2": None}]),
+        WRITE[module]("UPDATE", [first, second], [{"col1": "x"}]),
+        WRITE[module]("UPDATE", [first], [{}]),
+        WRITE[module]("UPDATE", [first], []),
+        WRITE[module]("UPDATE", [first], None),
+    )
+    out = by_offset(module.decode(records(*values)))
+    assert [r.before for rows in out for r in rows] == [{"col1": "x"}, {"col1": "q", "col2": None}, None, None, {}, None, None]
+    typed = by_offset(module.decode_rows(records(*values), TABLE))
+    assert [tuple(r.before or ()) for rows in typed for r in rows] == [
+        ("x", "2", "a"),
+        ("q", None, "b"),
+        (),
+        (),
+        ("1", "2", "a"),
+        (),
+        (),
+    ]
+    assert [tuple(r.after) for r in typed[0]] == [("1", "2", "a"), (None, "4", "b")]
+
+
+def test_a_batch_gives_every_row_and_a_deleted_row_may_stand_in_before(records: Callable[..., DataFrame]) -> None:
+    rows = [{"col1": str(i), "col2": None, "col_pk": str(i)} for i in range(3)]
+    values = (
+        own("INSERT", rows),
+        own("DELETE", rows),
+        own("DELETE", [], rows),
+        own("DELETE", None, rows),
+        own("DELETE", ..., rows),
+    )
+    inserts, *deletes = by_offset(OWN.decode(records(*values)))
+    assert [(r.row, r.after) for r in inserts] == list(enumerate(rows))
+    for found in deletes:
+        assert [(r.row, r.op, r.before, r.after) for r in found] == [(i, "DELETE", row, None) for i, row in enumerate(rows)]
+    typed = by_offset(OWN.decode_rows(records(*values), TABLE))
+    assert [[tuple(r.before) for r in found] for found in typed[1:]] == [[(str(i), None, str(i)) for i in range(3)]] * 4
+
+
+@pytest.mark.parametrize("flag", ["isDdl", "ddl"])
+def test_either_name_of_the_flag_tells_a_ddl(records: Callable[..., DataFrame], flag: str) -> None:
+    bare = {"isDdl": ..., flag: True}
+    values = [own(action, [], [], sql=DDL, **bare) for action in ("ALTER", "CREATE", "SOMETHING")]
+    values.append(own("INSERT", [AFTER], **{"isDdl": ..., flag: False}))
+    out = [r.kind for (r,) in by_offset(OWN.decode(records(*values)))]
+    assert out == ["DDL", "DDL", "DDL", "ROW"]
+
+
+def test_a_canal_ddl_of_any_type_is_one(records: Callable[..., DataFrame]) -> None:
+    values = [
+        canal(t, data, old, isDdl=True, sql=DDL) for t in ("ALTER", "ERASE", "OTHER") for data, old in (([], []), (None, None))
+    ]
+    assert [r.kind for (r,) in by_offset(CANAL.decode(records(*values)))] == ["DDL"] * 6
+
+
+@pytest.mark.parametrize("rows", [None, [], ...], ids=["null", "empty", "absent"])
+def test_the_end_of_a_transaction_is_no_row(records: Callable[..., DataFrame], rows: Any) -> None:
+    nothing = {"entryType": "TRANSACTIONEND", "table": None, "dbValType": None, "jdbcType": {}}
+    values = [own(action, rows, rows, **nothing) for action in (None, "", "COMMIT", "INSERT", ...)]
+    out = by_offset(OWN.decode(records(*values)))
+    assert [(r.kind, r.op, r.table, r.before, r.after, r.position) for (r,) in out] == [
+        ("TRANSACTION", None, None, None, None, "0")
+    ] * 5
+    assert OWN.decode_rows(records(*values), TABLE).count() == 0
+
+
+@EACH
+def test_what_is_no_message_is_one_corrupt_row_at_both_levels(records: Callable[..., DataFrame], module: Any) -> None:
+    write, good = WRITE[module], WRITE[module]("INSERT", [AFTER])
+    flag = {"isDdl": True}
+    values = [
+        None,
+        b"",
+        b"{}",
+        b"[" + good.encode() + b"]",
+        good + "x",
+        good + "}",
+        good * 2,
+        good[:-1],
+        good[: len(good) // 2],
+        write("INSERT", []),
+        write("INSERT", None),
+        write("INSERT", AFTER),
+        write("INSERT", [AFTER, None]),
+        write("INSERT", ["x"]),
+        write("UPSERT", [AFTER]),
+        write("INSERT/DELETE/UPDATE", [AFTER], [BEFORE]),
+        write(None, [AFTER]),
+        write("UPDATE", [AFTER], AFTER),
+        write("INSERT", [AFTER], **flag),
+        write("ALTER", [], [], sql=DDL),
+        write("INSERT", [AFTER], isDdl="no"),
+    ]
+    if module is OWN:
+        values += [own("DELETE", [], []), own("DELETE", None, [None]), own("INSERT", [], [AFTER]), own("UPDATE", [], [AFTER])]
+    for frame in (module.decode(records(*values)), module.decode_rows(records(*values), TABLE)):
+        out = by_offset(frame)
+        assert len(out) == len(values)
+        corrupt = [("CORRUPT", 0, None, None, None)]
+        assert [[(r.kind, r.row, r.op, r.before, r.after) for r in rows] for rows in out] == [corrupt] * len(values)
+        assert all(rows[0].error for rows in out)
+
+
+@EACH
+def test_level_two_gives_the_tables_rows_and_refuses_unfit_cells(records: Callable[..., DataFrame], module: Any) -> None:
+    table = Table("db_test", "table_test", (Column("col1", mysql.integer("int")), Column("col_pk", mysql.text())), ("col_pk",))
+    write = WRITE[module]
+    values = (
+        write("INSERT", [{"col1": "-1", "col_pk": "a"}]),
+        write("UPDATE", [{"col1": "1", "col_pk": "a"}], [{"col1": "x"}]),
+        write("DELETE", [{"col1": "1"}, {"col1": "99999999999"}]),
+        write("INSERT", [{"col1": "x"}], table="other"),
+    )
+    out = module.decode_rows(records(*values), table).collect()
+    assert {r.offset: (r.kind, r.op) for r in out} == {0: ("ROW", "INSERT"), 1: ("CORRUPT", None), 2: ("CORRUPT", None)}
+    assert len(out) == 3
+    assert tuple(next(r for r in out if r.offset == 0).after) == (-1, "a")
+
+
+@EACH
+def test_every_type_decodes_and_names_that_need_escaping(records: Callable[..., DataFrame], module: Any) -> None:
+    for table in (boundaries.every_type(lambda _: True), boundaries.COMPOSITE):
+        row = dict.fromkeys((c.name for c in table.columns), None)
+        place = {"db": table.database} if module is OWN else {"database": table.database}
+        values = [WRITE[module](op, [row], [row], table=table.name, **place) for op in ("INSERT", "UPDATE", "DELETE")]
+        if module is OWN:
+            values.append(own("DELETE", [], [row], table=table.name, **place))
+        out = by_offset(module.decode_rows(records(*values), table))
+        assert all(len(rows) == 1 and rows[0].kind == "ROW" for rows in out)
+        assert all(out[-1][0].before[c.name] is None for c in table.columns)
+
+
+@EACH
+@pytest.mark.parametrize(
+    ("binary", "text"),
+    [("", "\x00ÿa"), ("hex", "00ff61"), ("hex", "0x00FF61"), ("base64", "AP9h")],
+    ids=["undocumented", "hex", "0x", "base64"],
+)
+def test_binaries_are_as_the_deployment_has_them(records: Callable[..., DataFrame], module: Any, binary: str, text: str) -> None:
+    table = Table("db_test", "table_test", (Column("b", mysql.binary("blob")),))
+    values = (
+        WRITE[module]("INSERT", [{"b": text}]),
+        WRITE[module]("INSERT", [{"b": ""}]),
+        WRITE[module]("INSERT", [{"b": "汉"}]),
+    )
+    (first,), (empty,), (unfit,) = by_offset(module.decode_rows(records(*values), table, deployment=Deployment(binary=binary)))
+    assert (bytes(first.after.b), bytes(empty.after.b)) == (b"\x00\xffa", b"")
+    assert unfit.kind == "CORRUPT"
+
+
+@EACH
+def test_enum_and_set_are_numbers_or_labels(records: Callable[..., DataFrame], module: Any) -> None:
+    members = [f"m{i}" for i in range(64)]
+    kinds = (mysql.enum_of("a", "b,c", "it's"), mysql.set_of("a", "b"), mysql.set_of(*members), mysql.enum_of("x", ""))
+    table = Table("db_test", "table_test", tuple(Column(f"c{i}", kind) for i, kind in enumerate(kinds)))
+    rows: list[tuple[tuple[str, ...], tuple[int, ...]]] = [
+        (("2", "3", str(2**64 - 1), "1"), (2, 3, 2**64 - 1, 1)),
+        (("b,c", "b,a", "m63", "x"), (2, 3, 2**63, 1)),
+        (("it's", "b", ",".join(members), ""), (3, 2, 2**64 - 1, 2)),
+        (("", "", "", "0"), (0, 0, 0, 0)),
+    ]
+    values = [WRITE[module]("INSERT", [{f"c{i}": text for i, text in enumerate(texts)}]) for texts, _ in rows]
+    unfit = [("c0", "4"), ("c0", "A"), ("c1", "4"), ("c1", "a,c"), ("c1", "a,"), ("c2", "48x6"), ("c2", str(2**64)), ("c0", "-1")]
+    values += [WRITE[module]("INSERT", [{name: text}]) for name, text in unfit]
+    out = by_offset(module.decode_rows(records(*values), table))
+    assert [tuple(map(int, found[0].after)) for found in out[: len(rows)]] == [numbers for _, numbers in rows]
+    assert [found[0].kind for found in out[len(rows) :]] == ["CORRUPT"] * len(unfit)
+
+
+@EACH
+def test_an_unknown_form_of_binaries_is_refused(records: Callable[..., DataFrame], module: Any) -> None:
+    table = Table("db_test", "table_test", (Column("b", mysql.binary("blob")),))
+    with pytest.raises(ValueError, match="one of latin-1, iso-8859-1, hex, base64"):
+        module.decode_rows(records("{}"), table, deployment=Deployment(binary="roman"))
+
+
+@EACH
+def test_a_message_is_parsed_once(records: Callable[..., DataFrame], module: Any) -> None:
+    for frame in (module.decode(records("{}")), module.decode_rows(records("{}"), TABLE)):
+        plan = frame._jdf.queryExecution().executedPlan().toString()
+        (line,) = (line for line in plan.splitlines() if "from_json" in line)
+        assert line.count("from_json(") == 1
+
+
+SOURCE = {
+    "ts_ms": 1669796261933,
+    "db": "db_test",
+    "table": "table_test",
+    "connector": "MySQL",
+    "gtid": None,
+    "file": "mysql-bin.000003",
+    "pos": 154,
+    "server_id": 223344,
+}
+STATEMENT = {"databaseName": "db_test", "ddl": DDL, "ts_ms": 1669797213247, "source": SOURCE, "tableChanges": CHANGES}
+
+
+def payload(op: object, after: object = None, before: object = None, **members: object) -> dict[str, object]:
+    """The payload of document 001's DML example of the Debezium Envelope; members that are `...` are left out."""
+    told = {"op": op, "ts_ms": 1669796261933, "after": after, "before": before, "source": SOURCE} | members
+    return {k: v for k, v in told.items() if v is not ...}
+
+
+def enveloped(content: object) -> str:
+    """The message as the page has it; what it leaves out of the schema is left out here too."""
+    return json.dumps({"schema": {"type": "struct"}, "payload": content}, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("wrap", [enveloped, json.dumps], ids=["with schema", "bare"])
+def test_envelope_samples_of_document_001(records: Callable[..., DataFrame], wrap: Callable[[object], str]) -> None:
+    values = [
+        payload("c", AFTER, {}),
+        payload("u", AFTER, BEFORE),
+        payload("d", {}, BEFORE),
+        dict(reversed(payload("u", AFTER, BEFORE).items())),
+        STATEMENT,
+    ]
+    frame = records(*map(wrap, values))
+    (insert,), (update,), (delete,), (reordered,), (ddl,) = by_offset(ENVELOPE.decode(frame))
+    assert [(r.kind, r.op, r.before, r.after) for r in (insert, update, delete, reordered, ddl)] == [
+        ("ROW", "INSERT", None, AFTER),
+        ("ROW", "UPDATE", BEFORE, AFTER),
+        ("ROW", "DELETE", BEFORE, None),
+        ("ROW", "UPDATE", BEFORE, AFTER),
+        ("DDL", None, None, None),
+    ]
+    for row in (insert, ddl):
+        assert (row.database, row.schema, row.table, row.position) == ("db_test", None, "table_test", "mysql-bin.000003:154")
+        assert utc(row.commit_time) == dt.datetime(2022, 11, 30, 8, 17, 41, 933000, tzinfo=dt.UTC)
+    assert (insert.sql, ddl.sql) == (None, DDL)
+    typed = by_offset(ENVELOPE.decode_rows(frame, TABLE))
+    assert [(tuple(r.before or ()), tuple(r.after or ())) for (r,) in typed] == [
+        ((), ("11",) * 3),
+        (("22",) * 3, ("11",) * 3),
+        (("22",) * 3, ()),
+        (("22",) * 3, ("11",) * 3),
+    ]
+
+
+@pytest.mark.parametrize("empty", [None, {}, ...], ids=["null", "empty", "absent"])
+def test_an_image_that_an_operation_has_not_is_none_however_it_is_written(records: Callable[..., DataFrame], empty: Any) -> None:
+    frame = records(enveloped(payload("c", AFTER, empty)), enveloped(payload("d", empty, BEFORE)))
+    (insert,), (delete,) = by_offset(ENVELOPE.decode(frame))
+    assert (insert.before, insert.after, delete.before, delete.after) == (None, AFTER, BEFORE, None)
+    (insert,), (delete,) = by_offset(ENVELOPE.decode_rows(frame, TABLE))
+    assert (insert.before, tuple(insert.after), tuple(delete.before), delete.after) == (None, ("11",) * 3, ("22",) * 3, None)
+
+
+@pytest.mark.parametrize("op", ["a", "A", None, ...])
+@pytest.mark.parametrize("changes", [CHANGES, [CHANGES], None, ...], ids=["object", "array", "null", "absent"])
+def test_a_payload_with_ddl_is_a_statement(records: Callable[..., DataFrame], op: object, changes: object) -> None:
+    told = {k: v for k, v in (STATEMENT | {"op": op, "tableChanges": changes}).items() if v is not ...}
+    ((row,),) = by_offset(ENVELOPE.decode(records(enveloped(told))))
+    assert (row.kind, row.op, row.sql, row.table) == ("DDL", None, DDL, "table_test")
+
+
+def test_columns_called_as_members_are_columns(records: Callable[..., DataFrame]) -> None:
+    row = {"op": "a", "ddl": "drop table t", "schema": "s", "payload": None}
+    ((read,),) = by_offset(ENVELOPE.decode(records(enveloped(payload("c", row, {})))))
+    assert (read.kind, read.op, read.after, read.sql) == ("ROW", "INSERT", row, None)
+
+
+def test_what_is_no_envelope_is_one_corrupt_row(records: Callable[..., DataFrame]) -> None:
+    good = enveloped(payload("c", AFTER, {}))
+    values = [
+        b"",
+        b"{}",
+        b"[" + good.encode() + b"]",
+        good + "x",
+        good * 2,
+        good[:-1],
+        enveloped(payload("c", None, {})),
+        enveloped(payload("u", ..., BEFORE)),
+        enveloped(payload("a", AFTER, {})),
+        enveloped(payload("x", AFTER, {})),
+        enveloped(payload(..., AFTER, {})),
+        enveloped(payload("c", [AFTER], {})),
+        enveloped(payload("c", AFTER, {}, source=...)),
+        enveloped(payload("c", AFTER, {}, source="MySQL")),
+    ]
+    for frame in (ENVELOPE.decode(records(*values)), ENVELOPE.decode_rows(records(*values), TABLE)):
+        out = by_offset(frame)
+        corrupt = [("CORRUPT", 0, None, None, None)]
+        assert [[(r.kind, r.row, r.op, r.before, r.after) for r in rows] for rows in out] == [corrupt] * len(values)

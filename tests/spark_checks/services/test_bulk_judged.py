@@ -1,0 +1,58 @@
+"""Bulk's messages, filled into templates, judged against what happened in their units."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+import pytest
+
+from conformance.engines.base import Request, Source, write_records
+from conformance.engines.child import DECODERS, ChildEngine, needed
+from conformance.judging.judge import Judge, Verdict
+from conformance.judging.output import read
+from conformance.rules.base import rules
+from generators.bulk import orders
+from generators.bulk import traffic as load
+from generators.bulk.orders import LoadOptions
+from generators.drawing.cases import as_case
+from generators.model import Case
+from generators.wire_format import FORMATS, get, module_name
+
+pytestmark = pytest.mark.spark
+
+UNITS = 60
+OPTIONS = LoadOptions(rows=2, transaction=3, null_rate=0.2, payload=30)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with ChildEngine(packages=needed(FORMATS)) as started:
+        yield started
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_bulk_is_decoded_as_what_happened(engine, name) -> None:
+    fmt = get(name)
+    profile, cases, following = fmt.profiles[0], list[Case](), defaultdict[tuple[str, int], int](int)
+    messages, places = list(load.messages(fmt, profile, 9, 0, UNITS, options=OPTIONS)), []
+    left = iter(messages)
+    for n in range(UNITS):
+        case = as_case(fmt, profile, orders.load_scenario(fmt, profile, 9, n, OPTIONS))
+        # The bytes are bulk's, what is owed comes from the unit.
+        written = tuple(replace(one, message=next(left)) for one in case.written)
+        cases.append(replace(case, written=written))
+    assert next(left, None) is None
+    for message in messages:
+        places.append((message.topic, message.partition, following[message.topic, message.partition]))
+        following[message.topic, message.partition] += 1
+    path = engine.directory / f"{name}.parquet"
+    write_records(path, messages, [offset for _, _, offset in places])
+    engine.open(name, Source((), parquet=str(path))).result()
+    ranges = tuple((topic, partition, 0, count - 1) for (topic, partition), count in following.items())
+    spec = f"{DECODERS}.{module_name(name)}"
+    output = read(engine.decode(Request(name, ranges, spec, 1, profile.deployment)).result(), 1)
+    judge, place = Judge(rules(name)), iter(places)
+    results = [judge.judge(case, [output.get(next(place), []) for _ in case.written]) for case in cases]
+    assert [finding for result in results for finding in result.findings] == []
+    assert {result.verdict for result in results} <= {Verdict.PASS, Verdict.INFORMATIONAL}

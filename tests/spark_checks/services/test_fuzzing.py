@@ -1,0 +1,163 @@
+"""What Spark does with garbage, and how it is tallied."""
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+
+from generators.model import Deployment, Message
+from generators.storage import codec
+from spark_checks.decoders import ticdc_canal_json as reference
+from spark_checks.services import fuzzing
+from spark_checks.services.engine import Decoder, DecoderError
+
+EXPECTED = "topic string, partition int, offset long, way string, state string, reason string, size long"
+CHANGES = "topic string, partition int, offset long, row int, kind string"
+
+
+def tallied(spark, state, *changes):
+    """The outcomes of one message of that state, at offset 5, and of the rows given as (offset, row, kind)."""
+    expected = spark.createDataFrame([("t", 0, 5, "flip", state, "why", 9)], EXPECTED)
+    rows = spark.createDataFrame([("t", 0, *change) for change in changes], CHANGES)
+    return {(one["outcome"], one["kinds"]): one for one in fuzzing.tally(expected, rows)}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("state", "changes", "outcome", "kinds"),
+    [
+        ("unreadable", [(5, 0, "CORRUPT")], "rejected", "CORRUPT"),
+        ("unreadable", [(5, 0, "ROW")], "accepted", "ROW"),
+        ("unreadable", [(5, 0, "CORRUPT"), (5, 1, "CORRUPT")], "accepted", "CORRUPT"),
+        ("unreadable", [(5, 0, "CORRUPT"), (5, 1, "ROW")], "accepted", "CORRUPT+ROW"),
+        ("unreadable", [], "lost", ""),
+        ("readable", [(5, 0, "CORRUPT")], "corrupt", "CORRUPT"),
+        ("readable", [(5, 0, "ROW"), (5, 1, "ROW")], "rows", "ROW"),
+        ("readable", [], "lost", ""),
+        ("readable", [(5, 0, "ROW"), (5, 0, "ROW")], "misnumbered", "ROW"),
+        ("readable", [(5, 1, "ROW")], "misnumbered", "ROW"),
+        ("readable", [(5, 0, "ROW"), (5, 2, "ROW")], "misnumbered", "ROW"),
+        ("unreadable", [(5, None, "CORRUPT")], "misnumbered", "CORRUPT"),
+        ("doubtful", [(5, 0, "CORRUPT")], "corrupt", "CORRUPT"),
+        ("doubtful", [(5, 0, "TOMBSTONE")], "rows", "TOMBSTONE"),
+        ("doubtful", [], "lost", ""),
+        ("readable", [(5, 0, "row")], "rows", "?"),
+    ],
+)
+def test_the_outcome_of_a_message(spark, state, changes, outcome, kinds):
+    found = tallied(spark, state, *changes)
+    assert list(found) == [(outcome, kinds)]
+    one = found[outcome, kinds]
+    assert (one["way"], one["state"], one["reason"]) == ("flip", state, "why")
+    assert (one["count"], one["size"], one["offset"]) == (1, 9, 5)
+
+
+@pytest.mark.spark
+def test_rows_at_a_place_that_no_message_has_are_foreign(spark):
+    found = tallied(spark, "readable", (5, 0, "ROW"), (6, 0, "ROW"), (None, 0, "ROW"))
+    assert {(outcome, one["count"]) for (outcome, _), one in found.items()} == {("rows", 1), ("foreign", 2)}
+
+
+@pytest.mark.spark
+def test_a_tally_names_its_smallest_message(spark):
+    expected = spark.createDataFrame([("t", n % 2, n, "flip", "readable", "", 100 - n) for n in range(10)], EXPECTED)
+    rows = spark.createDataFrame([("t", n % 2, n, 0, "ROW") for n in range(10)], CHANGES)
+    (one,) = fuzzing.tally(expected, rows)
+    assert (one["count"], one["size"], one["offset"]) == (10, 91, 9)
+
+
+def written(directory, values):
+    """A request for these values, each at the offset of its number."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from conformance.engines.base import write_records
+
+    numbers = list(range(len(values)))
+    write_records(directory / "records.parquet", [Message("t", 0, None, v) for v in values], numbers)
+    columns = {"topic": ["t"] * len(values), "way": [""] * len(values), "state": ["readable"] * len(values)}
+    table = pa.table(
+        {
+            "topic": columns["topic"],
+            "partition": pa.array([0] * len(values), pa.int32()),
+            "offset": pa.array(numbers, pa.int64()),
+            "way": columns["way"],
+            "state": columns["state"],
+            "reason": columns["way"],
+            "size": pa.array([len(v or b"") for v in values], pa.int64()),
+        }
+    )
+    pq.write_table(table, directory / "expected.parquet")
+    return {
+        "records": [str(directory / "records.parquet")],
+        "expected": [str(directory / "expected.parquet")],
+        "low": 0,
+        "high": len(values),
+        "decoder": "mine",
+        "deployment": codec.dump_deployment(Deployment()),
+    }
+
+
+def loader(decode, level=1):
+    return lambda _spec: Decoder("mine", {level: decode}, {})
+
+
+@pytest.mark.spark
+def test_every_column_is_computed_not_only_those_that_are_checked(spark, tmp_path):
+    def decode(records):
+        fails = F.when(F.col("offset") == 1, F.raise_error(F.lit("only here")))
+        return reference.decode(records).withColumn("sql", fails.cast("string"))
+
+    request = written(tmp_path, [b"{}", b"{}"])
+    assert fuzzing.handle(spark, {**request, "high": 0}, loader(decode))["tallies"][0]["count"] == 1
+    with pytest.raises(PySparkException, match="only here"):
+        fuzzing.handle(spark, request, loader(decode))
+
+
+@pytest.mark.spark
+def test_nothing_stays_behind(spark, tmp_path):
+    request = written(tmp_path, [b"{}"])
+    fuzzing.handle(spark, request, loader(reference.decode))
+    assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
+
+
+@pytest.mark.spark
+def test_a_decoder_without_level_one_or_its_columns_is_refused(spark, tmp_path):
+    request = written(tmp_path, [b"{}"])
+    with pytest.raises(DecoderError, match="no level-one function"):
+        fuzzing.handle(spark, request, loader(reference.decode, level=2))
+    with pytest.raises(DecoderError, match="does not return row, kind"):
+        fuzzing.handle(spark, request, loader(lambda records: records))
+
+
+def canal(text):
+    return b'{"id":0,"database":"d","table":"t","isDdl":false,"type":"INSERT","data":[{"a":"1"}],"old":null%b}' % text
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (canal(b""), "ROW"),
+        (canal(b',"x":' + b"[" * 900 + b"]" * 900), "ROW"),
+        # Jackson reads no more than 1,000 levels (StreamReadConstraints); Spark makes a corrupt record of its exception.
+        (canal(b',"x":' + b"[" * 1000 + b"]" * 1000), "CORRUPT"),
+        (canal(b',"x":' + b"[" * 100_000 + b"]" * 100_000), "CORRUPT"),
+        (canal(b',"x":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000), "CORRUPT"),
+        # The limit of 20,000,000 characters in a string is raised by the option maxStringLen.
+        (canal(b',"x":"' + b"x" * 25_000_000 + b'"'), "ROW"),
+        (canal(b',"sql":"' + b"x" * 25_000_000 + b'"'), "ROW"),
+        (canal(b',"x":"' + b"x" * 25_000_000), "CORRUPT"),
+        # Names may have 50,000 characters, numbers 1,000.
+        (canal(b',"' + b"x" * 60_000 + b'":1'), "CORRUPT"),
+        (canal(b',"x":1e400'), "ROW"),
+        # What closes the decoder's wrapping itself.
+        (canal(b"") + b",{}]}", "CORRUPT"),
+        (canal(b"") + b'],"m":[' + canal(b""), "CORRUPT"),
+        (canal(b"") + b',{"m":1}],"x":[' + canal(b""), "CORRUPT"),
+        (canal(b"") + b",{}", "CORRUPT"),
+    ],
+    ids=lambda value: str(value[-24:] if isinstance(value, bytes) else value),
+)
+def test_no_depth_and_no_length_raises(spark, tmp_path, value, kind):
+    (one,) = fuzzing.handle(spark, written(tmp_path, [value]), loader(reference.decode))["tallies"]
+    assert one["kinds"] == kind

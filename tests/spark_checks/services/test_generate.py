@@ -1,0 +1,83 @@
+"""Load published by Spark's executors: what one process would publish, and nothing gathered but counts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from conformance.brokers.embedded import free_ports
+from generators.bulk import orders
+from generators.bulk import traffic as load
+from generators.bulk.orders import LoadOptions
+from generators.model import Op
+from generators.publishing.kafka import run_topic
+from generators.wire_format import get
+from spark_checks.services import generate
+
+pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+
+FMT = get("debezium-json")
+OPTIONS = LoadOptions(((Op.INSERT, 1), (Op.DELETE, 1)), "hot", 1, 3, 0.1, 20)
+
+
+def request(bootstrap: str, topic: str, **more: Any) -> dict[str, Any]:
+    return {
+        "format": FMT.name,
+        "profile": FMT.profiles[0].name,
+        "seed": 5,
+        "options": orders.options_text(OPTIONS),
+        "partitions": 3,
+        "bootstrap": bootstrap,
+        "topic": topic,
+        "count": 1_001,
+        "executors": 2,
+        "rate": None,
+        "stamp": False,
+        "timeout_s": 20,
+        **more,
+    }
+
+
+def refused(_spec: str) -> Any:
+    raise AssertionError("no decoder is needed")
+
+
+def test_ranges_cover_every_unit_once(spark) -> None:
+    for count, parts in ((1_001, 2), (7, 3), (2, 4), (10**12 + 7, 5)):
+        found = sorted((row["start"], row["count"]) for row in generate.ranges(spark, count, parts).collect())
+        assert len(found) == parts
+        assert [start for start, _ in found] == [sum(size for _, size in found[:i]) for i in range(parts)]
+        assert sum(size for _, size in found) == count
+
+
+def test_executors_publish_what_one_process_would(spark, kafka) -> None:
+    with run_topic(kafka.bootstrap, 3) as topic:
+        answer = generate.handle(spark, request(kafka.bootstrap, topic), refused)
+        expected = list(load.messages(FMT, FMT.profiles[0], 5, 0, 1_001, options=OPTIONS))
+        # A DELETE is two messages here.
+        assert len(expected) > 1_001
+        assert (answer["sent"], answer["acknowledged"], answer["failed"]) == (len(expected), len(expected), 0)
+        assert 0 < answer["p50_ms"] <= answer["p99_ms"] <= answer["max_ms"] * 1.01
+        assert [one["count"] for one in answer["ranges"]] == [500, 501]
+        consumer = Consumer({"bootstrap.servers": kafka.bootstrap, "group.id": "test", "log_level": 0})
+        consumer.assign([TopicPartition(topic, partition, 0) for partition in range(3)])
+        found: Counter[Any] = Counter()
+        for _ in range(60):
+            for one in consumer.consume(1_000, timeout=0.5):
+                found[one.partition(), one.key(), one.value(), one.timestamp()[1]] += 1
+            if found.total() >= len(expected):
+                break
+        consumer.close()
+        assert found == Counter((one.partition, one.key, one.value, one.timestamp_ms) for one in expected)
+
+
+def test_a_broker_that_is_not_there_is_told_by_every_range(spark) -> None:
+    bootstrap = f"127.0.0.1:{free_ports(1)[0]}"
+    answer = generate.handle(spark, request(bootstrap, "t", timeout_s=1), refused)
+    assert (answer["sent"], answer["acknowledged"]) == (0, 0)
+    assert len(answer["stopped"]) == 2
+    assert all(re.search(f"no Kafka broker answers at {bootstrap}", text) for text in answer["stopped"])

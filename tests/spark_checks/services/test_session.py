@@ -1,0 +1,29 @@
+"""The session: what its JVM is started with."""
+
+from unittest.mock import MagicMock
+
+import pytest
+
+from conformance.brokers.archive import spark_classes, using
+from spark_checks.services.session import AVRO_LIMITS, session
+
+
+@pytest.mark.spark
+def test_its_jvm_gets_limits_and_the_archive_if_there_is_one(spark):
+    options = spark.sparkContext.getConf().get("spark.driver.extraJavaOptions")
+    assert AVRO_LIMITS in options
+    assert [option for option in using(spark_classes()) if f'"{option}"' not in options] == []
+    assert spark.sparkContext.getConf().get("spark.executor.extraJavaOptions").endswith(AVRO_LIMITS)
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_a_jvm_that_writes_an_archive_takes_none(monkeypatch, writes):
+    builder, asked = MagicMock(), {}
+    builder.appName.return_value.master.return_value = builder
+    builder.config.side_effect = lambda key, value: asked.update({key: value}) or builder
+    monkeypatch.setattr("spark_checks.services.session.SparkSession.builder", builder)
+    monkeypatch.setattr("spark_checks.services.session.using", lambda archive: ("-XX:SharedArchiveFile=/x y.jsa",))
+    own = "-XX:ArchiveClassesAtExit=/z.jsa" if writes else "-Xmn512m"
+    session(conf={"spark.driver.extraJavaOptions": own})
+    assert asked["spark.driver.extraJavaOptions"].endswith(own)
+    assert ('"-XX:SharedArchiveFile=/x y.jsa"' in asked["spark.driver.extraJavaOptions"]) is not writes

@@ -1,0 +1,255 @@
+"""Keyed tables kept from changes: order, repeats, keys, statements, waiting rows, watermarks; a query that dies and goes on."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from conformance.rules.streams import ORDERS
+from conformance.streams import reading as streams
+from conformance.streams.kept import Group, judge, read_state
+from generators.garbage.nemesis import named
+from generators.model import Column, Table
+from generators.sources.mysql import TYPES
+from generators.storage import codec
+from generators.wire_format import get
+from spark_checks.keepers import Keeper, Materialiser
+from spark_checks.services import streaming
+from spark_checks.services.engine import load
+
+CHANGES = (
+    "partition int, offset bigint, row int, kind string, op string, database string, table string, keys array<string>, "
+    "position string, commit_time timestamp, before map<string,string>, after map<string,string>, schema_version string, "
+    "sql string, error string"
+)
+START = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
+
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick(spark: SparkSession) -> Iterator[None]:
+    """The session under the settings of the check."""
+    old = {key: spark.conf.get(key, None) for key in streams.CONF}
+    for key, value in streams.CONF.items():
+        spark.conf.set(key, value)
+    yield
+    for key, held in old.items():
+        if held is None:
+            spark.conf.unset(key)
+        else:
+            spark.conf.set(key, held)
+
+
+def change(offset: int, position: int | str | None = None, **rest: Any) -> Row:
+    """A row change of table d.t with key id; `after` and `before` are dicts."""
+    op = "UPDATE" if "before" in rest and "after" in rest else "DELETE" if "before" in rest else "INSERT"
+    told = None if position is None else str(position)
+    at = START + dt.timedelta(seconds=offset)
+    base: Row = {"partition": 0, "offset": offset, "row": 0, "kind": "ROW", "op": op, "database": "d", "table": "t"}
+    return {**base, "keys": ["id"], "position": told, "commit_time": at, **rest}
+
+
+def frame(spark: SparkSession, rows: list[Row]) -> DataFrame:
+    names = [part.split()[0] for part in CHANGES.split(", ")]
+    # Or every branch of the merge would start Python workers of its own.
+    return spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows], CHANGES).localCheckpoint()
+
+
+def kept(
+    spark: SparkSession, path: Path, fmt: str, *batches: list[Row], tables: tuple[Table, ...] = (), first: int = 0
+) -> list[Row]:
+    """Every row of the state after the batches, of which the first has this number."""
+    keeper = Keeper(spark, str(path), Materialiser(ORDERS[fmt], tables))
+    for number, batch in enumerate(batches, first):
+        keeper.add(frame(spark, batch), number)
+    return [row.asDict() for row in keeper.before(first + len(batches)).collect()]
+
+
+def there(state: list[Row]) -> dict[str, dict[str, str]]:
+    """The rows by their key."""
+    rows = [row for row in state if row["part"] == "row" and not row["deleted"]]
+    found = {row["key"][0]: row["image"] for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def test_the_newer_position_wins_whatever_arrives_last(spark: SparkSession, tmp_path: Path) -> None:
+    one = change(0, 9, after={"id": "1", "v": "first"})
+    two = change(1, 10, before={"id": "1", "v": "first"}, after={"id": "1", "v": "second"})
+    gone = change(2, 11, before={"id": "2"})
+    state = kept(
+        spark,
+        tmp_path,
+        "ticdc-canal-json",
+        [one, two, change(3, 8, after={"id": "2", "v": "x"}), gone],
+        [{**one, "offset": 4}, {**change(5, 8, after={"id": "2", "v": "x"})}],
+    )
+    assert there(state) == {"1": {"id": "1", "v": "second"}}
+    assert [(row["key"], row["deleted"]) for row in state if row["part"] == "row" and row["deleted"]] == [(["2"], True)]
+    assert [(row["partition"], row["count"], row["offset"]) for row in state if row["part"] == "seen"] == [(0, 6, 5)]
+
+
+def test_of_one_commit_of_tidb_the_delete_is_the_older(spark: SparkSession, tmp_path: Path) -> None:
+    moved = [change(0, 10, after={"id": "1", "v": "new"}), change(1, 10, before={"id": "1", "v": "old"})]
+    assert there(kept(spark, tmp_path, "ticdc-canal-json", moved)) == {"1": {"id": "1", "v": "new"}}
+
+
+def test_an_update_of_the_key_moves_the_row(spark: SparkSession, tmp_path: Path) -> None:
+    made = change(0, after={"id": "1", "v": "x"})
+    moved = change(1, before={"id": "1"}, after={"id": "2", "v": "x"})
+    assert there(kept(spark, tmp_path, "alibaba-canal-json", [made], [moved])) == {"2": {"id": "2", "v": "x"}}
+
+
+def test_file_names_count_before_offsets_and_as_numbers(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [
+        change(0, "mysql-bin.000010:4:0", after={"id": "1", "v": "newest"}),
+        change(1, "mysql-bin.000009:800:1", after={"id": "1", "v": "newer"}),
+        change(2, "mysql-bin.000009:800:0", after={"id": "1", "v": "old"}),
+    ]
+    assert there(kept(spark, tmp_path / "a", "debezium-json", rows))["1"]["v"] == "newest"
+    rows = [change(0, "4@10", after={"id": "1", "v": "newest"}), change(1, "800@9", after={"id": "1", "v": "old"})]
+    assert there(kept(spark, tmp_path / "b", "tencent-dts-json", rows))["1"]["v"] == "newest"
+
+
+def test_an_unsent_value_is_that_of_the_row_before(spark: SparkSession, tmp_path: Path) -> None:
+    unsent = "__debezium_unavailable_value"
+    state = kept(
+        spark,
+        tmp_path,
+        "debezium-json",
+        [change(0, 5, after={"id": "1", "long": "text", "v": None})],
+        [change(1, 7, before={}, after={"id": "1", "long": unsent, "v": "2"})],
+        [change(2, 6, before={}, after={"id": "1", "long": unsent, "v": "late"})],
+    )
+    assert there(state) == {"1": {"id": "1", "long": "text", "v": "2"}}
+
+
+def test_statements_reach_rows_older_than_they_are(spark: SparkSession, tmp_path: Path) -> None:
+    def ddl(offset: int, position: int, sql: str, table: str | None = "t") -> Row:
+        return {**change(offset, position), "kind": "DDL", "op": None, "sql": sql, "table": table, "keys": None}
+
+    state = kept(
+        spark,
+        tmp_path,
+        "ticdc-canal-json",
+        [change(0, 1, after={"id": "1", "c": "x"}), change(1, 5, after={"id": "2", "c": "x"})],
+        [
+            ddl(2, 3, "/* by hand */ truncate `d`.`t`"),
+            ddl(3, 6, "ALTER TABLE `t` DROP COLUMN `c`"),
+            ddl(4, 9, "DROP TABLE IF EXISTS other", "other"),
+            change(5, 7, after={"id": "3", "c": "again"}),
+            change(6, 8, after={"id": "1"}, table="other"),
+        ],
+        [{**change(7, 2, after={"id": "4"})}, {**change(8, 4, after={"id": "5", "c": "late"})}],
+    )
+    assert there(state) == {"2": {"id": "2"}, "3": {"id": "3", "c": "again"}, "5": {"id": "5"}}
+
+
+def test_the_table_of_a_statement_is_in_its_text_where_the_message_does_not_tell(spark: SparkSession, tmp_path: Path) -> None:
+    sql = {**change(1, "9@1"), "kind": "DDL", "op": None, "sql": "TRUNCATE TABLE `d`.`t`", "table": None, "keys": None}
+    assert there(kept(spark, tmp_path, "tencent-dts-json", [change(0, "4@1", after={"id": "1"}), sql])) == {}
+
+
+def test_rows_wait_for_their_schema(spark: SparkSession, tmp_path: Path) -> None:
+    early = {**change(0, 5, after={"k": "1", "v": "x"}), "keys": None, "schema_version": "77"}
+    schema = {**change(0, 0), "partition": 1, "kind": "BOOTSTRAP", "op": None, "keys": ["k"], "schema_version": "77"}
+    other = {**schema, "offset": 1, "schema_version": "78", "keys": ["v"]}
+    waiting = kept(spark, tmp_path, "ticdc-simple-json", [early], [other])
+    assert there(waiting) == {}
+    assert [row["image"] for row in waiting if row["part"] == "pending"] == [{"k": "1", "v": "x"}]
+    state = kept(spark, tmp_path, "ticdc-simple-json", [schema], first=2)
+    assert there(state) == {"1": {"k": "1", "v": "x"}}
+    assert not [row for row in state if row["part"] == "pending"]
+
+
+def test_tombstones_end_at_the_watermark_and_late_rows_stay_out(spark: SparkSession, tmp_path: Path) -> None:
+    def mark(offset: int, position: int) -> Row:
+        return {**change(offset, position), "kind": "WATERMARK", "op": None, "keys": None}
+
+    made, gone = change(0, 5, after={"id": "1"}), change(1, 6, before={"id": "1"})
+    state = kept(
+        spark,
+        tmp_path,
+        "ticdc-canal-json",
+        [made, gone, mark(2, 7), mark(3, 4)],
+        [mark(4, 6), {**made, "offset": 5}, change(6, 7, after={"id": "2"})],
+    )
+    assert there(state) == {"2": {"id": "2"}}
+    assert not [row for row in state if row["part"] == "row" and row["deleted"]]
+    assert [row["version"] for row in state if row["part"] == "watermark"] == [[7]]
+
+
+def test_tables_tell_the_keys_that_messages_do_not(spark: SparkSession, tmp_path: Path) -> None:
+    table = Table("d", "t", (Column("k", TYPES["int"]), Column("id", TYPES["int"])), ("k",))
+    rows = [{**change(n, f"bin.1:{n}", after={"k": "1", "id": str(n)}), "keys": None} for n in range(2)]
+    assert there(kept(spark, tmp_path, "cloudcanal-debezium", rows, tables=(table,))) == {"1": {"k": "1", "id": "1"}}
+
+
+def test_a_batch_that_is_run_again_gives_the_same_state_and_old_states_go(spark: SparkSession, tmp_path: Path) -> None:
+    keeper = Keeper(spark, str(tmp_path), Materialiser(ORDERS["ticdc-canal-json"]))
+    batches = [frame(spark, [change(n, n, after={"id": str(n % 2), "v": str(n)})]) for n in range(4)]
+    for number, batch in enumerate(batches):
+        keeper.add(batch, number)
+    before = sorted(map(str, keeper.before(4).collect()))
+    keeper.add(batches[3], 3)
+    assert sorted(map(str, keeper.before(4).collect())) == before
+    assert keeper.ids() == [1, 2, 3]
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
+    """A group of streams in files, and the request to read it."""
+
+    def make(name: str, profile: str, nemesis: str) -> tuple[Group, dict[str, Any]]:
+        fmt = get(name)
+        (group,) = streams.groups(fmt, (fmt.profile(profile),), named(nemesis), 1)
+        streams.write_stages(group, tmp_path / "records")
+        request = {
+            "source": {"files": str(tmp_path / "records")},
+            "format": name,
+            "decoder": streams.decoder_of(fmt, None),
+            "deployment": codec.dump_deployment(group.deployment),
+            "tables": [codec.dump_table(stream.story.table) for stream in group.streams],
+            "directory": str(tmp_path / "tables"),
+            "makers": ["reference", "batch-lost-on-restart"],
+        }
+        return group, request
+
+    return make
+
+
+def test_a_query_that_ends_after_a_state_goes_on_from_its_checkpoint(
+    spark: SparkSession, tmp_path: Path, asked: Callable[..., tuple[Group, dict[str, Any]]]
+) -> None:
+    group, request = asked("ticdc-canal-json", "v7.1.6+extension", "all")
+    hold = {"batch": 1, "at": "after", "how": "fail"}
+    with pytest.raises(Exception, match="stopped on purpose after batch 1"):
+        streaming.handle(spark, {**request, "hold": hold}, load)
+    assert streaming.handle(spark, request, load)["batches"] == 3
+    assert [outcome.wrong for outcome in judge(group, read_state(tmp_path / "tables" / "reference"), "restart")] == [[]]
+    (liar,) = judge(group, read_state(tmp_path / "tables" / "batch-lost-on-restart"), "restart")
+    assert liar.broken["ticdc-canal-json/stream/restart"] > 0
+
+
+def test_a_level_three_of_ones_own_is_judged_by_its_rows(
+    spark: SparkSession, tmp_path: Path, asked: Callable[..., tuple[Group, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group, request = asked("ticdc-canal-json", "v7.1.6+extension", "none")
+    own = ModuleType("own_tables")
+    ours = sys.modules["spark_checks.decoders.ticdc_canal_json"]
+    monkeypatch.setattr(own, "decode", ours.decode, raising=False)
+    monkeypatch.setattr(own, "materialise", streaming.materialise, raising=False)
+    monkeypatch.setattr(own, "materialised", streaming.materialised, raising=False)
+    monkeypatch.setitem(sys.modules, "own_tables", own)
+    streaming.handle(spark, {**request, "decoder": "own_tables"}, load)
+    state = read_state(tmp_path / "tables" / "reference")
+    assert state.rows_alone
+    assert [outcome.wrong for outcome in judge(group, state)] == [[]]

@@ -1,0 +1,54 @@
+from types import SimpleNamespace
+
+import pytest
+
+from conformance.load._producer import place_hash
+from spark_checks.services import sustained
+
+
+def test_without_a_query_there_is_nothing_to_tell_and_stopping_does_nothing():
+    for what in ("status", "sample"):
+        with pytest.raises(RuntimeError, match="no query runs"):
+            sustained.handle(None, {"do": what, "out": ""}, None)
+    assert sustained.handle(None, {"do": "stop"}, None) == {}
+    with pytest.raises(RuntimeError, match="unknown request 'go'"):
+        sustained.handle(None, {"do": "go"}, None)
+
+
+def test_offsets_of_the_topic_are_read_from_the_source_whatever_else_it_tells():
+    assert sustained._offsets('{"cdc":{"0":5,"1":7},"other":{"0":1}}', "cdc") == {"0": 5, "1": 7}
+    assert sustained._offsets(None, "cdc") == sustained._offsets('{"other":{"0":1}}', "cdc") == {}
+
+
+def test_a_failure_is_told_without_its_stack():
+    assert sustained._told(ValueError("no\n\n\tat org.Class\nbecause\n" + "x\n" * 50)).splitlines()[:3] == ["no", "because", "x"]
+
+
+@pytest.mark.spark
+def test_the_sum_of_places_is_the_producers(spark):
+    places = [(0, 0), (1, 0), (2, 3), (1, 123_456_789), (7, 3_000_000_000)]
+    frame = spark.createDataFrame(places, "partition int, offset long")
+    found = frame.selectExpr(f"{sustained.PLACE_HASH} AS h").toArrow().column("h").to_pylist()
+    assert found == [place_hash(*place) for place in places]
+
+
+@pytest.mark.spark
+def test_what_is_observed_counts_messages_by_their_first_row_and_samples_whole_rows(spark):
+    rows = [(0, 8, 0, "ROW", {"a": "1"}), (0, 8, 1, "ROW", None), (0, 9, 0, "CORRUPT", None), (1, 12, 0, "ROW", {"b": None})]
+    frame = spark.createDataFrame(rows, "partition int, offset long, row int, kind string, after map<string,string>")
+    found = frame.agg(*sustained.metrics(frame, 4)).collect()[0]
+    assert (found["rows"], found["messages"], found["ROW"], found["CORRUPT"], found["DDL"]) == (4, 3, 3, 1, 0)
+    assert found["places"] == sum(place_hash(*place) for place in ((0, 8), (0, 9), (1, 12)))
+    assert sorted((row.offset, row.row) for row in found["sample"]) == [(8, 0), (8, 1), (12, 0)]
+
+
+def test_the_sample_is_bounded(monkeypatch):
+    held = []
+    rows = SimpleNamespace(size=lambda: len(held), add=held.append)
+    query = object.__new__(sustained._Query)
+    query._rows, query._until, query._full = rows, {}, False
+    monkeypatch.setattr(sustained, "LARGEST_SAMPLE", 5)
+    query._keep([1, 2, 3], {"0": 10})
+    query._keep([4, 5, 6], {"0": 20})
+    query._keep([7], {"0": 30})
+    assert (held, query._until) == ([1, 2, 3], {"0": 10})
