@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
+from conformance.rules.sources import fact
 from generators.errors import UnknownName
 from generators.wire_format import FORMATS, module_name
 
@@ -136,12 +137,14 @@ def _any(globs: Iterable[str], text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A source: `where` is a document or a repository with path and version, `section` the place in it."""
+    """A source: `where` is a fact of the catalogue, `page#name` (conformance.rules.sources)."""
 
     where: str
     section: str = ""
 
     def __str__(self) -> str:
+        if "#" in self.where and not self.section and "/" not in self.where:
+            return "; ".join(one.text for one in fact(self.where).evidence)
         return f"{self.where}, {self.section}" if self.section else self.where
 
 
@@ -172,36 +175,32 @@ def rules(fmt: str) -> tuple[Rule, ...]:
 
 
 def laws(fmt: str) -> tuple[Rule, ...]:
-    """The decoding laws that every format has (DESIGN 3.6)."""
-    design = (Citation("DESIGN", "3.6 Laws"),)
-    return (
-        Rule(
-            f"{fmt}/law/batch-independence",
-            "A message decodes alike alone, in any batch and in any partitioning.",
-            Obligation.MUST,
-            Provenance.ASSUMED,
-            design,
-            Effect.UNSTABLE_RESULT,
-            law="batch",
-        ),
-        Rule(
-            f"{fmt}/law/environment-independence",
-            "A message decodes alike under other session time zones, ANSI modes, case sensitivity and shuffle partitions.",
-            Obligation.MUST,
-            Provenance.ASSUMED,
-            design,
-            Effect.UNSTABLE_RESULT,
-            law="environment",
-        ),
-        Rule(
-            f"{fmt}/law/returns",
-            "Decoding ends for every message: it raises for none, and keeps within its time limit.",
-            Obligation.MUST,
-            Provenance.ASSUMED,
-            (Citation("DESIGN", "3.3 and 10: an unreadable message is a CORRUPT row, never an exception that stops the batch"),),
-            Effect.STOPPED_PIPELINE,
-            law="returns",
-        ),
+    """The decoding laws that every format has."""
+    return tuple(
+        Rule(f"{fmt}/law/{name}", statement, Obligation.MUST, Provenance.ASSUMED, (Citation(cited),), effect, law=law)
+        for name, law, effect, cited, statement in (
+            (
+                "batch-independence",
+                "batch",
+                Effect.UNSTABLE_RESULT,
+                "harness#batch-independence",
+                "A message decodes alike alone, in any batch and in any partitioning.",
+            ),
+            (
+                "environment-independence",
+                "environment",
+                Effect.UNSTABLE_RESULT,
+                "harness#environment-independence",
+                "A message decodes alike under other session time zones, ANSI modes, case sensitivity and shuffle partitions.",
+            ),
+            (
+                "returns",
+                "returns",
+                Effect.STOPPED_PIPELINE,
+                "harness#corrupt-not-raise",
+                "Decoding ends for every message: it raises for none, and keeps within its time limit.",
+            ),
+        )
     )
 
 

@@ -24,29 +24,29 @@ class FaultWords:
 
     malformed: tuple[str, ...]
     rejected: str
-    source: tuple[str, str]
+    source: str
     dubious: tuple[str, ...]
     doubtful: str
-    leaves: tuple[str, str]
+    leaves: str
 
 
 _FAULTS: Final = {
     "json": FaultWords(
         MALFORMED,
         "A truncated document, another container than an object, content after it, an empty value: one CORRUPT row.",
-        (RFC8259, "2"),
+        "standards#json-document",
         DUBIOUS,
         "Duplicate keys, a BOM, invalid UTF-8, lone surrogates, raw control characters are read or refused, never lost.",
-        (RFC8259, "4, 7, 8.1"),
+        "standards#json-doubtful",
     ),
     "avro": FaultWords(
         (*MALFORMED, "foreign-framing", "foreign-schema", "wrong-branch", "huge-length"),
         "A truncated record, bytes before or after it, another schema's record, a branch or symbol that the schema has not, a "
         "length that the value cannot hold, an empty value: one CORRUPT row.",
-        (AVRO, "Binary encoding"),
+        "standards#avro-datum",
         ("invalid-utf-8", "overlong-number"),
         "A string that is no UTF-8 and a number longer than it need be are read or refused, never lost.",
-        (AVRO, "Binary encoding: strings are UTF-8, numbers variable-length zig-zag"),
+        "standards#avro-numbers",
     ),
 }
 
@@ -67,16 +67,16 @@ class Book:
         statement: str,
         effect: Effect,
         selector: Selector,
-        *citations: tuple[str, str],
+        *citations: str | tuple[str, str],
         obligation: Obligation = MUST,
         provenance: Provenance | None = None,
     ) -> Rule:
-        """The rule `<format>/<name>`; a citation is (document or repository path, section)."""
-        cited = tuple(Citation(where, section) for where, section in citations)
+        """The rule `<format>/<name>`; a citation is a fact of the catalogue, `page#name` (conformance.rules.sources)."""
+        cited = tuple(Citation(one) if isinstance(one, str) else Citation(*one) for one in citations)
         return Rule(f"{self.format}/{name}", statement, obligation, provenance or self.provenance, cited, effect, selector)
 
     def faults(self, container: str = "json") -> tuple[Rule, ...]:
-        """What is owed for messages that are none of this format, which no vendor's document says (DESIGN 3.6)."""
+        """What is owed for messages that are none of this format, which no vendor's document says."""
         words = _FAULTS[container]
         return (
             self.rule(
@@ -85,7 +85,7 @@ class Book:
                 Effect.SILENT_CORRUPTION,
                 Selector(aspects=(Aspect.ACCEPTED,), tags=tuple(f"fault:{name}" for name in words.malformed)),
                 words.source,
-                ("DESIGN", "3.6 Faults"),
+                "harness#malformed",
                 provenance=ASSUMED,
             ),
             self.rule(
@@ -93,7 +93,7 @@ class Book:
                 "A message of the table with a cell that does not fit its column's type is one CORRUPT row.",
                 Effect.SILENT_CORRUPTION,
                 Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:cell-*",)),
-                ("DESIGN", "3.4"),
+                "harness#cell-fits-type",
                 provenance=ASSUMED,
             ),
             self.rule(
@@ -118,7 +118,7 @@ class Book:
             "Every readable message gives its changes with their kind; every unreadable one exactly one CORRUPT row.",
             Effect.SILENT_CORRUPTION,
             Selector(fields=("change",)),
-            ("DESIGN", "3.3"),
+            "harness#every-offset",
             provenance=ASSUMED,
         )
 
