@@ -318,7 +318,7 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None) -> None:
     """
     from conformance.engines.child import ChildEngine, needed
     from conformance.reports.console import console
-    from conformance.running import selftest as own
+    from conformance.selftest import checks as own
 
     names = known(formats)
     with Progress() as note, ChildEngine(packages=needed(names)) as engine:

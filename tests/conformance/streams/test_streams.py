@@ -18,7 +18,7 @@ from conformance.commands.cli import cli
 from conformance.engines.base import ChildDied
 from conformance.engines.child import ChildEngine
 from conformance.rules.streams import ORDERS, rules
-from conformance.running import selftest
+from conformance.selftest import checks as selftest
 from conformance.streams import kept
 from conformance.streams import reading as streams
 from conformance.streams.kept import Group, Kept, Outcome, expected, judge

@@ -4,11 +4,11 @@ from decimal import Decimal
 
 import pytest
 
-from conformance.judging.alter import alter
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Site
 from conformance.judging.output import OutputRow
 from conformance.rules.base import Aspect
+from conformance.selftest.alter import alter
 
 ROW = OutputRow(0, "ROW", "UPDATE", {"table": "t", "keys": ["id"]}, {"a": None}, {"a": "x"})
 

@@ -20,7 +20,6 @@ from conformance.cases.catalogue import BUDGETS, Call, calls
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Request, lay_out, to_ranges
 from conformance.engines.child import ChildEngine
 from conformance.engines.specs import LIAR
-from conformance.judging.alter import alter
 from conformance.judging.judge import BAD, CaseResult, Judge, Verdict
 from conformance.judging.output import Place, read
 from conformance.judging.results import FormatResult
@@ -28,6 +27,7 @@ from conformance.rules.base import Obligation, rules
 from conformance.running import laws
 from conformance.running.prepared import Prepared, Settings, sample
 from conformance.running.run import Evidence, finish, isolate, prepare
+from conformance.selftest.alter import alter
 from conformance.streams import reading as streams
 from conformance.streams.kept import RESTART, judge
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
