@@ -426,11 +426,21 @@ class Scenario:
         return replace(self, tags=self.tags | set(tags))
 
 
+class Origin(enum.StrEnum):
+    """Where a case comes from: FAULT is a named case that is spoiled, FOREIGN a message of another table in a level-two call."""
+
+    NAMED = "named"
+    DRAWN = "drawn"
+    FAULT = "fault"
+    FOREIGN = "foreign"
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """A scenario as one profile of one format wrote it: what is published, what is owed, under an id that never changes.
 
-    `id` is `<format>/<profile>/<scenario>`. `tables` are the tables that its rows belong to.
+    `id` is `<format>/<profile>/<scenario>`. `tables` are the tables that its rows belong to. `scenario` is the scenario's name,
+    `fault` the name of what spoils it, "" for nothing.
     """
 
     id: str
@@ -441,3 +451,6 @@ class Case:
     tables: tuple[Table, ...]
     written: tuple[Written, ...]
     tags: frozenset[str] = frozenset()
+    origin: Origin = field(default=Origin.NAMED, compare=False)
+    scenario: str = field(default="", compare=False)
+    fault: str = field(default="", compare=False)

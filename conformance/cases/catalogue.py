@@ -11,14 +11,14 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.errors import NothingSelected, UnknownName
 from generators.garbage import faults
-from generators.model import Case, Deployment, Kind, Message, Row, Scenario, Table
+from generators.model import Case, Deployment, Kind, Message, Origin, Scenario, Table, Written
 from generators.sources import boundaries
 from generators.sources import registry as sources
 from generators.wire_format import Format, Profile
@@ -91,28 +91,21 @@ def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
     compression = profile.deployment.compression
     found = faults.applicable(fmt.faults, compression)
     for fault, scenario in faults.fault_scenarios(profile.database, profile.source, found):
-        cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
+        cases.append(_faulty(as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name))
     for fault in found:
         if fault.obligation == faults.MUST:
-            base = _row_fault(fault.name, fault.tag, profile.source)
-            cases.append(_faulty(as_case(fmt, profile, base), lambda w, f=fault: faults.apply(w, f)))  # type: ignore[misc]
+            base = faults.unreadable_row(fault, profile.source)
+            cases.append(_faulty(as_case(fmt, profile, base), partial(faults.apply, fault=fault), fault.name))
     if compression == "none":
         for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile), profile.source):
-            cases.append(_faulty(as_case(fmt, profile, scenario), lambda w, f=cell: faults.cell_fault(w, f)))  # type: ignore[misc]
+            cases.append(_faulty(as_case(fmt, profile, scenario), partial(faults.cell_fault, fault=cell), cell.name))
     return tuple(case for case in cases if case.written)
 
 
-def _row_fault(name: str, tag: str, source: str) -> Scenario:
-    """The row of the pool that an unreadable message would have carried at level two."""
-    row: Row = {"a": 1, "b": "x", "c": None}
-    change = boundaries.insert(boundaries.keyless(source), row)
-    return boundaries.scenario(f"fault/rows/{name}", change, level=2, tags=boundaries.BOUNDARY | {f"fault:{tag}"})
-
-
-def _faulty(case: Case, apply: Callable[[Any], Any]) -> Case:
+def _faulty(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
     """The case with its row messages spoiled; what else a writer sends (schemas, tombstones) stays."""
     written = (apply(one) if any(c.kind is Kind.ROW for c in one.changes) else one for one in case.written)
-    return replace(case, written=tuple(written))
+    return replace(case, written=tuple(written), origin=Origin.FAULT, fault=name)
 
 
 def named_cases(fmt: Format[Any], selected: Sequence[Profile]) -> Iterator[Case]:
@@ -173,10 +166,11 @@ def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], count: int, seed:
 
 def find_scenario(fmt: Format[Any], selected: Sequence[Profile], case: Case, count: int, seed: int) -> Scenario | None:
     """The scenario that a case was written from: a named one, or one drawn from the seed; None for faults."""
-    name = case.id.removeprefix(f"{fmt.name}/{case.profile}/")
-    if name.startswith("drawn/"):
-        return next((s for s, _ in drawn_scenarios(fmt, tuple(selected), count, seed) if s.name == name), None)
-    return next((s for s in boundary_scenarios(fmt, fmt.profile(case.profile)) if s.name == name), None)
+    if case.origin is Origin.DRAWN:
+        return next((s for s, _ in drawn_scenarios(fmt, tuple(selected), count, seed) if s.name == case.scenario), None)
+    if case.origin is Origin.NAMED:
+        return next((s for s in boundary_scenarios(fmt, fmt.profile(case.profile)) if s.name == case.scenario), None)
+    return None
 
 
 @cache
@@ -234,6 +228,6 @@ def _foreign(call: Call, others: Sequence[Call], seed: int) -> tuple[Message, ..
         for other in others
         if other.level == 2 and (other.deployment, other.source) == (call.deployment, call.source) and other.table != call.table
         for case in other.cases
-        if "fault" not in case.id
+        if case.origin is not Origin.FAULT
     ]
     return tuple(random.Random(f"{seed}/{call.name}").sample(found, min(FOREIGN, len(found))))

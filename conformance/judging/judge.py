@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Final
 
 from conformance.judging.compare import Typed, null_is_fine, same_text, same_value
 from conformance.judging.output import ENVELOPE, OutputRow
@@ -44,7 +44,10 @@ class HarnessFault(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One mismatch: the rule that it breaks, where, and what stood there. `message` and `row` are ordinals within the case."""
+    """One mismatch: the rule that it breaks, where, and what stood there. `message` and `row` are ordinals within the case.
+
+    `path` names the place for people; `side` is before or after for an image and its cells, `column` the cell's.
+    """
 
     case: str
     rule: str
@@ -54,6 +57,8 @@ class Finding:
     path: str
     expected: str
     actual: str
+    side: str = ""
+    column: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,8 @@ class Site:
     side: str = ""
 
 
+CELL: Final = frozenset({Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE})
+"""What is compared of a column of an image."""
 SITES = 3
 """Sites remembered per rule."""
 CASES = 150
@@ -244,8 +251,9 @@ class _Reader:
         self.count(rule, aspect, at, name, side)
         if not fine:
             self.judge.broken[rule.id] += 1
-            found = Finding(self.case.id, rule.id, at[0], at[1], aspect, path, _show(expected, 500), _show(actual, 500))
-            self.findings.append(found)
+            column = name if aspect in CELL else None
+            shown = _show(expected, 500), _show(actual, 500)
+            self.findings.append(Finding(self.case.id, rule.id, *at, aspect, path, *shown, side, column))
         return fine
 
     def count(self, rule: Rule, aspect: Aspect, at: tuple[int, int], name: str, side: str) -> None:

@@ -12,6 +12,7 @@ from conformance.judging.judge import Verdict
 from conformance.judging.known import EVERY, VERSION, Entry, EntryResult, Expectations, Record, breach, entry_of
 from conformance.judging.results import RunResult
 from conformance.rules.base import Obligation
+from generators.model import Origin
 from generators.wire_format import get
 
 
@@ -36,15 +37,15 @@ def updated(result: RunResult) -> Update:
         by_id = {r.rule.id: r.rule for r in fmt.rules}
         judged = list(fmt.by_profile())
         whole = len(judged) == len(get(fmt.format).profiles)
-        found: dict[tuple[str, Verdict], dict[str, list[str]]] = {}
+        found: dict[tuple[str, Verdict], dict[str, list[Origin]]] = {}
         for case in fmt.cases:
             for finding in case.findings:
                 rule = by_id[finding.rule]
                 if rule.id not in case.known and rule.obligation in binding:
                     key = rule.id, breach(rule, finding, case.verdict)
-                    found.setdefault(key, {}).setdefault(case.case.profile, []).append(case.case.id)
+                    found.setdefault(key, {}).setdefault(case.case.profile, []).append(case.case.origin)
         for (rule_id, verdict), cases in sorted(found.items()):
-            drawn = {profile for profile, ids in cases.items() if all("/drawn/" in case for case in ids)}
+            drawn = {profile for profile, origins in cases.items() if set(origins) == {Origin.DRAWN}}
             for only in (False, True):
                 some = [profile for profile in judged if profile in cases and (profile in drawn) is only]
                 if some:

@@ -6,9 +6,7 @@ it; that it is smaller is: `measure` of a scenario, by which each candidate is b
 
 from __future__ import annotations
 
-import ast
 import itertools
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +23,7 @@ from generators.model import (
     Event,
     Kind,
     Op,
+    Origin,
     Row,
     RowChange,
     RowImages,
@@ -35,14 +34,12 @@ from generators.model import (
     Value,
     Written,
 )
-from generators.sources import boundaries
 from generators.sources import registry as sources
 from generators.wire_format import Format, Profile
 
 Measure = tuple[int, int, int, int, int]
 """Events, rows, columns, bytes or letters of names, and the weight of all values and ops; compared in this order."""
 
-_CELL: Final = re.compile(r"(?:before|after)\[(?P<name>.*)\]", re.DOTALL)
 _ROWS: Final = 12
 """Rows of an event that are tried alone, at most."""
 _OPS: Final = (Op.INSERT, Op.DELETE, Op.UPDATE)
@@ -86,8 +83,7 @@ class Recipe:
 
 def hint(finding: Finding, case: Case) -> Hint:
     """What a finding of a case tells."""
-    cell = _CELL.fullmatch(finding.path)
-    column = ast.literal_eval(cell["name"]) if cell else None
+    column = finding.column
     known = any(column == c.name for table in case.tables for c in table.columns)
     if finding.message >= len(case.written):
         return Hint(column=column if known else None)
@@ -97,21 +93,18 @@ def hint(finding: Finding, case: Case) -> Hint:
 
 
 def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, Recipe] | None:
-    """The scenario that the case of a fault spoils, and how; None when the id names no fault of the catalogue."""
-    parts = case.id.removeprefix(f"{fmt.name}/{profile.name}/").split("/")
-    if parts[0] != "fault":
+    """The scenario that the case of a fault spoils, and how; None when the case has no fault of the catalogue."""
+    if case.origin is not Origin.FAULT:
         return None
     for fault in faults.applicable(fmt.faults, profile.deployment.compression):
-        if fault.name == parts[-1] or fault.name in parts[1:-1]:
+        if fault.name == case.fault:
             whole = Recipe(fmt, profile, partial(faults.apply, fault=fault))
-            if parts[1] == "rows":
-                row: Row = {"a": 1, "b": "x", "c": None}
-                event = boundaries.insert(boundaries.keyless(profile.source), row)
-                return boundaries.scenario("/".join(parts), event, level=2, tags=case.tags), whole
-            told = faults.fault_scenarios(profile.database, profile.source, (fault,))
-            return next(((scenario, whole) for _, scenario in told if scenario.name == "/".join(parts)), None)
+            if case.level == 2:
+                return faults.unreadable_row(fault, profile.source), whole
+            scenarios = faults.fault_scenarios(profile.database, profile.source, (fault,))
+            return next(((scenario, whole) for _, scenario in scenarios if scenario.name == case.scenario), None)
     for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile), profile.source):
-        if scenario.name == "/".join(parts):
+        if scenario.name == case.scenario:
             return scenario, Recipe(fmt, profile, partial(faults.cell_fault, fault=cell))
     return None
 

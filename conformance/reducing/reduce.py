@@ -29,7 +29,7 @@ from conformance.reducing.candidates import Measure, Recipe, apart, candidates, 
 from conformance.rules.base import rules
 from generators.drawing.cases import tables_of
 from generators.errors import HarnessError, UsageError
-from generators.model import Case, Deployment, Message, Scenario, Table
+from generators.model import Case, Deployment, Message, Origin, Scenario, Table
 from generators.wire_format import Format
 
 RETURNS: Final = "returns"
@@ -162,7 +162,7 @@ def _enough(what: str, note: Callable[[str], None]) -> Iterator[None]:
 def _track(fmt: Format[Any], failure: Failure, scenario_of: Callable[[Case], Scenario | None]) -> Track | None:
     """The failure, ready to be reduced; None when there is nothing to write smaller."""
     case, law = failure.result.case, failure.rule.law
-    if "#" in failure.finding.case or law not in ("", RETURNS) or failure.result.verdict is Verdict.TIMEOUT:
+    if case.origin is Origin.FOREIGN or law not in ("", RETURNS) or failure.result.verdict is Verdict.TIMEOUT:
         return None
     profile = fmt.profile(case.profile)
     scenario = scenario_of(case)

@@ -121,7 +121,7 @@ def wire_of(found: Failure, limit: int) -> Wire:
     finding = found.finding
     value = found.result.case.written[finding.message].message.value
     about = {Aspect.ACCEPTED: MALFORMED, Aspect.CORRUPT: WHOLE}.get(finding.aspect, finding.path)
-    return wire(value, about, finding.row, finding.expected, limit)
+    return wire(value, about, finding.row, finding.expected, limit, finding.side, finding.column)
 
 
 def known(found: Failure) -> Text:

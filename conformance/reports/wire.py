@@ -5,7 +5,6 @@ For display only: no verdict comes from here, so what is marked may be too much 
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -124,29 +123,14 @@ _NAMES: Final = {
     "types": ("mysqlType", "dbValType", "types", "originalType"),
     "schema_version": ("schemaVersion",),
 }
-_IMAGE: Final = re.compile(r"(before|after)(?:\[(.*)\])?", re.DOTALL)
 
 
-def _cell(path: str) -> tuple[str, str | None] | None:
-    """Side and column of a finding's path such as `after['c']`; no column where the image itself is meant."""
-    found = _IMAGE.fullmatch(path)
-    if found is None:
-        return None
-    try:
-        column = ast.literal_eval(found[2]) if found[2] else None
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        column = found[2].strip("'\"")
-    return found[1], None if column is None else str(column)
-
-
-def spans(text: str, path: str, row: int = 0) -> list[Span]:
+def spans(text: str, path: str, row: int = 0, side: str = "", column: str | None = None) -> list[Span]:
     """Where in a JSON text the field of a finding stands; nothing where it cannot be told."""
     found = list(nodes(text[:SCANNED]))
     if path == MALFORMED:
         return _behind(text, found)
-    cell = _cell(path)
-    if cell is not None:
-        side, column = cell
+    if side:
         other = "before" if side == "after" else "after"
         if column is None:
             here = _image(found, _IMAGES[side], row)
@@ -274,18 +258,26 @@ class Wire:
     note: str = ""
 
 
-def wire(value: bytes | None, path: str, row: int = 0, expected: str = "", limit: int = 600) -> Wire:
+def wire(
+    value: bytes | None,
+    path: str,
+    row: int = 0,
+    expected: str = "",
+    limit: int = 600,
+    side: str = "",
+    column: str | None = None,
+) -> Wire:
     """A message's value with a finding's field marked. A text that is not UTF-8 has its bytes escaped; what is binary is dumped,
     with the column's name and the expected text marked where they stand in it."""
     if value is None:
         return Wire("null", (Segment("null"),), 0)
     text, note = _text(value)
     if text is None:
-        text, marks = dump(value, _needles(path, expected), max(limit // 4, WIDTH))
+        text, marks = dump(value, _needles(column, expected), max(limit // 4, WIDTH))
         left = len(value) - text.count("\n") * WIDTH
         note = f"the first {len(value) - left:,} of {len(value):,} bytes" if left > 0 else f"{len(value):,} bytes"
         return Wire("hex", tuple(segments(text, marks)), len(value), note)
-    found = clipped(segments(text, spans(text, path, row)), limit)
+    found = clipped(segments(text, spans(text, path, row, side, column)), limit)
     if any(one.omitted for one in found):
         note = "; ".join(filter(None, (note, f"shortened; {len(value):,} bytes in all")))
     return Wire("text", tuple(found), len(value), note)
@@ -305,9 +297,7 @@ def _text(value: bytes) -> tuple[str | None, str]:
     return text, ""
 
 
-def _needles(path: str, expected: str) -> list[bytes]:
-    cell = _cell(path)
-    column = cell[1] if cell else None
+def _needles(column: str | None, expected: str) -> list[bytes]:
     words = [expected, expected.rpartition(" (")[0].strip("'\""), column or ""]
     found = (word.encode("utf-8", "replace") for word in words)
     return [word for word in found if len(word) > 1]

@@ -36,7 +36,7 @@ from conformance.rules.base import Aspect, Rule, rules
 from conformance.running import laws
 from conformance.running.prepared import Note, Prepared, Settings, request
 from generators.errors import HarnessError, NothingSelected, UnknownName
-from generators.model import Case, Message, Scenario
+from generators.model import Case, Message, Origin, Scenario, Written
 from generators.wire_format import FORMATS, Format, get, module_name
 
 ISOLATION_CALLS = 120
@@ -138,7 +138,7 @@ def prepare(
     if not cases:
         return None
     kept = settings.selection.rules(for_rules, rules(fmt.name))
-    count = sum(1 for case in cases if "drawn" in case.tags)
+    count = sum(case.origin is Origin.DRAWN for case in cases)
     loaded = loading.result()
     mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
     grouped = calls(fmt, mine, loaded.levels, settings.seed)
@@ -276,12 +276,11 @@ def _judge_foreign(
     one: Prepared, call: Call, message: Message, outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
 ) -> CaseResult | None:
     """A message of another table owes nothing; only a breach is worth a result."""
-    from generators.model import Written
-
     place = one.place(message)
     owner = one.owners[id(message)]
     assert call.table is not None
-    case = replace(owner, id=f"{owner.id}#in-{call.table.name}", tables=(call.table,), written=(Written(message, ()),))
+    name = f"{owner.id}#in-{call.table.name}"
+    case = replace(owner, id=name, tables=(call.table,), written=(Written(message, ()),), origin=Origin.FOREIGN)
     result = judge.judge(case, [outputs.get(place, ())], None)
     return result if result.findings else None
 

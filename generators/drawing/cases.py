@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from generators.model import Case, History, Layout, RowChange, Scenario, Table
+from generators.model import Case, History, Layout, Origin, RowChange, Scenario, Table
 from generators.sources import boundaries
 from generators.wire_format import Format, Profile
 
@@ -35,6 +35,8 @@ def as_case(fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layo
         tables=tables_of(scenario.history),
         written=tuple(replace(one, message=replace(one.message, case=case_id)) for one in written),
         tags=scenario.tags,
+        origin=Origin.DRAWN if "drawn" in scenario.tags else Origin.NAMED,
+        scenario=scenario.name,
     )
 
 

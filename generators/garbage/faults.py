@@ -146,6 +146,13 @@ def apply(written: Written, fault: Fault) -> Written:
     return Written(replace(written.message, value=spoiled), (change,))
 
 
+def unreadable_row(fault: Fault, source: str = "mysql") -> Scenario:
+    """The level-two row that a message would have carried, had the fault not spoiled it."""
+    row: Row = {"a": 1, "b": "x", "c": None}
+    change = boundaries.insert(boundaries.keyless(source), row)
+    return boundaries.scenario(f"fault/rows/{fault.name}", change, level=2, tags=boundaries.BOUNDARY | {f"fault:{fault.tag}"})
+
+
 def fault_scenarios(database: str, source: str = "mysql", found: Iterable[Fault] = FAULTS) -> Iterator[tuple[Fault, Scenario]]:
     """Each fault with an INSERT and an UPDATE, whose messages it is to be applied to; level one, a table of the source each.
 

@@ -20,6 +20,7 @@ from generators.model import (
     Logical,
     Message,
     Op,
+    Origin,
     SourceType,
     State,
     Table,
@@ -354,7 +355,7 @@ def _load_accept(data: Plain, at: str) -> tuple[Kind, Op | None]:
     return kind, maybe(found, "op", at, lambda op, where: member(Op, op, where))
 
 
-_CASE = frozenset({"id", "format", "profile", "deployment", "level", "tags", "tables", "written"})
+_CASE = frozenset({"id", "format", "profile", "deployment", "level", "tags", "tables", "written", "origin", "scenario", "fault"})
 _WRITTEN = frozenset({"message", "changes"})
 
 
@@ -367,6 +368,9 @@ def dump_case(case: Case) -> Plain:
         "deployment": dump_deployment(case.deployment),
         "level": case.level,
         "tags": sorted(case.tags),
+        "origin": case.origin.value,
+        "scenario": dump_text(case.scenario),
+        "fault": case.fault,
         "tables": [dump_table(table) for table in case.tables],
         "written": [
             {"message": dump_message(one.message), "changes": [dump_change(change) for change in one.changes]}
@@ -394,4 +398,7 @@ def load_case(data: Plain, at: str = "") -> Case:
         tables=array(need(found, "tables", at), path(at, "tables"), load_table),
         written=array(need(found, "written", at), path(at, "written"), written),
         tags=frozenset(array(need(found, "tags", at), path(at, "tags"), string)),
+        origin=member(Origin, found.get("origin", Origin.NAMED.value), path(at, "origin")),
+        scenario=string(found.get("scenario", ""), path(at, "scenario")),
+        fault=string(found.get("fault", ""), path(at, "fault")),
     )

@@ -10,7 +10,7 @@ from conformance.judging.known_files import under, updated, write
 from conformance.judging.results import FormatResult, Header, RuleResult, RunResult
 from conformance.rules.base import Aspect, Effect, Obligation, Provenance, Rule
 from generators.errors import UsageError
-from generators.model import Case, Deployment
+from generators.model import Case, Deployment, Origin
 from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
@@ -26,7 +26,8 @@ RULES = (SIGNED, NAMES, SPACE)
 
 
 def judged(name, *broken, profile="v7.1.6", verdict=None, aspect=Aspect.VALUE):
-    case = Case(f"{NAME}/{profile}/{name}", NAME, profile, Deployment(), 1, (), ())
+    origin = Origin.DRAWN if name.startswith("drawn/") else Origin.NAMED
+    case = Case(f"{NAME}/{profile}/{name}", NAME, profile, Deployment(), 1, (), (), origin=origin)
     findings = tuple(Finding(case.id, rule.id, 0, 0, aspect, "after['c']", "1", "2") for rule in broken)
     verdict = verdict or (Verdict.FAIL if findings else Verdict.PASS)
     return CaseResult(case, verdict, findings)

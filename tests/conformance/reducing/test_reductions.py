@@ -239,7 +239,7 @@ def cell_fails(predicate: Callable[[SourceType, Value], bool]):
                         if predicate(event.table.column(name).type, value):
                             messages = [i for i, w in enumerate(case.written) if w.message.event == number] or [0]
                             where = (messages[min(row, len(messages) - 1)], 0, Aspect.VALUE, f"{side}[{name!r}]")
-                            return Finding(case.id, "ticdc-canal-json/cell/value", *where, "", "")
+                            return Finding(case.id, "ticdc-canal-json/cell/value", *where, "", "", side, name)
         return None
 
     return finding
@@ -302,7 +302,11 @@ def test_a_rule_that_needs_a_name_keeps_it() -> None:
     def fails(found: Scenario, case: Any) -> Finding | None:
         (event,) = changes(found)
         named = any(c.name == "a`b" for c in event.table.columns)
-        return Finding(case.id, "ticdc-canal-json/cell/value", 0, 0, Aspect.VALUE, "after['a`b']", "", "") if named else None
+        return (
+            Finding(case.id, "ticdc-canal-json/cell/value", 0, 0, Aspect.VALUE, "after['a`b']", "", "", "after", "a`b")
+            if named
+            else None
+        )
 
     table = boundaries.one_column("db", "quoted", mysql.integer("int"))
     columns = (*table.columns, replace(table.columns[1], name="a`b", type=mysql.text()))
@@ -316,7 +320,7 @@ def test_a_rule_that_needs_a_name_keeps_it() -> None:
 def test_a_smaller_case_that_breaks_another_rule_does_not_count() -> None:
     def fails(found: Scenario, case: Any) -> Finding:
         rule = "cell/value" if len(changes(found)[0].table.columns) > 2 else "cell/null"
-        return Finding(case.id, f"ticdc-canal-json/{rule}", 0, 0, Aspect.VALUE, "after['a']", "", "")
+        return Finding(case.id, f"ticdc-canal-json/{rule}", 0, 0, Aspect.VALUE, "after['a']", "", "", "after", "a")
 
     one = track_of(scenario("drawn", insert(KEYLESS, {"a": 5, "b": "x", "c": 8_000_000})), fails)
     reduce([one], oracle(fails))
@@ -364,6 +368,6 @@ def test_what_a_finding_tells_is_the_event_the_row_and_the_column() -> None:
     )
     case = as_case(CANAL, PROFILE, found)
     last = len(case.written) - 1
-    assert hint(Finding("", "", last, 0, Aspect.VALUE, "after['b']", "", ""), case) == Hint(1, 1, "b")
+    assert hint(Finding("", "", last, 0, Aspect.VALUE, "after['b']", "", "", "after", "b"), case) == Hint(1, 1, "b")
     assert hint(Finding("", "", 0, 0, Aspect.MISSING, "row 0", "", ""), case) == Hint(0, 0, None)
-    assert hint(Finding("", "", 0, 0, Aspect.VALUE, "after['gone']", "", ""), case) == Hint(0, 0, None)
+    assert hint(Finding("", "", 0, 0, Aspect.VALUE, "after['gone']", "", "", "after", "gone"), case) == Hint(0, 0, None)

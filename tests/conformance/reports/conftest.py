@@ -27,7 +27,7 @@ def case(name, profile="v1", value=b'{"c":"9"}', fmt="x-json"):
 
 
 def finding(one, broken, expected="9223372036854775808", actual="-9223372036854775808", path="after['c']"):
-    return Finding(one.id, broken.id, 0, 0, Aspect.VALUE, path, expected, actual)
+    return Finding(one.id, broken.id, 0, 0, Aspect.VALUE, path, expected, actual, "after", "c")
 
 
 UNSIGNED, SHOULD = rule("value/unsigned"), rule("value/soft", Obligation.SHOULD)

@@ -45,6 +45,8 @@ FINDING = Finding(
     "after['c']",
     "9223372036854775808 (bigint unsigned)",
     "-9223372036854775808 (int)",
+    "after",
+    "c",
 )
 BAD = CaseResult(case("bad"), Verdict.FAIL, (FINDING,))
 RETURNS = replace(RULE, id="x-json/law/returns", law="returns", effect=Effect.STOPPED_PIPELINE, statement="Decoding ends.")

@@ -1,5 +1,6 @@
 """Messages as people see them: the field is marked where it stands, and marking never changes the text."""
 
+import ast
 import json
 import time
 
@@ -27,8 +28,16 @@ PATHS = (
 )
 
 
+def place(path, row=0):
+    """The arguments of `spans` for a path such as after['c']."""
+    side, bracket, column = path.partition("[")
+    if side not in ("before", "after"):
+        return path, row
+    return path, row, side, ast.literal_eval(column[:-1]) if bracket else None
+
+
 def marked(text, path, row=0):
-    return [one.text for one in wire.segments(text, wire.spans(text, path, row)) if one.marked]
+    return [one.text for one in wire.segments(text, wire.spans(text, *place(path, row))) if one.marked]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +87,7 @@ TEXTS = st.one_of(
 @settings(deadline=None)
 @given(text=TEXTS, path=st.sampled_from(PATHS), row=st.integers(0, 2))
 def test_marks_never_change_the_text(text, path, row):
-    found = wire.segments(text, wire.spans(text, path, row))
+    found = wire.segments(text, wire.spans(text, *place(path, row)))
     assert "".join(one.text for one in found) == text
     assert all(one.text for one in found)
 
@@ -112,7 +121,7 @@ def test_the_scanner_sees_what_a_parser_sees(value):
 
 def test_the_mark_stays_in_a_long_message():
     value = b'{"schema":"' + b"x" * 5000 + b'","payload":{"after":{"c":"here"}}}' + b" " * 5000
-    shown = wire.wire(value, "after['c']", limit=600)
+    shown = wire.wire(value, "after['c']", side="after", column="c", limit=600)
     assert [one.text for one in shown.segments if one.marked] == ['"c":"here"']
     assert sum(len(one.text) for one in shown.segments) < 1000
     assert shown.note == "shortened; 10,046 bytes in all"
@@ -121,7 +130,7 @@ def test_the_mark_stays_in_a_long_message():
 def test_a_message_of_25_megabytes_is_quick():
     value = b'{"data":[{"c":"' + b'\\"{[,:' * 4_000_000 + b'"}]}'
     began = time.process_time()
-    shown = wire.wire(value, "after['c']", limit=600)
+    shown = wire.wire(value, "after['c']", side="after", column="c", limit=600)
     assert time.process_time() - began < 5
     assert sum(len(one.text) for one in shown.segments) < 1500
 
@@ -129,12 +138,14 @@ def test_a_message_of_25_megabytes_is_quick():
 def test_many_values_are_quick():
     value = b'{"data":[' + b'{"c":1},' * 130_000 + b"{}]}"
     began = time.process_time()
-    assert wire.wire(value, "after['c']", row=3).segments
+    assert wire.wire(value, "after['c']", row=3, side="after", column="c").segments
     assert time.process_time() - began < 15
 
 
 def test_what_is_binary_is_dumped_with_the_expected_text_marked():
-    shown = wire.wire(b"\x02\x0cc1\x00\xff" + "héllo".encode() + b"\x00" * 20, "after['c1']", expected="héllo")
+    shown = wire.wire(
+        b"\x02\x0cc1\x00\xff" + "héllo".encode() + b"\x00" * 20, "after['c1']", expected="héllo", side="after", column="c1"
+    )
     assert shown.form == "hex"
     assert "".join(one.text for one in shown.segments).splitlines() == [
         "000000  02 0c 63 31 00 ff 68 c3 a9 6c 6c 6f 00 00 00 00  ..c1..h..llo....",
@@ -145,7 +156,7 @@ def test_what_is_binary_is_dumped_with_the_expected_text_marked():
 
 
 def test_a_long_dump_says_what_it_leaves_out():
-    shown = wire.wire(bytes(range(256)) * 10, "after['c']", limit=400)
+    shown = wire.wire(bytes(range(256)) * 10, "after['c']", side="after", column="c", limit=400)
     assert shown.note == "the first 112 of 2,560 bytes"
 
 
@@ -160,7 +171,7 @@ def test_a_long_dump_says_what_it_leaves_out():
     ],
 )
 def test_the_form_fits_the_value(value, form, text):
-    shown = wire.wire(value, "after['c']")
+    shown = wire.wire(value, "after['c']", side="after", column="c")
     assert (shown.form, "".join(one.text for one in shown.segments)) == (form, text)
 
 
