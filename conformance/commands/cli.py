@@ -7,6 +7,7 @@ import json
 import signal
 import sys
 import traceback
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -203,8 +204,10 @@ def _differential(settings: Settings, report: Path | None, style: str) -> int:
 def _perform(settings: Settings, broker_spec: str, report: Path | None, style: str, *, update: bool) -> int:
     from conformance.engines.child import OURS, QUICK
     from conformance.engines.command import engine_for
+    from conformance.judging.results import INTERRUPTED
     from conformance.reports import console, markdown, records, write_all
     from conformance.running import replay
+    from conformance.running.events import Collected, noting, together
     from conformance.running.run import run as perform
 
     if report:
@@ -212,14 +215,27 @@ def _perform(settings: Settings, broker_spec: str, report: Path | None, style: s
     # Cases are millions of small objects that live until the end; collecting among them is a fifth of the run.
     gc.set_threshold(200_000, 50, 100)
     conf, spec, kafka = QUICK if settings.decoder else OURS, settings.decoder, broker_spec != "none"
-    with (
-        Progress() as note,
-        engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf) as engine,
-    ):
-        note("starting the decoder" if is_command(spec) else "starting Spark and Kafka")
-        with transport(broker_spec, note) as (bootstrap, described, topic):
-            settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
-            result = perform(settings, engine, note)
+    collected = Collected()
+    stream = records.Stream(_echo)
+    # Whatever --update changes in the record, the lines tell; so they wait for it.
+    live = style == "json" and not update
+    try:
+        with (
+            Progress() as note,
+            engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf) as engine,
+        ):
+            note("starting the decoder" if is_command(spec) else "starting Spark and Kafka")
+            with transport(broker_spec, note) as (bootstrap, described, topic):
+                settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
+                result = perform(settings, engine, together(collected, noting(note), *([stream] if live else [])))
+    except (KeyboardInterrupt, HarnessError) as error:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        left = collected.unfinished(INTERRUPTED if interrupted else str(error))
+        if left is None or isinstance(error, UsageError | NothingSelected):
+            raise
+        result, update = left, False
+        why = "interrupted; everything that was started has been stopped" if interrupted else str(error)
+        click.echo(f"cdc-conformance: {why}; what is known until now:", err=True)
     result = replay.save_all(result, report / "failures" if report else FAILURES, settings)
     if update:
         result = _update(result, settings.expect)
@@ -231,11 +247,15 @@ def _perform(settings: Settings, broker_spec: str, report: Path | None, style: s
     elif style == "markdown":
         click.echo(markdown.render(result))
     else:
-        for record in records.records(result):
-            if record["type"] not in ("case", "call"):
-                # Pure ASCII: what a decoder raised may hold what no terminal can encode.
-                click.echo(json.dumps(record))
+        stream.close(result)
     return result.exit_code
+
+
+def _echo(record: Mapping[str, Any]) -> None:
+    """A line of the report on stdout, without cases and calls. Pure ASCII: what a decoder raised may hold what no terminal can
+    encode."""
+    if record["type"] not in ("case", "call"):
+        click.echo(json.dumps(record))
 
 
 def _update(result: RunResult, expect: Expectations) -> RunResult:

@@ -1,4 +1,4 @@
-"""What a run came to, as data: reports and the command's exit code are made of nothing else."""
+"""The result of a run, as data: reports and the exit code are made of nothing else."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from conformance.judging.output import Place
 from conformance.rules.base import Obligation, Rule
 from generators.model import State
 
+INTERRUPTED: Final = "interrupted"
+"""What `RunResult.ended` says of a run that somebody interrupted."""
 _LAX: Final = frozenset({Verdict.NON_STRICT, Verdict.INFORMATIONAL})
 
 
@@ -137,7 +139,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """A finished run."""
+    """The result of a run. `ended` says what ended a run before its end ("" for none), `unjudged` names the formats left then."""
 
     header: Header
     formats: tuple[FormatResult, ...]
@@ -146,10 +148,18 @@ class RunResult:
     strict: bool = False
     stopped_early: bool = False
     entries: tuple[EntryResult, ...] = ()
+    ended: str = ""
+    unjudged: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
-        """0 conforms, 1 does not, 5 the record of known failures is out of date, 4 nothing judged (DESIGN 3.6)."""
+        """0 conforms, 1 does not, 3 the harness failed, 4 nothing judged, 5 the record of known failures is out of date,
+        130 interrupted."""
+        return self.verdict if not self.ended else 130 if self.ended == INTERRUPTED else 3
+
+    @property
+    def verdict(self) -> int:
+        """The exit code that what was judged would have."""
         results = [r for fmt in self.formats for r in fmt.cases]
         if any(True for fmt in self.formats for _ in fmt.counting(self.strict)) or any(fmt.unexercised for fmt in self.formats):
             return 1

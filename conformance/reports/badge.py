@@ -16,6 +16,8 @@ LABEL: Final = "cdc conformance"
 
 def badge(result: RunResult) -> dict[str, Any]:
     """`schemaVersion`, `label`, `message` (rules kept of all that the formats have) and `color`."""
+    if result.ended:
+        return _badge("unfinished", "lightgrey")
     if result.exit_code == 4:
         return _badge("nothing judged", "lightgrey")
     found: Counter[Standing] = Counter()

@@ -42,8 +42,10 @@ SIGNS: Final = {
 WORDS: Final = {
     0: "conforms",
     1: "does NOT conform",
+    3: "UNFINISHED, the harness failed",
     4: "nothing was judged",
     5: "conforms, but the record of known failures is out of date",
+    130: "UNFINISHED, interrupted",
 }
 """A run's exit code in words."""
 
@@ -137,8 +139,13 @@ def subject(header: Header) -> str:
 
 
 def headline(result: RunResult) -> str:
-    """The verdict in one line."""
-    return f"{subject(result.header)}: {WORDS[result.exit_code]}"
+    """The verdict in one line; of a run that did not finish, what is known and what is not."""
+    line = f"{subject(result.header)}: {WORDS[result.exit_code]}"
+    if not result.ended:
+        return line
+    whole = f"{len(result.formats)} of {len(result.formats) + len(result.unjudged)} formats judged whole"
+    until = f", so far: {WORDS[result.verdict]}" if result.formats else ""
+    return f"{line} ({whole}{until}; not judged: {', '.join(result.unjudged) or 'none'})"
 
 
 def sums(result: RunResult) -> list[str]:

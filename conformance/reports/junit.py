@@ -20,6 +20,7 @@ from conformance.reports.facts import RuleStanding, Standing
 from conformance.text import printable
 
 RECORD: Final = "record of known failures"
+UNFINISHED: Final = "unfinished run"
 _FORBIDDEN: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -41,6 +42,10 @@ def render(result: RunResult) -> str:
         suite = ET.SubElement(root, "testsuite", name=RECORD, time="0.000")
         for number, entry in enumerate(result.entries, 1):
             _entry(suite, number, entry)
+    if result.ended:
+        suite = ET.SubElement(root, "testsuite", name=UNFINISHED, time="0.000")
+        case = ET.SubElement(suite, "testcase", classname=UNFINISHED, name="the run finishes")
+        ET.SubElement(case, "error", message=legal(facts.headline(result)), type="unfinished")
     for suite in root:
         _count(suite, [suite])
     _count(root, list(root))
@@ -52,7 +57,7 @@ def _count(element: ET.Element, suites: list[ET.Element]) -> None:
     cases = [case for suite in suites for case in suite.iter("testcase")]
     element.set("tests", str(len(cases)))
     element.set("failures", str(sum(case.find("failure") is not None for case in cases)))
-    element.set("errors", "0")
+    element.set("errors", str(sum(case.find("error") is not None for case in cases)))
     element.set("skipped", str(sum(case.find("skipped") is not None for case in cases)))
 
 

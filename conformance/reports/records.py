@@ -7,7 +7,8 @@ from __future__ import annotations
 import base64
 import importlib.resources
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,25 @@ import orjson
 
 from conformance.files import put
 from conformance.judging.known import EntryResult
-from conformance.judging.results import Failure, FormatResult, RunResult
+from conformance.judging.results import Failure, FormatResult, Header, RunResult
+from conformance.running.events import Event, Judged, Started
 from generators.errors import HarnessError
 
-VERSION = 2
+VERSION = 3
+NAME = "report.jsonl"
 
 
 def records(result: RunResult) -> Iterator[dict[str, Any]]:
     """The report's lines."""
-    head = result.header
-    yield {
+    yield header(result.header)
+    for fmt in result.formats:
+        yield from of_format(fmt)
+    yield from closing(result)
+
+
+def header(head: Header) -> dict[str, Any]:
+    """The first line."""
+    return {
         "type": "header",
         "version": VERSION,
         "seed": head.seed,
@@ -35,19 +45,26 @@ def records(result: RunResult) -> Iterator[dict[str, Any]]:
         "versions": dict(head.versions),
         "arguments": list(head.arguments),
     }
-    for fmt in result.formats:
-        yield from _cases(fmt)
-        yield from _rules(fmt)
-        for call in fmt.calls:
-            yield {
-                "type": "call",
-                "format": fmt.format,
-                "name": call.name,
-                "level": call.level,
-                "cases": call.cases,
-                "messages": call.messages,
-                "note": call.note,
-            }
+
+
+def of_format(fmt: FormatResult) -> Iterator[dict[str, Any]]:
+    """The lines of a judged format: cases, rules, calls."""
+    yield from _cases(fmt)
+    yield from _rules(fmt)
+    for call in fmt.calls:
+        yield {
+            "type": "call",
+            "format": fmt.format,
+            "name": call.name,
+            "level": call.level,
+            "cases": call.cases,
+            "messages": call.messages,
+            "note": call.note,
+        }
+
+
+def closing(result: RunResult) -> Iterator[dict[str, Any]]:
+    """The last lines: failures, the record of known failures, the footer."""
     for failure in result.failures:
         yield _failure(failure)
     for entry in result.entries:
@@ -57,6 +74,8 @@ def records(result: RunResult) -> Iterator[dict[str, Any]]:
         "exit_code": result.exit_code,
         "seconds": round(result.seconds, 3),
         "stopped_early": result.stopped_early,
+        "ended": result.ended or None,
+        "unjudged": list(result.unjudged),
         "formats": {
             fmt.format: {
                 "cases": len(fmt.cases),
@@ -81,6 +100,7 @@ def _cases(fmt: FormatResult) -> Iterator[dict[str, Any]]:
             "format": fmt.format,
             "profile": result.case.profile,
             "level": result.case.level,
+            "origin": result.case.origin.value,
             "verdict": result.verdict.value,
             "rules_broken": sorted({f.rule for f in result.findings}),
             "rules_known": sorted(result.known),
@@ -123,6 +143,8 @@ def _failure(failure: Failure) -> dict[str, Any]:
         "verdict": failure.result.verdict.value,
         "aspect": finding.aspect.value,
         "path": finding.path,
+        "side": finding.side,
+        "column": finding.column,
         "expected": finding.expected,
         "actual": finding.actual,
         "message": {"key": as_bytes(message.key), "value": as_bytes(message.value)},
@@ -170,7 +192,48 @@ def prepare(directory: Path) -> None:
 
 def write(result: RunResult, directory: Path) -> Path:
     """Writes report.jsonl. Raises HarnessError when the disk refuses; nothing half-written stays under its name."""
-    return put(directory / "report.jsonl", lambda: map(_line, records(result)))
+    return put(directory / NAME, lambda: map(_line, records(result)))
+
+
+@dataclass(slots=True)
+class Stream:
+    """A listener that gives each line of the report to `write` as soon as it is known; `close` gives the last lines.
+
+    The header comes with the first format that is judged, formats in the order in which they are judged.
+    """
+
+    write: Callable[[dict[str, Any]], None]
+    formats: set[str] = field(default_factory=set)
+    head: Header | None = None
+    begun: bool = False
+
+    def __call__(self, event: Event) -> None:
+        """See conformance.running.events.Listener."""
+        match event:
+            case Started():
+                self.head = event.header
+            case Judged(result=judged) if self.head:
+                self._begin(self.head)
+                self._format(judged)
+
+    def close(self, result: RunResult) -> None:
+        """The lines that are left of a result, finished or not."""
+        self._begin(result.header)
+        for fmt in result.formats:
+            self._format(fmt)
+        for line in closing(result):
+            self.write(line)
+
+    def _begin(self, head: Header) -> None:
+        if not self.begun:
+            self.begun = True
+            self.write(header(head))
+
+    def _format(self, fmt: FormatResult) -> None:
+        if fmt.format not in self.formats:
+            self.formats.add(fmt.format)
+            for line in of_format(fmt):
+                self.write(line)
 
 
 def _line(record: Mapping[str, Any]) -> bytes:

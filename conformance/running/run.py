@@ -1,4 +1,4 @@
-"""The main job: draw, publish, decode, judge (DESIGN 1).
+"""The main job: draw, publish, decode, judge .
 
 Drawing and decoding overlap: the child process decodes one format while this process draws and publishes the next.
 """
@@ -34,6 +34,7 @@ from conformance.judging.selection import claimed
 from conformance.reducing.reduce import shrink_all
 from conformance.rules.base import Aspect, Rule, rules
 from conformance.running import laws
+from conformance.running.events import Broken, Decoded, Drawn, Finished, Judged, Listener, Reduced, Started, ignore, working
 from conformance.running.prepared import Note, Prepared, Settings, request
 from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.model import Case, Message, Origin, Scenario, Written
@@ -43,38 +44,16 @@ ISOLATION_CALLS = 120
 """How many decode calls may be spent on finding the messages that make one call raise."""
 
 
-def run(settings: Settings, engine: Engine, note: Note = lambda _text: None) -> RunResult:
-    """Runs every format of the settings on an engine. Raises UsageError, NothingSelected and HarnessError."""
+def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunResult:
+    """Runs every format of the settings on an engine, and tells `listen` what happens (conformance.running.events).
+
+    Raises UsageError, NothingSelected and HarnessError.
+    """
     began = time.monotonic()
     for name in settings.formats:
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
     settings.selection.check(settings.formats)
-    # The child answers in order: every decoder is loaded before the first long call is queued. It starts to decode sooner when
-    # the format with the fewest cases comes first.
-    order = sorted(settings.formats, key=lambda name: len(get(name).profiles))
-    loading = {name: load(settings, engine, get(name)) for name in order}
-    prepared = [found for name in order if (found := prepare(settings, engine, get(name), note, loading[name])) is not None]
-    if not prepared:
-        raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
-    record = Record(settings.expect)
-    results: list[FormatResult] = []
-    smallest: list[tuple[Prepared, list[Failure]]] = []
-    new, early = 0, False
-    for one in prepared:
-        result = finish(settings, engine, one, note)
-        compared = {r.rule.id: r.compared for r in result.rules}
-        result = replace(result, cases=tuple(record.mark(result.cases, rules(one.fmt.name), compared)))
-        results.append(result)
-        broken = smallest_failures(result, record)
-        smallest.append((one, broken))
-        new += sum(not failure.known for failure in broken)
-        if settings.max_fail and new >= settings.max_fail:
-            early = one is not prepared[-1]
-            break
-    failures = _reduced(settings, engine, smallest, note)
-    for one in prepared:
-        engine.release(one.handle)
     header = Header(
         settings.seed,
         settings.budget.name,
@@ -84,15 +63,45 @@ def run(settings: Settings, engine: Engine, note: Note = lambda _text: None) -> 
         versions(),
         settings.arguments,
     )
+    listen(Started(header, settings.formats, settings.strict))
+    # The child answers in order: every decoder is loaded before the first long call is queued. It starts to decode sooner when
+    # the format with the fewest cases comes first.
+    order = sorted(settings.formats, key=lambda name: len(get(name).profiles))
+    loading = {name: load(settings, engine, get(name)) for name in order}
+    prepared = [found for name in order if (found := prepare(settings, engine, get(name), listen, loading[name])) is not None]
+    if not prepared:
+        raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
+    record = Record(settings.expect)
+    results: list[FormatResult] = []
+    smallest: list[tuple[Prepared, list[Failure]]] = []
+    new, early = 0, False
+    for one in prepared:
+        result = finish(settings, engine, one, listen)
+        compared = {r.rule.id: r.compared for r in result.rules}
+        result = replace(result, cases=tuple(record.mark(result.cases, rules(one.fmt.name), compared)))
+        results.append(result)
+        listen(Judged(result))
+        broken = smallest_failures(result, record)
+        smallest.append((one, broken))
+        new += sum(not failure.known for failure in broken)
+        if settings.max_fail and new >= settings.max_fail:
+            early = one is not prepared[-1]
+            break
+    failures = _reduced(settings, engine, smallest, listen)
+    for one in prepared:
+        engine.release(one.handle)
     results.sort(key=lambda fmt: settings.formats.index(fmt.format))
     judged = [fmt.format for fmt in results]
     ids = [rule.id for name in judged for rule in rules(name)]
     entries = record.results(judged, ids, bool(settings.selection) or settings.level != "both")
-    return RunResult(header, tuple(results), tuple(failures), time.monotonic() - began, settings.strict, early, entries)
+    seconds = time.monotonic() - began
+    whole = RunResult(header, tuple(results), tuple(failures), seconds, settings.strict, early, entries)
+    listen(Finished(whole))
+    return whole
 
 
 def _reduced(
-    settings: Settings, engine: Engine, smallest: Sequence[tuple[Prepared, Sequence[Failure]]], note: Note
+    settings: Settings, engine: Engine, smallest: Sequence[tuple[Prepared, Sequence[Failure]]], listen: Listener
 ) -> list[Failure]:
     """Every format's failures, those that are not on record made small and only as many as asked for; then the known ones."""
     failures: list[Failure] = []
@@ -105,9 +114,10 @@ def _reduced(
             selected = profiles(fmt, settings.writer_profile)
             return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
 
-        failures += shrink_all(
-            settings.mapping, engine, one.fmt, unknown, one.decoder, one.loaded.capabilities, scenario_of, note
-        )
+        claims, note = one.loaded.capabilities, working(listen)
+        for failure in shrink_all(settings.mapping, engine, one.fmt, unknown, one.decoder, claims, scenario_of, note):
+            listen(Reduced(failure))
+            failures.append(failure)
     return failures + [failure for _, found in smallest for failure in found if failure.known]
 
 
@@ -122,12 +132,12 @@ def _reference(fmt: Format[Any]) -> str:
 
 
 def prepare(
-    settings: Settings, engine: Engine, fmt: Format[Any], note: Note, loading: Future[Loaded] | None = None
+    settings: Settings, engine: Engine, fmt: Format[Any], listen: Listener = ignore, loading: Future[Loaded] | None = None
 ) -> Prepared | None:
     """Draws and publishes one format and submits its decode calls; None when the selection leaves nothing."""
     decoder = settings.decoder or _reference(fmt)
     loading = loading or load(settings, engine, fmt)
-    began = time.monotonic()
+    began, note = time.monotonic(), working(listen)
     selected = profiles(fmt, settings.writer_profile)
     cases = list(named_cases(fmt, selected))
     note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {settings.budget.drawn}")
@@ -149,7 +159,7 @@ def prepare(
     engine.open(handle, source).add_done_callback(_quiet)
     one = Prepared(fmt, decoder, loaded, grouped, places, handle, unsupported, count, [], time.monotonic(), kept)
     one.owners = {id(w.message): case for call in grouped for case in call.cases for w in case.written}
-    note(f"{fmt.name}: {len(messages)} messages published; {len(grouped)} decode calls")
+    listen(Drawn(fmt.name, len(mine), count, len(messages), len(grouped), time.monotonic() - began))
     for call in grouped:
         one.futures.append(engine.decode(request(settings, one, call, call.cases)))
     if not settings.select or any(rule.law and matches(rule.id, s) for rule in rules(fmt.name) for s in settings.select):
@@ -192,23 +202,32 @@ class Evidence:
     outputs: dict[str, dict[Place, list[OutputRow]]] = field(default_factory=dict)
 
 
-def finish(settings: Settings, engine: Engine, one: Prepared, note: Note, evidence: Evidence | None = None) -> FormatResult:
+def finish(
+    settings: Settings, engine: Engine, one: Prepared, listen: Listener = ignore, evidence: Evidence | None = None
+) -> FormatResult:
     """Waits for a format's calls and judges them; keeps the outputs in `evidence` when it is given."""
     found = rules(one.fmt.name)
     judge = evidence.judge if evidence else Judge(found, one.loaded.capabilities)
     kept = one.kept
     results: list[CaseResult] = list(one.unsupported)
     performed: list[CallResult] = []
+    by_id, broken = {rule.id: rule for rule in found}, set[str]()
     notes: list[str] = []
     told: dict[str, dict[Place, list[OutputRow]]] = {}
     for call, future in zip(one.calls, one.futures, strict=True):
         began = time.monotonic()
-        judged, outputs, problem = _judge_call(settings, engine, one, call, future, judge, note)
+        judged, outputs, problem = _judge_call(settings, engine, one, call, future, judge, working(listen))
         if evidence:
             evidence.outputs[call.name] = outputs
         results += judged
         count = sum(len(case.written) for case in call.cases)
         performed.append(CallResult(call.name, call.level, len(call.cases), count, time.monotonic() - began, problem))
+        listen(Decoded(one.fmt.name, performed[-1]))
+        for result in judged:
+            for finding in result.findings:
+                if finding.rule not in broken and finding.rule in kept:
+                    broken.add(finding.rule)
+                    listen(Broken(one.fmt.name, by_id[finding.rule], finding, result))
         if problem:
             notes.append(f"{call.name}: {problem}")
         elif any(sample.call == call.name for sample in one.laws):

@@ -25,6 +25,7 @@ from conformance.judging.output import Place, read
 from conformance.judging.results import FormatResult
 from conformance.rules.base import Obligation, rules
 from conformance.running import laws
+from conformance.running.events import noting
 from conformance.running.prepared import Prepared, Settings, sample
 from conformance.running.run import Evidence, finish, isolate, prepare
 from conformance.selftest.alter import alter
@@ -73,10 +74,11 @@ def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Calla
     for name in formats:
         fmt = get(name)
         settings = Settings((name,), BUDGETS["smoke"], seed)
-        one = prepare(settings, engine, fmt, note)
+        listen = noting(note)
+        one = prepare(settings, engine, fmt, listen)
         assert one is not None
         evidence = Evidence(Judge(rules(name), remembers=True))
-        result = finish(settings, engine, one, note, evidence)
+        result = finish(settings, engine, one, listen, evidence)
         found += reference(result)
         note(f"{name}: altering outputs")
         found += altered(one, evidence, result)

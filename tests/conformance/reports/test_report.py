@@ -141,7 +141,7 @@ def test_what_the_lines_say():
     assert (bad["verdict"], bad["rules_broken"]) == ("fail", [RULE.id])
     assert bad["messages"] == [{"topic": "cdc", "partition": 0, "offset": 1}]
     assert found[4]["citations"] == ["document 9, 2.1", "a/repository v1"]
-    assert (found[0]["version"], records.schema()["$id"]) == (2, "tag:cdc-conformance,2026:report-line:2")
+    assert (found[0]["version"], records.schema()["$id"]) == (3, "tag:cdc-conformance,2026:report-line:3")
     failure = found[9]
     assert (failure["rule"], failure["case"], failure["cases"], failure["path"]) == (RULE.id, BAD.case.id, 2, "after['c']")
     assert failure["message"] == {"key": None, "value": {"text": '{"c":"9223372036854775808"}'}}
@@ -151,6 +151,8 @@ def test_what_the_lines_say():
         "exit_code": 1,
         "seconds": 12.345,
         "stopped_early": False,
+        "ended": None,
+        "unjudged": [],
         "formats": {
             "x-json": {
                 "cases": 3,

@@ -1,0 +1,161 @@
+"""What a run tells while it goes on: typed events, and a listener that keeps what is known so far.
+
+The order of one run: Started; Working at any time; for each format Drawn, then Decoded for each call and Broken when a rule is
+broken for the first time, then Judged; Reduced for each failure; Finished. A run that is interrupted, or in which the harness
+fails, ends without Finished: `Collected.unfinished` is the result until then, marked as such.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from conformance.judging.judge import CaseResult, Finding
+from conformance.judging.results import CallResult, Failure, FormatResult, Header, RunResult
+from conformance.rules.base import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The run begins; `formats` in the order of the request."""
+
+    header: Header
+    formats: tuple[str, ...]
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """A stage of long work, in words."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A format's cases are drawn, its messages published, its decode calls submitted."""
+
+    format: str
+    cases: int
+    drawn: int
+    messages: int
+    calls: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A decode call is judged; `call.note` says what went wrong with it, if anything."""
+
+    format: str
+    call: CallResult
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A rule is broken for the first time in this run, by this case."""
+
+    format: str
+    rule: Rule
+    finding: Finding
+    result: CaseResult
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A format is judged whole."""
+
+    result: FormatResult
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """A failure with the smallest case that shows it."""
+
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The run came to its end."""
+
+    result: RunResult
+
+
+Event: TypeAlias = Started | Working | Drawn | Decoded | Broken | Judged | Reduced | Finished
+Listener: TypeAlias = Callable[[Event], None]
+
+
+def ignore(_event: Event) -> None:
+    """A listener that does nothing."""
+
+
+def working(listen: Listener) -> Callable[[str], None]:
+    """The listener for code that tells its stages as text."""
+    return lambda text: listen(Working(text))
+
+
+def noting(note: Callable[[str], None]) -> Listener:
+    """A listener that tells a run's stages as text."""
+
+    def listen(event: Event) -> None:
+        match event:
+            case Working(text=text):
+                note(text)
+            case Drawn():
+                note(f"{event.format}: {event.messages:,} messages of {event.cases:,} cases; {event.calls} decode calls")
+            case Decoded(call=call):
+                note(f"{event.format}: {call.name} judged{f': {call.note}' if call.note else ''}")
+            case Judged(result=judged):
+                note(f"{judged.format}: {len(judged.cases):,} cases judged")
+
+    return listen
+
+
+def together(*listeners: Listener) -> Listener:
+    """One listener that passes every event to each of these, in order."""
+
+    def listen(event: Event) -> None:
+        for one in listeners:
+            one(event)
+
+    return listen
+
+
+@dataclass(slots=True)
+class Collected:
+    """Keeps what a run told, for a result of a run that does not finish."""
+
+    began: float = field(default_factory=time.monotonic)
+    started: Started | None = None
+    formats: list[FormatResult] = field(default_factory=list)
+    failures: dict[str, Failure] = field(default_factory=dict)
+
+    def __call__(self, event: Event) -> None:
+        """See Listener."""
+        match event:
+            case Started():
+                self.started = event
+            case Broken(rule=rule, finding=finding, result=result):
+                self.failures.setdefault(rule.id, Failure(rule, finding, result, 1))
+            case Judged(result=judged):
+                self.formats.append(judged)
+            case Reduced(failure=failure):
+                self.failures[failure.rule.id] = failure
+
+    def unfinished(self, why: str) -> RunResult | None:
+        """The result until now, `why` saying what ended the run; None when no format was judged and no rule broken."""
+        if self.started is None or not (self.formats or self.failures):
+            return None
+        judged, order = {one.format for one in self.formats}, self.started.formats
+        return RunResult(
+            self.started.header,
+            tuple(sorted(self.formats, key=lambda one: order.index(one.format))),
+            tuple(self.failures.values()),
+            time.monotonic() - self.began,
+            self.started.strict,
+            ended=why,
+            unjudged=tuple(name for name in order if name not in judged),
+        )
