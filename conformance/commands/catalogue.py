@@ -10,7 +10,17 @@ from typing import Any, ClassVar
 
 import click
 
-from conformance.commands.shell import CASE_ID, FORMAT, FORMAT_NAME, FORMATS_GIVEN, PROFILE, SEED, SPARK_DECODER, print_rows
+from conformance.commands.shell import (
+    CASE_ID,
+    FORMAT,
+    FORMAT_NAME,
+    FORMATS_GIVEN,
+    PROFILE,
+    SEED,
+    SPARK_DECODER,
+    chosen,
+    print_rows,
+)
 from generators import wire_format as registry
 from generators.errors import NothingSelected, UnknownName, UsageError
 from generators.wire_format import FORMATS, get
@@ -67,15 +77,22 @@ def list_formats(style: str | None) -> None:
 
 @click.command("rules")
 @FORMATS_GIVEN
+@click.option("--explain", metavar="ID", type=CASE_ID, help="One rule: its sources with quotations, a message, who breaks it.")
 @FORMAT
-def list_rules(formats: tuple[str, ...], style: str | None) -> None:
+def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None) -> None:
     """The cited rules of every format, or of those named.
 
     \b
     Example: cdc-conformance rules ticdc-canal-json --format markdown
+    Example: cdc-conformance rules --explain ticdc-canal-json/op/delete-row-in-data
     """
     from conformance.rules.base import rules
 
+    if explain:
+        from conformance.commands.explain import explain as show
+
+        click.echo(show(explain, chosen(style)))
+        return
     rows = [
         {
             "id": rule.id,

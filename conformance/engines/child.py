@@ -8,6 +8,7 @@ what was open. This is the one module of `conformance` that knows `spark_checks`
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
 import json
 import math
@@ -444,3 +445,9 @@ def _then(future: Future[Any], convert: Any) -> Future[Any]:
 def _loaded(reply: Mapping[str, Any]) -> Loaded:
     claims = {k: tuple(v) for k, v in reply["capabilities"].items()}
     return Loaded(tuple(reply["levels"]), Capabilities(**claims))
+
+
+def liars(fmt: str) -> list[dict[str, Any]]:
+    """The liars of a format as `ChildEngine.liars` gives them, without a session: pyspark is imported, no JVM starts."""
+    found = importlib.import_module("spark_checks.services.engine").liars(fmt)
+    return [{"name": one.name, "level": one.level, "convicts": one.convicts, "why": one.why} for one in found]

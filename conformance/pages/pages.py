@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from conformance.pages._options import OPTIONS
 from conformance.pages._samples import Sample, plain, samples
+from conformance.pages.sources import source_pages
 from conformance.reports.facts import unusual
 from conformance.rules import streams
 from conformance.rules.base import Obligation, Provenance, Rule, rules
@@ -25,21 +26,6 @@ COMMAND: Final = "python -m spark_checks.pages docs"
 _NOTE: Final = f"<!-- Written by `{COMMAND}`; a test compares. -->"
 _FOLDED: Final = 45
 """Lines of a message that is shown folded."""
-
-SOURCES: Final = (
-    ("document 000", "TiCDC Canal-JSON, TiDB documentation v6.0 (Chinese)"),
-    ("document 001", "CloudCanal, message formats of message queues"),
-    ("document 002", "TiCDC Simple protocol, TiDB documentation"),
-    ("document 003", "Tencent Cloud DTS, data subscription in JSON"),
-    ("document 004", "Huawei MRS CDL, message formats"),
-    (
-        "`reference/...`",
-        "notes from the products' own sources and output, by product; not part of this repository",
-    ),
-    ("`owner/repository`", "a product's source or issues, with path and version"),
-    ("DESIGN", "a decision of this harness, see [How it is built](design.md)"),
-)
-
 
 SECTIONS: Final = ("How it works", "Example", "Traps", "Profiles", "Losses", "Rules", "Open questions")
 
@@ -82,11 +68,10 @@ def formats_page() -> str:
         "",
         "## Sources",
         "",
-        "What a rule cites:",
-        "",
-        *_table(("citation", "is"), SOURCES),
-        "",
-        "What rests on no outside source is marked ASSUMED, and listed in [What the documents do not decide](undecided.md).",
+        "A rule cites facts of the [catalogue of sources](sources/index.md), each with evidence that a reader can open: a document,",
+        "a product's source at a commit, a recorded message, a standard. DOCUMENTED rests on a vendor's document, OBSERVED on a",
+        "product's source or output. What rests on no outside source is marked ASSUMED, and listed in",
+        "[What the documents do not decide](undecided.md).",
     ]
     return "\n".join(lines) + "\n"
 
@@ -266,12 +251,12 @@ def _rule(fmt: Format[Any], rule: Rule) -> tuple[str, ...]:
         rule.provenance.value,
         rule.effect.value,
         rule.statement,
-        _cited(rule),
+        _cited(rule, "../"),
     )
 
 
-def _cited(rule: Rule) -> str:
-    return "; ".join(map(str, rule.citations))
+def _cited(rule: Rule, where: str) -> str:
+    return "; ".join(f"[{one.where}]({where}sources/{one.where.replace('#', '.md#')})" for one in rule.citations)
 
 
 def _assumed(fmt: Format[Any]) -> Iterator[tuple[str, list[str]]]:
@@ -320,7 +305,7 @@ def undecided_page() -> str:
                 rule.obligation.value,
                 rule.provenance.value,
                 rule.statement,
-                _cited(rule),
+                _cited(rule, ""),
             )
             for rule in rules(fmt.name)
             if _open(rule) and not rule.law
@@ -331,5 +316,5 @@ def undecided_page() -> str:
 
 def pages(traps: Mapping[str, Iterable[Trap]]) -> dict[str, str]:
     """Every generated page by its name below docs/; `traps` are those of each format."""
-    made = {"formats.md": formats_page(), "undecided.md": undecided_page()}
+    made = {"formats.md": formats_page(), "undecided.md": undecided_page(), **source_pages(_NOTE)}
     return made | {f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name]) for fmt in formats()}

@@ -1,0 +1,54 @@
+"""Which named case makes a rule own a comparison: the message that `rules --explain` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from conformance.cases.catalogue import named_cases
+from conformance.judging.compare import Typed
+from conformance.judging.judge import Judge
+from conformance.judging.output import ENVELOPE, OutputRow
+from conformance.rules.base import Rule, rules
+from generators.model import Case, Change, Image, Kind, Message, State
+from generators.wire_format import Format
+
+
+def exercising(fmt: Format[Any], rule: Rule) -> tuple[Case, Message] | None:
+    """The smallest case, of the first profile that has any, in which the rule owns a comparison, and the message of it.
+
+    None for a law, and for a rule that no named case reaches.
+    """
+    if rule.law:
+        return None
+    for profile in fmt.profiles:
+        found = [one for case in named_cases(fmt, [profile]) for one in _owned(case, rule)]
+        if found:
+            return min(found, key=lambda one: (one[0].deployment.compression != "none", one[1].size))
+    return None
+
+
+def _owned(case: Case, rule: Rule) -> Iterator[tuple[Case, Message]]:
+    judge = Judge(rules(case.format), remembers=True)
+    table = case.tables[0].name if case.level == 2 and case.tables else None
+    judge.judge(case, [[_shaped(change, case.level) for change in one.changes] for one in case.written], table)
+    for site in judge.sites.get(rule.id, ())[:1]:
+        yield case, case.written[site.message].message
+
+
+def _shaped(change: Change, level: int) -> OutputRow:
+    """A row with every field that the change owes; what its values are does not matter to who owns them."""
+    op = change.op.value if change.op else None
+    if change.kind is not Kind.ROW:
+        return OutputRow(change.row, change.kind.value, op, dict.fromkeys(ENVELOPE))
+    before, after = (_image(change.image(side, level), level) for side in ("before", "after"))
+    return OutputRow(change.row, change.kind.value, op, dict.fromkeys(ENVELOPE), before=before, after=after)
+
+
+def _image(expected: Image | None, level: int) -> Mapping[str, Any] | None:
+    if expected is None:
+        return None
+    value = "" if level == 1 else Typed("string", "")
+    return {
+        name: None if cell.state is State.NULL else value for name, cell in expected.items() if cell.state is not State.ABSENT
+    }

@@ -1,0 +1,129 @@
+"""The catalogue of sources: every citation resolves, and provenance fits the kind of source."""
+
+import re
+
+import pytest
+
+from conformance.engines.child import liars
+from conformance.judging.exercise import exercising
+from conformance.rules import streams
+from conformance.rules.base import Provenance, rules
+from conformance.rules.sources import fact, pages, read
+from generators.errors import UnknownName
+from generators.wire_format import FORMATS, get
+
+ALL = [rule for name in FORMATS for rule in (*rules(name), *streams.rules(name))]
+KINDS = {
+    Provenance.DOCUMENTED: {"document"},
+    Provenance.OBSERVED: {"source", "issue", "recorded", "run"},
+    Provenance.ASSUMED: {"document", "source", "issue", "recorded", "run", "standard", "reason"},
+}
+"""Evidence of which a rule of that provenance has at least one."""
+
+
+@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.id)
+def test_every_citation_opens_and_fits_the_provenance(rule):
+    assert rule.citations
+    facts = [fact(citation.where) for citation in rule.citations]
+    kinds = {one.kind for each in facts for one in each.evidence}
+    assert kinds & KINDS[rule.provenance], f"{rule.id} is {rule.provenance}, but its sources are {sorted(kinds)}"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_loss_cites_a_fact(name):
+    fmt = get(name)
+    for profile in fmt.profiles:
+        for loss in fmt.losses(profile):
+            assert fact(loss.citation).evidence
+
+
+def test_evidence_says_where_it_is_to_be_opened():
+    for page in pages().values():
+        for one in page.facts.values():
+            assert re.fullmatch(r"[a-z0-9][a-z0-9.-]*", one.name), one.id
+            for each in one.evidence:
+                assert each.text.strip(), one.id
+                if each.kind in ("document", "source", "issue"):
+                    assert each.address.startswith("https://"), (one.id, each)
+                if each.kind in ("recorded", "run"):
+                    assert each.quote, (one.id, each)
+
+
+def test_every_fact_is_cited():
+    cited = {citation.where for rule in ALL for citation in rule.citations}
+    cited |= {loss.citation for name in FORMATS for profile in get(name).profiles for loss in get(name).losses(profile)}
+    unused = {one.id for page in pages().values() for one in page.facts.values()} - cited
+    assert not {one for one in unused if not one.startswith(("standards#", "harness#"))}
+
+
+PAGE = """
+title = "X"
+[documents.d]
+title = "T"
+publisher = "P"
+address = "https://example.org/d"
+[repositories.r]
+name = "o/r"
+commit = "0123456789012345678901234567890123456789"
+release = "v1"
+[facts.f]
+fact = "A fact."
+evidence = [%s]
+"""
+
+
+@pytest.mark.parametrize(
+    ("evidence", "kind", "text", "address"),
+    [
+        ('{document = "d", section = "1", quote = "q"}', "document", "P, T, 1", "https://example.org/d"),
+        (
+            '{repository = "r", path = "a/b.go", symbol = "F", lines = "3-7"}',
+            "source",
+            "o/r@0123456789 (v1) a/b.go:F",
+            "https://github.com/o/r/blob/0123456789012345678901234567890123456789/a/b.go#L3-L7",
+        ),
+        ('{repository = "r", issue = 7}', "issue", "o/r#7", "https://github.com/o/r/issues/7"),
+        ('{recorded = "X 1", message = "{}"}', "recorded", "recorded: X 1", ""),
+        ('{run = "a:b:1", result = "2"}', "run", "run: a:b:1", ""),
+        ('{reason = "because"}', "reason", "because", ""),
+    ],
+)
+def test_each_kind_of_evidence(evidence, kind, text, address):
+    (one,) = read("x", PAGE % evidence).facts["f"].evidence
+    assert (one.kind, one.text, one.address) == (kind, text, address)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (PAGE % '{document = "e"}', "x#f: unknown document 'e'; known are d"),
+        (PAGE % '{repository = "q", path = "a"}', "x#f: unknown repository 'q'; known are r"),
+        (PAGE % '{book = "q"}', "x#f: evidence is a document, repository, recorded, run or reason, not ['book']"),
+        (PAGE % '{document = "d", page = 3}', "x#f: unknown key 'page'; known are document, section, quote"),
+        (PAGE % "", "x#f: a fact is a sentence with evidence"),
+        ((PAGE % '{reason = "b"}').replace("A fact.", "A fact"), "x#f: a fact is a sentence with evidence"),
+        ((PAGE % '{reason = "b"}').replace("0123456789012345", "x"), "x: repository r: commit 'x"),
+        ("title = 'X'\nfact = 1", "x: unknown key 'fact'; known are title, intro, documents, repositories, facts"),
+    ],
+)
+def test_a_wrong_page_says_what_is_wrong(text, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        read("x", text)
+
+
+@pytest.mark.parametrize(("cited", "words"), [("standard#x", "Did you mean 'standards'"), ("standards#json-nul", "'json-null'")])
+def test_an_unknown_citation_names_the_nearest(cited, words):
+    with pytest.raises(UnknownName, match=words):
+        fact(cited)
+
+
+def test_a_rule_is_exercised_by_a_message_of_its_own():
+    for name in ("huawei-cdl-json", "tencent-dts-json"):
+        unreached = [rule.id for rule in rules(name) if not rule.law and exercising(get(name), rule) is None]
+        assert unreached == []
+
+
+def test_liars_are_known_without_a_session():
+    found = liars("huawei-cdl-json")
+    assert {"name", "level", "convicts", "why"} == set(found[0])
+    assert all(one["convicts"].startswith("huawei-cdl-json/") for one in found)
