@@ -1,0 +1,64 @@
+"""`conformance.run`: one decoder judged from Python, as the command `run` does it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from generators.wire_format import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from conformance.judging.results import RunResult
+    from conformance.running.events import Listener
+
+
+def run(
+    *formats: str,
+    decoder: str | None = None,
+    mapping: Mapping[str, str] | None = None,
+    level: str = "both",
+    writer_profile: str = "*",
+    budget: str = "smoke",
+    seed: int = 1,
+    broker: str = "none",
+    select: tuple[str, ...] = (),
+    exclude: tuple[str, ...] = (),
+    strict: bool = False,
+    timeout_s: float = 120,
+    listen: Listener | None = None,
+) -> RunResult:
+    """Judges a decoder, or the reference decoders, on the named formats, all of them by default.
+
+    The arguments are the options of `cdc-conformance run`; `listen` gets the run's events (conformance.running.events). Nothing
+    is printed or saved. `RunResult.exit_code` is the command's, `failures` are the broken rules with the smallest message of each.
+
+    Raises UsageError, UnknownName, NothingSelected, and HarnessError when the harness or its environment fails.
+    """
+    from dataclasses import replace
+
+    from conformance.cases.catalogue import budget as budget_of
+    from conformance.commands.shell import transport
+    from conformance.engines.command import engine_for
+    from conformance.running.events import ignore
+    from conformance.running.prepared import Settings
+    from conformance.running.run import run as perform
+
+    settings = Settings(
+        formats=formats or FORMATS,
+        budget=budget_of(budget),
+        seed=seed,
+        decoder=decoder,
+        mapping=mapping or {},
+        level=level,
+        writer_profile=writer_profile,
+        select=select,
+        exclude=exclude,
+        strict=strict,
+        timeout_s=timeout_s,
+    )
+    with (
+        engine_for(decoder, settings.formats, kafka=broker != "none", timeout_s=timeout_s) as engine,
+        transport(broker, lambda _text: None) as (bootstrap, described, topic),
+    ):
+        return perform(replace(settings, bootstrap=bootstrap, broker=described, topic=topic), engine, listen or ignore)

@@ -1,0 +1,17 @@
+"""`generators.write`: a history as one release of a product would write it."""
+
+from __future__ import annotations
+
+from generators.drawing.cases import LAYOUT
+from generators.model import History, Layout, Written
+from generators.wire_format import get
+
+
+def write(fmt: str, history: History, *, profile: str | None = None, layout: Layout = LAYOUT) -> list[Written]:
+    """Every message of the history in the order of publication, each with what a perfect decoder makes of it.
+
+    `profile` is a profile's name, None the format's first. Raises UnknownName for an unknown format or profile, and what the
+    writer raises on a history that its source cannot have.
+    """
+    found = get(fmt)
+    return found.write(history, found.profiles[0] if profile is None else found.profile(profile), layout)
