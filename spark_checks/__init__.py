@@ -1,7 +1,7 @@
 """The Spark side: reference decoders, decoders that are wrong on purpose, and what runs in the session.
 
-Public: `reference` (docs/api.md), and the modules `spark_checks.decoders.<format_name>` with `decode` and `decode_rows`. Everything
-else is private to the project, and may change between releases.
+Public: `reference` (docs/api.md), and the modules `spark_checks.decoders.<format_name>` with `decode` and `decode_rows`.
+Everything else is private to the project, and may change between releases.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ def formats_page() -> str:
         "## Sources",
         "",
         "A rule cites facts of the [catalogue of sources](sources/index.md), each with evidence that a reader can open: a",
-        "document, a product's source at a commit, a recorded message, a standard. DOCUMENTED rests on a vendor's document, OBSERVED",
-        "on a product's source or output. What rests on no outside source is marked ASSUMED, and listed in",
+        "document, a product's source at a commit, a recorded message, a standard. DOCUMENTED rests on a vendor's document,",
+        "OBSERVED on a product's source or output. What rests on no outside source is marked ASSUMED, and listed in",
         "[What the documents do not decide](undecided.md).",
     ]
     return "\n".join(lines) + "\n"
