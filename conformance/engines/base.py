@@ -33,7 +33,7 @@ class ChildDied(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where records are: a Kafka topic with its ranges, or a Parquet file in the shape of DESIGN 3.2."""
+    """Where records are: a Kafka topic with its ranges, or a Parquet file in the shape of Spark's Kafka source."""
 
     ranges: Ranges
     bootstrap: str = ""
@@ -98,7 +98,7 @@ class Engine(Protocol):
 
 
 def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int]) -> None:
-    """Writes messages as Parquet in the shape of Spark's Kafka source with headers (DESIGN 3.2)."""
+    """Writes messages as Parquet in the shape of Spark's Kafka source with headers."""
     import pyarrow.parquet as pq
 
     header = pa.struct([("key", pa.string()), ("value", pa.binary())])

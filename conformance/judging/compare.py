@@ -1,4 +1,4 @@
-"""Exact comparison of an expected cell with what a decoder returned, per logical type (DESIGN 4).
+"""Exact comparison of an expected cell with what a decoder returned, per logical type.
 
 Level one compares wire text (or a JSON value) with the map's string. Level two compares a canonical value with a typed column,
 which must have one of a closed list of Spark types; nothing is compared with a tolerance.

@@ -12,16 +12,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from conformance.judging.compare import Typed, null_is_fine, same_text, same_value
 from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.rules.base import Aspect, Obligation, Rule, Subject, owner
-from generators.model import Case, Cell, Change, Image, Kind, State
+from generators.model import Case, Cell, Change, Image, Kind, Op, State
 
 
 class Verdict(enum.StrEnum):
-    """What a case came to (DESIGN 3.6)."""
+    """The verdict on a case (docs/exit-codes.md)."""
 
     PASS = "pass"
     NON_STRICT = "pass-non-strict"
@@ -105,6 +105,11 @@ class Site:
 
 CELL: Final = frozenset({Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE})
 """What is compared of a column of an image."""
+View: TypeAlias = tuple[str, frozenset[str]]
+"""A profile and tags, as far as the selectors of the rules can tell them apart from others."""
+Key: TypeAlias = tuple[Kind, Op | None, str, str | Aspect, str, str | State]
+"""What decides, beside the view and the level, who owns a comparison: kind, op; of a field its name, aspect and side; of a cell its
+side, type, value class and state."""
 SITES = 3
 """Sites remembered per rule."""
 CASES = 150
@@ -125,10 +130,10 @@ class Judge:
     seen: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     _owned: Counter[tuple[str, int]] = field(default_factory=Counter)
     _random: random.Random = field(default_factory=lambda: random.Random(0))
-    _owners: dict[Any, Rule] = field(default_factory=dict)
-    _views: dict[Any, tuple[str, frozenset[str]]] = field(default_factory=dict)
+    _owners: dict[Subject, Rule] = field(default_factory=dict)
+    _views: dict[View, View] = field(default_factory=dict)
     _profiles: dict[tuple[bool, ...], str] = field(default_factory=dict)
-    _plans: dict[Any, dict[Any, tuple[Rule, ...]]] = field(default_factory=dict)
+    _plans: dict[tuple[View, int], dict[Key, tuple[Rule, ...]]] = field(default_factory=dict)
 
     def own(self, subject: Subject) -> Rule:
         """The rule that owns a comparison. Raises HarnessFault when there is none."""
@@ -153,7 +158,7 @@ class Judge:
         elif (slot := self._random.randrange(self._owned[key])) < CASES:
             seen[slot] = case.id
 
-    def seen_by_selectors(self, case: Case) -> tuple[str, frozenset[str]]:
+    def seen_by_selectors(self, case: Case) -> View:
         """The case's profile and tags as far as any selector can tell: an equal profile met before, and the tags that some
         selector names. So most cases share their owners."""
         key = (case.profile, case.tags)
@@ -168,7 +173,7 @@ class Judge:
             found = self._views[key] = (profile, tags)
         return found
 
-    def plans(self, view: tuple[str, frozenset[str]], level: int) -> dict[Any, tuple[Rule, ...]]:
+    def plans(self, view: View, level: int) -> dict[Key, tuple[Rule, ...]]:
         """The owners found so far, shared by all cases that selectors cannot tell apart."""
         return self._plans.setdefault((view, level), {})
 
@@ -229,7 +234,7 @@ class _Reader:
         actual: object,
         side: str = "",
     ) -> bool:
-        key = (change.kind, change.op, field_, aspect, side)
+        key = (change.kind, change.op, field_, aspect, side, "")
         plan = self._plans.get(key)
         if plan is None:
             plan = self._plans[key] = (self.judge.own(self.subject(change, field_, aspect, side=side)),)

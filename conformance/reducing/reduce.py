@@ -205,7 +205,7 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
     """The next candidates, grouped into decode calls; the failures take turns, so that a limit cuts all of them alike.
 
     Level-one candidates live in a database of their own each: those of one call never share (database, table), which a decoder
-    may keep state by (DESIGN 3.6). Those of level two share the table that is asked for, as the cases of a run do.
+    may keep state by. Those of level two share the table that is asked for, as the cases of a run do.
     """
     found: dict[tuple[Any, ...], Batch] = {}
     suffixes = _suffixes()

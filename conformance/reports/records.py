@@ -168,7 +168,7 @@ def _expectation(one: EntryResult) -> dict[str, Any]:
 
 
 def as_bytes(value: bytes | None) -> Mapping[str, str] | None:
-    """`{"text": ...}` when valid UTF-8, else `{"base64": ...}`; null is null (DESIGN 3.7)."""
+    """`{"text": ...}` when valid UTF-8, else `{"base64": ...}`; null is null."""
     if value is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The differential check: one history, every format, one and the same table (DESIGN 6.3).
+"""The differential check: one history, every format, one and the same table.
 
 Each format's writer tells the history, its decoder reads it back at level two, and the row changes are applied to an empty table
 in the order of the messages. What remains is compared cell by cell with the source's own table, not with any writer's

@@ -380,7 +380,7 @@ def owner(fmt: str, profile: str, tally: Tally) -> Rule:
 
 
 def _contract(name: str, statement: str, effect: Effect) -> Callable[[str], Rule]:
-    cited = (Citation("DESIGN", "3.3 and 10"),)
+    cited = (Citation("harness#every-offset"), Citation("harness#corrupt-not-raise"))
     return lambda fmt: Rule(f"{fmt}/garbage/{name}", statement, Obligation.MUST, Provenance.ASSUMED, cited, effect)
 
 

@@ -1,4 +1,4 @@
-"""The decoding laws: a message decodes alike in any batch, any partitioning and any session (DESIGN 3.6).
+"""The decoding laws: a message decodes alike in any batch, any partitioning and any session.
 
 A seeded sample of messages is decoded again under other circumstances, and each message's rows are compared with those of a plain
 call over the same sample.

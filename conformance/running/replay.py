@@ -41,7 +41,7 @@ class Outcome(enum.StrEnum):
 
 
 EXIT: Final = {Outcome.FIXED: 0, Outcome.FAILED: 1, Outcome.ERROR: 3}
-"""Exit codes of the command (DESIGN 3.6)."""
+"""Exit codes of the command."""
 
 
 @dataclass(frozen=True, slots=True)

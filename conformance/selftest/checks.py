@@ -1,4 +1,4 @@
-"""What the harness owes about itself (DESIGN 7): liars convicted, altered outputs answered, lying writers seen, nobody accused.
+"""Checks the harness: liars are convicted, altered outputs answered, lying writers seen, right decoders not accused.
 
 Everything is judged by the same judge, on the named cases of every profile and a few drawn ones; keepers of tables by the stream
 check, on one profile of three formats.
