@@ -108,8 +108,8 @@ CELL: Final = frozenset({Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE})
 View: TypeAlias = tuple[str, frozenset[str]]
 """A profile and tags, as far as the selectors of the rules can tell them apart from others."""
 Key: TypeAlias = tuple[Kind, Op | None, str, str | Aspect, str, str | State]
-"""What decides, beside the view and the level, who owns a comparison: kind, op; of a field its name, aspect and side; of a cell its
-side, type, value class and state."""
+"""What decides, beside the view and the level, who owns a comparison: kind, op; of a field its name, aspect and side; of a cell
+its side, type, value class and state."""
 SITES = 3
 """Sites remembered per rule."""
 CASES = 150
