@@ -1,4 +1,4 @@
-"""Every case of every profile: the invariants of reference/ticdc.md 7, the rules' ownership, and the lying writers."""
+"""Every case of every profile: the invariants of the messages, the rules' ownership, and the lying writers."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""Every case of every profile, read back by Apache's own Avro library: invariants of reference/ticdc.md 3, 4 and 7, the rules'
+"""Every case of every profile, read back by Apache's own Avro library: invariants of the messages, the rules'
 ownership, the faults, and the lying writers."""
 
 import dataclasses
