@@ -14,7 +14,6 @@ from typing import Final
 from conformance.rules.base import Citation, Effect, Obligation, Provenance, Rule
 from generators.wire_format import FORMATS, get
 
-_TICDC: Final = "reference/ticdc.md"
 _CANAL: Final = "reference/canal.md"
 _DEBEZIUM: Final = "reference/debezium.md"
 _VENDORS: Final = "reference/cloud_vendors.md"
@@ -51,13 +50,13 @@ _UNAVAILABLE: Final = ("__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWls
 
 _TICDC_ORDER: Final = Order(
     (_NUMBER,),
-    (Citation(_TICDC, "1.3, 5, 7.7"), Citation("pingcap/tiflow#5598")),
+    (Citation("ticdc#order"), Citation("ticdc#tso")),
     Provenance.OBSERVED,
     deletes_first=True,
     watermarks=True,
 )
 
-_SIMPLE_ORDER: Final = replace(_TICDC_ORDER, citations=(Citation(_TICDC, "3.5, 5"),), keys="schema")
+_SIMPLE_ORDER: Final = replace(_TICDC_ORDER, keys="schema")
 
 ORDERS: Final[Mapping[str, Order]] = {
     "ticdc-canal-json": _TICDC_ORDER,
@@ -103,21 +102,21 @@ _LAWS: Final[tuple[_Law, ...]] = (
         "at-least-once",
         "A change that comes again leaves the table as it is: there is one row to a key.",
         Effect.PHANTOM_ROW,
-        (Citation(_TICDC, "5: delivery is at least once"), Citation(_VENDORS, "2.5, 5: duplicates after restart")),
+        (Citation("ticdc#at-least-once"), Citation(_VENDORS, "2.5, 5: duplicates after restart")),
         Provenance.DOCUMENTED,
     ),
     _Law(
         "key-change",
         "After an UPDATE of the key, or the delete and the insert that stand for it, no row is left under the old key.",
         Effect.PHANTOM_ROW,
-        (Citation(_TICDC, "5: updates of a key"), Citation(_DEBEZIUM, "1.4")),
+        (Citation("ticdc#key-update"), Citation(_DEBEZIUM, "1.4")),
         Provenance.OBSERVED,
     ),
     _Law(
         "schema-cache",
         "Rows that come before the schema that they name wait for it.",
         Effect.LOST_CHANGE,
-        (Citation("document 002"), Citation(_TICDC, "3.5, 5: rows without schema are cached")),
+        (Citation("ticdc#simple-schema-cache"), Citation("ticdc#simple-schema-late")),
         Provenance.OBSERVED,
         needs=("schema",),
     ),
@@ -126,7 +125,7 @@ _LAWS: Final[tuple[_Law, ...]] = (
         "A watermark below a known one is ignored, and rows that their partition's watermark has passed are late repeats: both "
         "change nothing.",
         Effect.PHANTOM_ROW,
-        (Citation("document 000"), Citation(_TICDC, "5: a lower watermark is ignored")),
+        (Citation("ticdc#watermark-order"),),
         Provenance.DOCUMENTED,
         needs=("watermarks",),
     ),

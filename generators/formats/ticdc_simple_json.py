@@ -1,7 +1,7 @@
 """TiCDC Simple protocol, JSON encoding: what PingCAP TiCDC writes to Kafka with `protocol=simple`, `encoding-format=json`.
 
 Releases: v7.5.7 and v8.5.7 of the classic architecture (pingcap/tiflow), v8.5.4 and v8.5.6 of the new one (pingcap/ticdc).
-Source of truth: document 002, corrected by reference/ticdc.md 00, 0, 1.1, 1.4, 1.6, 3, 5, 6, which was read in the source.
+Source of truth: PingCAP's TiCDC Simple Protocol, corrected by TiCDC's source and output (the facts ticdc#...).
 
 A message is one JSON object without headers; keys that do not apply are left out, never null. Rows go to one partition a table
 (chosen as for ticdc-canal-json) under a zero-length key, DDL and WATERMARK to every partition under a null key, BOOTSTRAP, in
@@ -11,7 +11,7 @@ and version, if a message of the case has it, before the row or after it. `keys`
 them, and of a DDL or BOOTSTRAP the primary index of its tableSchema. A DDL's database and table are those of its tableSchema; a
 statement on a database has none.
 
-Not written: the column sort in place of 00-7, which only a lying profile has.
+Not written: ticdc#simple-column-sort, which only a lying profile has.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def write(history: History, profile: SimpleProfile, layout: Layout) -> list[Writ
 
 @dataclass(frozen=True, slots=True)
 class Printer:
-    """Prints logical messages as Go's encoding/json prints TiCDC's structs (reference/ticdc.md 3)."""
+    """Prints logical messages as Go's encoding/json prints TiCDC's structs."""
 
     profile: SimpleProfile
     bootstrap_position: ClassVar[str | None] = "0"
@@ -96,7 +96,7 @@ class Printer:
                 return f'{{"version":1,"type":"WATERMARK","commitTs":{record.commit_ts},"buildTs":{record.build_ts}}}'
 
     def schema(self, schema: TableSchema) -> str:
-        """A tableSchema (3.4)."""
+        """A tableSchema."""
         columns = ",".join(map(self._column, schema.columns))
         indexes = ",".join(map(self._index, schema.indexes))
         return (
@@ -148,7 +148,7 @@ class Printer:
         return escape(value, html=self.profile.escape_html)
 
     def cell(self, kind: SourceType, value: Value) -> tuple[str, Cell]:
-        """A stored value as JSON, and what a perfect decoder recovers of it (3.2)."""
+        """A stored value as JSON, and what a perfect decoder recovers of it."""
         if value is None:
             return "null", Cell(State.NULL, kind)
         if kind.logical is Logical.TIMESTAMP:
@@ -173,7 +173,7 @@ def _checksum(found: Checksum) -> str:
 
 
 def go_shortest(value: float, *, single: bool) -> str:
-    """A float by Go's `%v`: the shortest digits, with an exponent of at least two digits below 1e-4 and from 1e6 on (3.2).
+    """A float by Go's `%v`: the shortest digits, with an exponent of at least two digits below 1e-4 and from 1e6 on.
 
     `single` takes the shortest digits that read back as the same binary32.
     """
@@ -218,11 +218,11 @@ __all__ = ["FORMAT", "PROFILES", "Printer", "SimpleProfile", "cell_faults", "go_
 FORMAT: Final[Format[SimpleProfile]] = Format(
     name="ticdc-simple-json",
     title="TiCDC Simple, JSON",
-    source="TiDB, document 002",
+    source="TiDB, TiCDC Simple Protocol",
     profiles=PROFILES,
     write=write,
     kinds=KINDS,
-    position="commitTs as decimal text; 0 for a BOOTSTRAP, where document 002 calls it meaningless",
+    position="commitTs as decimal text; 0 for a BOOTSTRAP, which the documentation calls meaningless",
     scenarios=scenarios,
     switches=SWITCHES,
     cell_faults=cell_faults,

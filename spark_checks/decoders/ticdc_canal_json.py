@@ -1,4 +1,4 @@
-"""TiCDC Canal-JSON as native Spark expressions (document 000; reference/ticdc.md 00 to 2).
+"""TiCDC Canal-JSON as native Spark expressions.
 
 One message is one row change, a DDL statement or a watermark. Every release since v4.0.10 is read alike: a DELETE's row is in
 `data` (before v5.4 `old` repeats it), an INSERT's `old` is not looked at (before v5.4 it is `[null]`), the CRLF that v6.5 puts
@@ -20,7 +20,7 @@ _TSO: Final = DecimalType(20, 0)
 
 
 def _kind(m: Column) -> Column:
-    """`isDdl` decides first, then `type` (document 000, "消费端数据解析")."""
+    """`isDdl` decides first, then `type`."""
     ddl = m["isDdl"] & m["type"].isin(*_canal.DDL_TYPES)
     dml = ~m["isDdl"]
     return (
@@ -43,10 +43,10 @@ DIALECT: Final = _canal.Dialect(
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of TiCDC Canal-JSON messages (DESIGN 3.3)."""
+    """Changes of TiCDC Canal-JSON messages."""
     return _canal.decode(records, DIALECT, deployment)
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4); a partial `old` is completed from `data`."""
+    """Typed row changes of `table`; a partial `old` is completed from `data`."""
     return _canal.decode_rows(records, table, DIALECT, deployment)

@@ -1,11 +1,11 @@
-"""TiCDC Simple in Avro as native Spark expressions (document 002; reference/ticdc.md 00, 3, 4, 5).
+"""TiCDC Simple in Avro as native Spark expressions.
 
 A value is raw Avro binary of a union of twelve records, of which messages are the last: every one begins with the byte 16, the
 branch 11. A reader of that byte and a Message reads all of them, and refuses what stands under another branch. A message's `type`
 and the branch of its payload tell the same, and must agree.
 
 Cells are a union too. A BIGINT UNSIGNED is a record of its two's complement, a TIMESTAMP a record of a wall clock and its zone
-(document 002 says numbers and text), a BIT a number in the classic architecture and a decimal text in the new one. TSOs are
+(the documentation says numbers and text), a BIT a number in the classic architecture and a decimal text in the new one. TSOs are
 unsigned numbers in longs. A BOOTSTRAP has no `commitTs`. `position` is `commitTs`.
 """
 
@@ -119,7 +119,7 @@ _TEXT: Final = (
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Simple messages (DESIGN 3.3). `types` of a row change are NULL when its schema is not in the batch."""
+    """Changes of Simple messages. `types` of a row change are NULL when its schema is not in the batch."""
     kind, watermark, bootstrap, ddl, dml = (F.col(part) for part in ("kind", *_PARTS))
     own = F.coalesce(F.when(kind == "DDL", ddl["tableSchema"]), F.when(kind == "BOOTSTRAP", bootstrap["tableSchema"]))
     row = F.when(kind == "ROW", dml)
@@ -189,7 +189,7 @@ def _texts(image: str) -> Column:
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4)."""
+    """Typed row changes of `table`."""
     deployment = deployment or Deployment()
     kind, op, dml = F.col("kind"), F.col("op"), F.col("dml")
     mine = (kind == "ROW") & (dml["database"] == table.database) & (dml["table"] == table.name)

@@ -1,12 +1,12 @@
-"""TiCDC Simple in JSON as native Spark expressions (document 002; reference/ticdc.md 00, 3, 5).
+"""TiCDC Simple in JSON as native Spark expressions.
 
 One message is one row change, a DDL statement, a watermark or a table's schema (BOOTSTRAP); `type` tells which. A row change
 names its table and `schemaVersion` but no types: those come from the schemas that the BOOTSTRAP and DDL messages of the same
 batch carry, wherever in the batch they stand. Where a message was too large (`handleKeyOnly`, `claimCheckLocation`), the images
 hold the handle key, or there are none.
 
-Cells are MySQL's texts but for TIMESTAMP, an object of a wall clock and its zone, and binaries, in base64. `old` is complete
-(reference/ticdc.md 3.1), so that nothing of `data` is laid under it. `position` is `commitTs`.
+Cells are MySQL's texts but for TIMESTAMP, an object of a wall clock and its zone, and binaries, in base64. `old` is complete,
+so that nothing of `data` is laid under it. `position` is `commitTs`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _envelope(image: DataType) -> StructType:
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Simple messages (DESIGN 3.3). `types` of a row change are NULL when its schema is not in the batch."""
+    """Changes of Simple messages. `types` of a row change are NULL when its schema is not in the batch."""
     m, kind = F.col("m"), F.col("kind")
     told, is_row = F.when(kind != "CORRUPT", m), kind == "ROW"
     own = F.when(kind.isin("DDL", "BOOTSTRAP"), F.col("own"))
@@ -91,7 +91,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4)."""
+    """Typed row changes of `table`."""
     deployment = deployment or Deployment()
     texts = StructType([StructField(c.name, StringType()) for c in table.columns])
     m, kind, op = F.col("m"), F.col("kind"), F.col("op")

@@ -157,7 +157,7 @@ _CELLS: Final = (
         "timestamp-without-its-zone",
         2,
         "value/timestamp-location",
-        "Of a Timestamp only value is read, as document 002 has it, and taken for UTC.",
+        "Of a Timestamp only value is read, as the documentation has it, and taken for UTC.",
         on_bytes(reference.decode_rows, _hex(_LOCATION, "0C06555443$1")),
     ),
     _liar(

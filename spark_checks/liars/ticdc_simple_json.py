@@ -142,7 +142,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "base64-undone-twice",
         2,
         "value/base64-once",
-        "Whatever looks like base64 is decoded (Flink, reference/canal.md 4.2.6), bytes that spell base64 themselves too.",
+        "Whatever looks like base64 is decoded, as Flink does, bytes that spell base64 themselves too.",
         on_cells(reference.decode_rows, _binary, lambda x, _: f"coalesce(try_to_binary(CAST({x} AS string), 'base64'), {x})"),
     ),
     _liar(

@@ -1,6 +1,6 @@
 """What TiCDC's Kafka sink does to every protocol's messages: split rows, partitions, size limit, claim checks, compression.
 
-Source: reference/ticdc.md 1.1, 1.4, 5 (pingcap/tiflow pkg/sink/kafka, pkg/compression/compress.go, cdc/model/sink.go).
+Facts: ticdc#kafka-records, #compression, #canal-claim-check, #key-update.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from generators.families.ticdc import text
 from generators.model import Logical, Op, Row, RowChange, SourceType, Table, Value
 
 RECORD_OVERHEAD: Final = 36
-"""Bytes that TiCDC adds to key and value before it compares with `max-message-bytes` (1.1)."""
+"""Bytes that TiCDC adds to key and value before it compares with `max-message-bytes`."""
 
 _ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
 
 
 def partition_of(table: Table, partitions: int) -> int:
-    """The partition of a table's rows: CRC-32 of schema and table name, for a hash that the reference does not tell."""
+    """The partition of a table's rows: CRC-32 of schema and table name, in place of TiCDC's own hash."""
     return zlib.crc32(f"{table.database}\0{table.name}".encode()) % partitions
 
 
 def split_rows(event: RowChange, *, split_keys: bool) -> list[tuple[Op, Row | None, Row | None]]:
-    """The rows of a statement as (op, before, after), an UPDATE of a key as DELETE and INSERT, deletes first (5).
+    """The rows of a statement as (op, before, after), an UPDATE of a key as DELETE and INSERT, deletes first.
 
     `split_keys` tells that the release splits an UPDATE of any key; clustered integer keys are always split by TiDB.
     """
@@ -61,12 +61,12 @@ def _differs(kind: SourceType, one: Value, other: Value) -> bool:
 
 
 def claim_check_location(storage: str, chance: random.Random) -> str:
-    """Where the whole message lies: a file named by a random UUID below the storage's URI, `.json` in every encoding (1.4)."""
+    """Where the whole message lies: a file named by a random UUID below the storage's URI, `.json` in every encoding."""
     return f"{storage}/{uuid.UUID(int=chance.getrandbits(128), version=4)}.json"
 
 
 def pack(compression: str, value: bytes) -> bytes:
-    """The value as a snappy block or lz4 frame, or as it is when the compression is none (1.1)."""
+    """The value as a snappy block or lz4 frame, or as it is when the compression is none."""
     match compression:
         case "snappy":
             import cramjam

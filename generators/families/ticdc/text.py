@@ -1,7 +1,7 @@
 """How TiCDC prints values, types and DDL in Canal-JSON: pure functions from the model's values to wire text.
 
-Source: reference/ticdc.md 1.6, 1.7 and 2 (pingcap/tiflow pkg/sink/codec/canal and pkg/sink/codec/utils/mysql_types.go,
-pingcap/tidb pkg/types and pkg/parser).
+Facts: ticdc#text-escapes, #json-text, #integers, #decimals, #floats, #labels-as-numbers, #dates-and-times, #canal-binary,
+#canal-sql-type, #canal-mysql-type, #ddl-types, #ddl-restored.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def escape(text: str, *, html: bool = True) -> str:
-    """A JSON string with its quotes, as easyjson and Go's encoding/json write it (reference/ticdc.md 1.7)."""
+    """A JSON string with its quotes, as easyjson and Go's encoding/json write it."""
     return f'"{text.translate(_GO_HTML if html else _GO)}"'
 
 
@@ -58,7 +58,7 @@ def value_class(kind: SourceType, value: Value) -> str:
 
 
 def canonical(kind: SourceType, value: Value) -> Value:
-    """The value as TiDB stores it: BINARY(n) padded with 0x00, CHAR(n) without trailing spaces, no negative zero (00-3, 2.1)."""
+    """The value as TiDB stores it: BINARY(n) padded with 0x00, CHAR(n) without trailing spaces, no negative zero."""
     match value:
         case bytes() if kind.name == "binary":
             return value.ljust(kind.length or 0, b"\0")
@@ -128,7 +128,7 @@ def timestamp_text(micros: int, fsp: int, time_zone: str) -> tuple[str, tuple[in
 
 
 def json_text(value: Any) -> str:
-    """A JSON document as TiDB prints it: keys sorted bytewise, a space after `:` and `,`, doubles marked as such (2.1)."""
+    """A JSON document as TiDB prints it: keys sorted bytewise, a space after `:` and `,`, doubles marked as such."""
     match value:
         case None:
             return "null"
@@ -165,7 +165,7 @@ def go_utf8(value: bytes) -> str:
 
 
 def value_text(kind: SourceType, value: Value, *, time_zone: str = "UTC", float_via_double: bool = False) -> str:
-    """The text of a canonical non-NULL value before JSON escaping (2.1)."""
+    """The text of a canonical non-NULL value before JSON escaping."""
     match kind.logical, value:
         case Logical.FLOAT, float():
             return fixed(value) if float_via_double else fixed32(value)
@@ -236,9 +236,9 @@ _PROMOTED: Final[Mapping[str, int]] = {"tinyint": 5, "smallint": 4, "int": -5, "
 
 
 def sql_type(kind: SourceType, value: Value, *, legacy: bool = False) -> int:
-    """The java.sql.Types code: an unsigned integer above the signed maximum is promoted by its value, NULL is not (2.2).
+    """The java.sql.Types code: an unsigned integer above the signed maximum is promoted by its value, NULL is not.
 
-    `legacy` is the table of v5.3 and older, where signed and unsigned share promoted codes (2.2, gap 4).
+    `legacy` is the table of v5.3 and older, where signed and unsigned share promoted codes.
     """
     if legacy:
         return _JAVA_LEGACY[kind.name]
@@ -248,7 +248,7 @@ def sql_type(kind: SourceType, value: Value, *, legacy: bool = False) -> int:
 
 
 def mysql_type(kind: SourceType, *, unsigned: bool = True, zerofill: bool = True, parameters: bool = False) -> str:
-    """The mysqlType text: the bare name, or with `parameters` (content-compatible) TiDB's full description (2.3)."""
+    """The mysqlType text: the bare name, or with `parameters` (content-compatible) TiDB's full description."""
     text = kind.name + (_parameters(kind) if parameters else "")
     if kind.logical not in (Logical.BIT, Logical.YEAR):
         text += " unsigned" if unsigned and kind.unsigned else ""
@@ -293,11 +293,11 @@ DDL_TYPES: Final[Mapping[str, str]] = {
     "table charset": "ALTER",
     "multi schema change": "ALTER",
 }
-"""Canal's type of a DDL action; what is not here is QUERY (1.6)."""
+"""Canal's type of a DDL action; what is not here is QUERY."""
 
 
 def ddl_type(action: str, *, new: bool) -> str:
-    """The `type` of a DDL message. A batch "create tables" is QUERY in classic, CREATE in the new architecture (1.6)."""
+    """The `type` of a DDL message. A batch "create tables" is QUERY in classic, CREATE in the new architecture."""
     if action == "create tables":
         return "CREATE" if new else "QUERY"
     return DDL_TYPES.get(action, "QUERY")
@@ -319,7 +319,7 @@ _RESTORED: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
 
 
 def render_ddl(action: str, sql: str) -> str:
-    """The statement as TiDB's parser restores it: upper-case words, back-quoted names, defaults spelled out (00-1).
+    """The statement as TiDB's parser restores it: upper-case words, back-quoted names, defaults spelled out.
 
     Names in `sql` must be quoted already, as those of `mysql.DDL_ACTIONS` are (partition names excepted).
     """

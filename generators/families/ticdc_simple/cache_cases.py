@@ -1,5 +1,5 @@
-"""The schema cache's cases: rows before, between and after the messages that carry their table's schema (reference/ticdc.md 3.1,
-3.5, 5; document 002 "Message consumption methods")."""
+"""The schema cache's cases: rows before, between and after the messages that carry their table's schema
+(ticdc#simple-schema-cache, #simple-schema-late)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The named cases that only TiCDC's Simple protocol has, and the lies about its profiles (DESIGN 6.1, 7)."""
+"""The named cases that only TiCDC's Simple protocol has, and the lies about its profiles."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change,
 from generators.wire_format import Switch
 
 DOCUMENT_WATERMARK: Final = 447984124732375041
-"""The watermark's commitTs in document 002, "WATERMARK"."""
+"""The watermark's commitTs in the documentation's sample."""
 
 _AMBIGUOUS: Final[Mapping[str, int]] = {
     "Asia/Shanghai": mysql.wall("1990-09-15 16:30:00"),
@@ -52,7 +52,7 @@ _MORE_DDL: Final[Mapping[str, str]] = {
     "drop foreign key": "ALTER TABLE {table} DROP FOREIGN KEY `f`",
     "multi schema change": "ALTER TABLE {table} ADD COLUMN `added` int, DROP COLUMN `c`",
 }
-"""Statements beside those of `mysql.DDL_ACTIONS`, for rows of the table in reference/ticdc.md 1.6."""
+"""Statements beside those of `mysql.DDL_ACTIONS`, for each DDL type (ticdc#ddl-types)."""
 
 _TABLES: Final[Mapping[str, tuple[tuple[Column, ...] | None, tuple[Column, ...] | None]]] = {
     "create table": (None, (ID, _C)),
@@ -248,7 +248,7 @@ def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     table = Table(database, slug(name), columns, ("id",))
     yield events(name, Bootstrap(START, table), insert(table, row), tags=("reduced",))
     if profile.new:
-        # the classic architecture refuses such a configuration (reference/ticdc.md 00-2)
+        # the classic architecture refuses such a configuration (ticdc#simple-reduced-keyless)
         small: Row = {"a": "x", "big": big}
         for label, op, before, after in (("insert", Op.INSERT, None, small), ("delete", Op.DELETE, small, None)):
             name = f"reduced/keyless-{label}"

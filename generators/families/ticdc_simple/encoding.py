@@ -1,6 +1,6 @@
 """What both encodings of the Simple protocol do behind the plan: encode each message, publish it, and say what is owed for it.
 
-Source: reference/ticdc.md 1.1, 1.4, 3.1, 3.2, 4.1. `ticdc_simple_json` and `ticdc_simple_avro` each bring an `Encoding`.
+`ticdc_simple_json` and `ticdc_simple_avro` each bring an `Encoding`.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _change(record: DdlRecord | BootstrapRecord | WatermarkRecord, bootstrap_pos
 
 
 def timestamp(profile: SimpleProfile, kind: SourceType, value: Value) -> tuple[str, str, Cell]:
-    """The location and the wall clock of a TIMESTAMP on the wire, and what is owed for them as a JSON object (3.2, 4.3)."""
+    """The location and the wall clock of a TIMESTAMP on the wire, and what is owed for them as a JSON object."""
     zone = host_zone(profile)
     location = profile.location or zone
     instants: tuple[int, ...] = ()

@@ -1,6 +1,6 @@
 """From a history to Simple's logical messages and where they go, before any encoding.
 
-Source: reference/ticdc.md 1.1, 3.1, 3.3, 3.5, 5; document 002 "Message generation and sending rules".
+Facts: ticdc#ddl-partitions, #simple-bootstrap-sending, #simple-checksum, #simple-reduced, #simple-schema-cache.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from generators.model import Bootstrap, History, Logical, Op, Row, RowChange, Sc
 from generators.sources.boundaries import POOL_DATABASE
 
 CHECKSUM_VERSION: Final = 2
-"""Seen in the product's output (00-4)."""
+"""The version in recorded messages (ticdc#simple-checksum)."""
 
 BOOTSTRAP_SECONDS: Final = 120
 BOOTSTRAP_ROWS: Final = 10_000
@@ -86,7 +86,7 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
 
 
 def schemas_sent(planned: Iterable[Planned]) -> Mapping[SchemaKey, Mapping[str, str]]:
-    """The column types of every schema that the messages carry, preTableSchema included; the first one counts (5)."""
+    """The column types of every schema that the messages carry, preTableSchema included; the first one counts."""
     found: dict[SchemaKey, Mapping[str, str]] = {}
     for one in planned:
         match one.record:
@@ -131,7 +131,7 @@ def _ddl(catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso:
 
 
 def ddl_type(action: str, *, new: bool) -> str:
-    """The `type` of a DDL message: Canal-JSON's, but ALTER for EXCHANGE PARTITION in the new architecture (3.1)."""
+    """The `type` of a DDL message: Canal-JSON's, but ALTER for EXCHANGE PARTITION in the new architecture."""
     return "ALTER" if new and action == "exchange partition" else text.ddl_type(action, new=new)
 
 
@@ -161,7 +161,7 @@ def _stored(kind: SourceType, value: Value) -> Value:
 
 
 def cut(record: DmlRecord, location: str = "") -> DmlRecord:
-    """A message that was too large: handle key columns only, flagged so, with a location also for claim-check (3.1)."""
+    """A message that was too large: handle key columns only, flagged so, with a location also for claim-check."""
     key = record.source.handle_key
     data, old = (
         None if image is None else {name: cell for name, cell in image.items() if name in key}
@@ -171,7 +171,7 @@ def cut(record: DmlRecord, location: str = "") -> DmlRecord:
 
 
 def checksum_of(known: Known, image: RowImage) -> int:
-    """CRC-32 of the columns' bytes in the order of their ids; NULL adds nothing, TIMESTAMP is in UTC (3.3)."""
+    """CRC-32 of the columns' bytes in the order of their ids; NULL adds nothing, TIMESTAMP is in UTC."""
     found = 0
     for column in known.by_id():
         kind, value = image.get(column.name, (column.type, None))

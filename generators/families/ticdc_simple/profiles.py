@@ -1,6 +1,6 @@
 """TiCDC's releases and the options of its Simple protocol as facts about the messages, and which of them go together.
 
-Source: reference/ticdc.md 00-4, 00-6, 0, 1.1, 3, 4.3; document 002 "Use the TiCDC Simple protocol".
+Facts: ticdc#simple-pre-table-schema, #simple-timestamp, #simple-checksum, #float-exponent, #simple-reduced, #compression.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ COMPRESSED_LIMIT: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class SimpleProfile(Profile):
-    """A TiCDC release and its Simple options as facts about the messages (reference/ticdc.md 3).
+    """A TiCDC release and its Simple options as facts about the messages.
 
     `location` is the zone name in TIMESTAMP objects, "" the host's own, which is the deployment's `time_zone`; "Local" is what Go
     calls the host's zone. `column_order` orders a tableSchema's columns ("id": by column id). `float_verb` is Go's: "f" fixed
     notation, "g" exponents from 1e6 on and below 1e-4; like `escape_html` it concerns JSON only. `default_utc` tells that a
     TIMESTAMP column's default is in UTC. `auto_bootstrap` sends a BOOTSTRAP before a table's first row and again after 120 s or
-    10000 rows; without it one is sent where the history has one. `column_mixup` is the encoder's column sort in place (00-7),
+    10000 rows; without it one is sent where the history has one. `column_mixup` is ticdc#simple-column-sort,
     which no honest profile has. `max_message_bytes` is compared only when `reduce` says what becomes of a larger message.
     """
 
@@ -61,7 +61,7 @@ RELEASES: Final[Mapping[str, SimpleProfile]] = {
     "new-8.5.4": replace(_NEW, release="new-8.5.4", float_verb="g", assumed=f"{_NEW.assumed}; floats by Go's rule for %v"),
     "new-8.5.6": _NEW,
 }
-"""Each release without options (reference/ticdc.md 0, 3.1, 3.2)."""
+"""Each release without options."""
 
 OPTIONS: Final = (
     "tz",

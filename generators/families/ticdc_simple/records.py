@@ -1,6 +1,6 @@
 """The Simple protocol's messages as data, before any encoding: what JSON and Avro print alike.
 
-Source: reference/ticdc.md 3.1, 3.3, 3.4; the records of 4.1. Times named `build_ts` are milliseconds, `commit_ts` and versions
+Times named `build_ts` are milliseconds, `commit_ts` and versions
 TSOs.
 """
 
@@ -13,7 +13,7 @@ from typing import TypeAlias
 from generators.model import Op, SourceType, Table, Value
 
 SchemaKey: TypeAlias = tuple[str, str, int]
-"""(database, table, version): what a schema cache is keyed by (3.1, 5)."""
+"""(database, table, version): what a schema cache is keyed by."""
 
 RowImage: TypeAlias = Mapping[str, tuple[SourceType, Value]]
 """A row image that the message carries: type and value as stored, by column."""
@@ -83,7 +83,7 @@ class TableSchema:
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """A row's checksums after and before the change; 0 is "not available" (3.3)."""
+    """A row's checksums after and before the change; 0 is "not available"."""
 
     version: int
     corrupted: bool

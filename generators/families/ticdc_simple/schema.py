@@ -1,6 +1,6 @@
 """What TiCDC knows of tables while a history passes: ids, schema versions, defaults, indexes; and schemas made of it.
 
-Source: reference/ticdc.md 3.1 and 3.4. The model's tables have no defaults, virtual columns, secondary indexes or partitions;
+The model's tables have no defaults, virtual columns, secondary indexes or partitions;
 where a CREATE or ALTER statement spells them out, they are read from its text.
 """
 
@@ -20,7 +20,7 @@ from generators.families.ticdc_simple.records import ColumnSchema, DataType, Ind
 from generators.model import Column, Logical, Row, SchemaChange, SourceType, Table
 
 DDL_LEAD: Final = 4
-"""How far a schema version lies before its DDL's commitTs (document 002: ...614791 of ...614795)."""
+"""How far a schema version lies before its DDL's commitTs (the documentation's sample: ...614791 of ...614795)."""
 
 _BEFORE_ALL: Final = 1_690_000_000_000
 _CHARACTERS: Final = ("utf8mb4", "utf8mb4_bin")
@@ -32,7 +32,7 @@ _FLAGS: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
 
 @lru_cache(maxsize=256)
 def data_type(kind: SourceType) -> DataType:
-    """The dataType of a column (3.4). The mysqlType never says unsigned; a flag does."""
+    """The dataType of a column. The mysqlType never says unsigned; a flag does."""
     charset, collate = _CHARACTERS if kind.logical in (Logical.TEXT, Logical.ENUM, Logical.SET) else _BYTES
     flags = kind.logical in _FLAGS
     length, decimal = kind.length or 0, 0

@@ -1,9 +1,9 @@
 """TiCDC Canal-JSON: what PingCAP TiCDC writes to Kafka with `protocol=canal-json`.
 
 Releases: v5.3.4 to v8.5.7 of the classic architecture (pingcap/tiflow) and v8.5.4, v8.5.6 of the new one (pingcap/ticdc).
-Source of truth: document 000 (TiDB v6.0), corrected by reference/ticdc.md 00, 0, 1, 2, 5, which was read in the source.
+Source of truth: PingCAP's TiCDC Canal-JSON Protocol, corrected by TiCDC's source and output (the facts ticdc#...).
 
-One row change is one Kafka record without headers; a DML key is zero-length, a DDL or watermark key is null (1.1). TiCDC's
+One row change is one Kafka record without headers; a DML key is zero-length, a DDL or watermark key is null. TiCDC's
 default dispatcher sends a table's rows to the partition that a small hash of schema and table name chooses; that hash is not in
 the reference, so this writer takes CRC-32 of the two names. Rows of one table are always in one partition. DDL goes to partition
 0 (to every partition in v5.3 and older), watermarks to every partition. With a topic for each table, classic TiCDC sends a RENAME
@@ -60,7 +60,7 @@ KINDS: Final = (
 def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Written]:
     """Every message of the history with its expectation, in the order of publication.
 
-    When a row of a statement is split, the statement's deletes come before its updates before its inserts (reference/ticdc.md 5).
+    When a row of a statement is split, the statement's deletes come before its updates before its inserts (ticdc#order).
     TiDB itself merges what one transaction does to one key; this writer does not. Statements, bootstraps, heartbeats and
     transaction marks have no message here.
     """
@@ -330,10 +330,10 @@ def losses(profile: TicdcProfile) -> tuple[Loss, ...]:
     found = []
     if profile.binary_lossy:
         reason = "a byte that is no UTF-8 is written as U+FFFD"
-        found.append(Loss((Logical.BINARY,), reason, "reference/ticdc.md 2.1, pingcap/tiflow#7058", _replaced))
+        found.append(Loss((Logical.BINARY,), reason, "ticdc#canal-binary-lossy", _replaced))
     if profile.null_text_bug:
         reason = "the text null is written as JSON null"
-        found.append(Loss((Logical.TEXT, Logical.BINARY), reason, "pingcap/ticdc#3958", _nulled))
+        found.append(Loss((Logical.TEXT, Logical.BINARY), reason, "ticdc#null-text-bug", _nulled))
     return tuple(found)
 
 
@@ -350,7 +350,7 @@ def _nulled(_kind: SourceType, value: Value) -> Value:
 FORMAT: Final[Format[TicdcProfile]] = Format(
     name="ticdc-canal-json",
     title="TiCDC Canal-JSON",
-    source="TiDB, document 000",
+    source="TiDB, TiCDC Canal-JSON Protocol",
     profiles=PROFILES,
     write=write,
     kinds=KINDS,

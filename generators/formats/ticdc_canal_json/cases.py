@@ -1,4 +1,4 @@
-"""The named cases that only TiCDC Canal-JSON has, and the lies about its profiles (DESIGN 6.1, 7)."""
+"""The named cases that only TiCDC Canal-JSON has, and the lies about its profiles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change,
 from generators.wire_format import Switch
 
 DOCUMENT_WATERMARK: Final = 429918007904436226
-"""The watermark's TSO in document 000, "WATERMARK Event"."""
+"""The watermark's TSO in the documentation's sample."""
 
 _AMBIGUOUS: Final[Mapping[str, int]] = {
     "Asia/Shanghai": mysql.wall("1990-09-15 16:30:00"),
@@ -170,7 +170,7 @@ def _reduced(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     unique = Table(database, slug(name), (*columns[1:], Column("u", mysql.text("varchar", 8), nullable=False)), (), (("u",),))
     yield scenario(name, insert(unique, {"a": "x", "big": big, "u": "k"}), tags=tags)
     if profile.new:
-        # the classic architecture refuses such a configuration (reference/ticdc.md 00-2)
+        # the classic architecture refuses such a configuration (ticdc#canal-no-columns)
         name = "reduced/keyless"
         yield scenario(name, insert(Table(database, slug(name), columns[1:]), {"a": "x", "big": big}), tags=tags)
     everything = every_type(_all)

@@ -1,6 +1,7 @@
 """TiCDC's releases and Canal-JSON options as facts about the bytes, and which of them go together.
 
-Source: reference/ticdc.md 0 (read at the releases' tags), 00-9, 1.1, 1.4.
+Read at the releases' tags. Facts: ticdc#canal-crlf, #canal-old-partial, #canal-content-compatible, #canal-handle-key-only,
+#canal-claim-check, #compression.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ COMPRESSED_LIMIT: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class TicdcProfile(Profile):
-    """A TiCDC release and its Canal-JSON options as facts about the bytes (reference/ticdc.md 0).
+    """A TiCDC release and its Canal-JSON options as facts about the bytes.
 
     `insert_old` is the JSON text of an INSERT's `old`, `delete_old` "null" or "data" (the row again); `dml_key_order` are the
     last two keys of a DML; `column_order` and `mysql_type_order` order the keys of column objects ("random" is Go's map order);
@@ -86,7 +87,7 @@ RELEASES: Final[Mapping[str, tuple[TicdcProfile, tuple[str, ...]]]] = {
     "new-8.5.4": (TicdcProfile("new-8.5.4", new=True, null_text_bug=True), _ALL_OPTIONS),
     "new-8.5.6": (TicdcProfile("new-8.5.6", new=True), _ALL_OPTIONS),
 }
-"""Each release without options, and the options that it has (reference/ticdc.md 0, 1.1, 00-9)."""
+"""Each release without options, and the options that it has."""
 
 EXCLUSIVE: Final = (("handle-key-only", "claim-check"), ("snappy", "lz4"))
 NEEDS_EXTENSION: Final = ("handle-key-only", "claim-check")
@@ -102,7 +103,7 @@ def profile(release: str, *options: str) -> TicdcProfile:
     """The profile of a release with options; they are named in one fixed order, whatever the order of the arguments.
 
     Raises UnknownName for an unknown release or option, UsageError for an option that the release has not, for two options that
-    exclude each other, and for one that needs the extension (reference/ticdc.md 0, 1.4).
+    exclude each other, and for one that needs the extension.
     """
     if release not in RELEASES:
         raise UnknownName("release", release, RELEASES, of="ticdc-canal-json")

@@ -1,7 +1,7 @@
 """TiCDC Simple protocol, Avro encoding: what PingCAP TiCDC writes to Kafka with `protocol=simple`, `encoding-format=avro`.
 
 Releases: v7.5.7 and v8.5.7 of the classic architecture (pingcap/tiflow), v8.5.4 and v8.5.6 of the new one (pingcap/ticdc).
-Source of truth: document 002, corrected by reference/ticdc.md 00, 4, and what 0, 1.1, 1.4, 1.6, 3, 5, 6 say of both encodings.
+Source of truth: PingCAP's TiCDC Simple Protocol, corrected by TiCDC's source and output (the facts ticdc#...).
 
 A value is one raw Avro datum of a union of twelve records, always its last, Message: no registry, no magic, no container, and the
 first byte is 16. Keys, partitions, versions, the schema cache, `types` and `keys` are as in ticdc-simple-json. A BOOTSTRAP has no
@@ -51,7 +51,7 @@ def write(history: History, profile: AvroProfile, layout: Layout) -> list[Writte
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """Encodes logical messages as TiCDC's goavro does (reference/ticdc.md 4)."""
+    """Encodes logical messages as TiCDC's goavro does (ticdc#avro-framing)."""
 
     profile: AvroProfile
     bootstrap_position: ClassVar[str | None] = None
@@ -111,7 +111,7 @@ class Binary:
         return {name: None if image[name][1] is None else self.wire(*image[name]) for name in names}
 
     def wire(self, kind: SourceType, value: Value) -> tuple[str, Any]:
-        """A stored value that is not NULL as (branch, value) of the map's union (4.3)."""
+        """A stored value that is not NULL as (branch, value) of the map's union."""
         match kind.logical, value:
             case Logical.TIMESTAMP, _:
                 location, wall, _ = timestamp(self.profile, kind, value)
@@ -147,7 +147,7 @@ __all__ = ["FORMAT", "PROFILES", "AvroProfile", "Binary", "profile", "signed", "
 FORMAT: Final[Format[AvroProfile]] = Format(
     name="ticdc-simple-avro",
     title="TiCDC Simple, Avro",
-    source="TiDB, document 002",
+    source="TiDB, TiCDC Simple Protocol",
     profiles=PROFILES,
     write=write,
     kinds=KINDS,

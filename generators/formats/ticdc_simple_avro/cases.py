@@ -25,7 +25,7 @@ def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
 
 
 def _defaults(database: str) -> Iterator[Scenario]:
-    """BIT columns whose default, a raw byte string, is no UTF-8, and one of several bytes (reference/ticdc.md 00-5, 4.3)."""
+    """BIT columns whose default, a raw byte string, is no UTF-8, and one of several bytes (ticdc#simple-bit-default)."""
     for label, bits, literal, tags in (
         ("bit-wide", 16, "b'100000101000010'", ("default:bit",)),
         ("bit-not-utf-8", 8, "b'11111111'", ("default:bit-not-utf-8",)),

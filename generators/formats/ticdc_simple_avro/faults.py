@@ -1,6 +1,6 @@
 """How Simple messages in Avro can be spoiled beyond what any raw Avro record can, and the cells that their columns cannot hold.
 
-Source: the Avro 1.12 specification, "Binary encoding"; reference/ticdc.md 4.1 (the outdated example schema), 4.2, 4.3.
+Facts: standards#avro-datum, #avro-union, #avro-blocks; ticdc#avro-framing, #avro-branches, #avro-outdated-schema.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HUGE: Final = 1_900_000_000
 """A string length that a reader must not allocate; from 2147483639 on Apache's Java reader refuses it unread."""
 
 _FRAME: Final = 3
-"""Union index, message type and payload index: a byte each (4.2)."""
+"""Union index, message type and payload index: a byte each."""
 
 _ROW_FRAME: Final = b"\x16\x06\x06"
 
@@ -182,7 +182,7 @@ _OLD_ROW: Final[dict[str, Any]] = {
 }
 OUTDATED: Final = LONG(9) + LONG(3) + LONG(3) + Encoder(_OLD_DML)(_OLD_ROW)
 """A row as the outdated example schema has it: Message is the last of ten records, an int and a boolean are in the map
-(reference/ticdc.md 4.1, Trap). Its other fields are those of today's DML without the options."""
+(ticdc#avro-outdated-schema). Its other fields are those of today's DML without the options."""
 
 _WATERMARK: Final = avro.ENCODER(
     avro.wrapped("Watermark", {"version": 1, "commitTs": 447984124732375041, "buildTs": 1708923816911}),
@@ -233,8 +233,8 @@ FAULTS: Final[tuple[Fault, ...]] = (
         _replaced(_FRAME, b"\x82\x00"),
     ),
 )
-"""Beside `_avro.FAULTS`. No document says what is owed where type and payload contradict each other; reference/ticdc.md 4.2
-lists the frames of well-formed messages, and these are not among them."""
+"""Beside `_avro.FAULTS`. No document says what is owed where type and payload contradict each other; TiCDC
+writes no such message (ticdc#avro-records)."""
 
 
 _DATE: Final = dt.date(2021, 7, 19)

@@ -1,6 +1,6 @@
 """TiCDC's releases and options as facts about Simple messages in Avro: what they have in common with JSON, and three facts more.
 
-Source: reference/ticdc.md 00-5, 4.2, 4.3.
+Facts: ticdc#avro-bits-and-sets, #avro-map-order, #simple-timestamp.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The Avro schema of TiCDC's Simple protocol, and its messages as values of that schema.
 
-Source: reference/ticdc.md 4.1, 4.3 (pingcap/tiflow pkg/sink/codec/simple/message.json and avro.go). There is one released
-version.
+Facts: ticdc#avro-framing, #avro-records, #avro-branches. There is one released version.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ VALUE: Final[Sequence[str]] = (
     _named("Timestamp"),
     _named("UnsignedBigint"),
 )
-"""The branches of a column's value (4.1)."""
+"""The branches of a column's value."""
 
 
 def _images() -> tuple[Field, ...]:
@@ -174,16 +173,16 @@ def schema(default: str = "string") -> list[Mapping[str, Any]]:
 
 
 SCHEMA: Final = schema()
-"""The schema as published; its attribute `docs` and the default within the map type mean nothing to Avro (4.1)."""
+"""The schema as published; its attribute `docs` and the default within the map type mean nothing to Avro."""
 
 ENCODER: Final = Encoder(schema(default="bytes"))
-"""A BIT column's default is a raw byte string, which may be no UTF-8 (00-5): the same bytes as a string's, but fastavro encodes
+"""A BIT column's default is a raw byte string, which may be no UTF-8: the same bytes as a string's, but fastavro encodes
 a string from text only."""
 
 FLAGGED: Final = frozenset(
     ("tinyint", "smallint", "mediumint", "int", "bigint", "float", "double", "decimal", "bit", "year"),
 )
-"""The types whose `unsigned` and `zerofill` are told, true or false; DECIMAL since June 2024 (4.3)."""
+"""The types whose `unsigned` and `zerofill` are told, true or false; DECIMAL since June 2024."""
 
 
 def wrapped(name: str, payload: Mapping[str, Any]) -> Any:
@@ -193,7 +192,7 @@ def wrapped(name: str, payload: Mapping[str, Any]) -> Any:
 
 
 def control(record: DdlRecord | BootstrapRecord | WatermarkRecord, *, timestamp_decimal: bool) -> Any:
-    """A message that carries no row. `timestamp_decimal` tells that TIMESTAMP columns have their fraction digits (00-5)."""
+    """A message that carries no row. `timestamp_decimal` tells that TIMESTAMP columns have their fraction digits."""
 
     def table(found: TableSchema) -> Mapping[str, Any]:
         return table_schema(found, timestamp_decimal=timestamp_decimal)

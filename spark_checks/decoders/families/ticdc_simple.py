@@ -1,4 +1,4 @@
-"""What the decoders of TiCDC Simple share, in JSON and in Avro: schemas and their cache, instants (reference/ticdc.md 3, 5).
+"""What the decoders of TiCDC Simple share, in JSON and in Avro: schemas and their cache, instants.
 
 A row change names its table and `schemaVersion` but no types: those come from the schemas that the BOOTSTRAP and DDL messages of
 the same batch carry, wherever in the batch they stand. RENAME does not change the version, hence a key of all three names.
@@ -16,7 +16,7 @@ from spark_checks.decoders.families.canal import COORDINATES
 from spark_checks.decoders.families.mysql import typed
 
 LOCAL: Final = "Local"
-"""Go's name for the zone of the machine (reference/ticdc.md 3.2): the deployment's."""
+"""Go's name for the zone of the machine, which the deployment tells."""
 
 
 def is_schema(schema: Column, database: str) -> Column:
@@ -50,7 +50,7 @@ def text(tso: Column) -> Column:
 
 
 def committed(tso: Column) -> Column:
-    """Milliseconds stand above 18 bits of a counter (reference/ticdc.md 1.3); NULL for 0, which is none."""
+    """Milliseconds stand above 18 bits of a counter; NULL for 0, which is none."""
     return F.when(tso > 0, F.timestamp_millis(F.shiftright(tso.try_cast("bigint"), 18)))
 
 

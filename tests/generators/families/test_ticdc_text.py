@@ -1,4 +1,4 @@
-"""The literal vectors of reference/ticdc.md 1.6, 1.7 and 2 and of document 000's type tables."""
+"""Literal vectors of values, types and DDL types, and the type tables of PingCAP's documentation."""
 
 import datetime as dt
 from decimal import Decimal

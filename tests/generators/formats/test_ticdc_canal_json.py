@@ -1,4 +1,4 @@
-"""Literal messages: document 000's samples as reference/ticdc.md 1.3 corrects them, published issues, every release."""
+"""Literal messages: the documentation's samples with TSOs that fit es, published issues, every release."""
 
 import json
 import re
@@ -29,7 +29,7 @@ from generators.sources import mysql
 from generators.sources.boundaries import change, insert
 
 LAYOUT = Layout("topic", 3)
-AT = Instant(1639633141221, 7)  # document 000's es; TSO 429819990172237831
+AT = Instant(1639633141221, 7)  # the documentation's es; TSO 429819990172237831
 
 
 def named(name, nullable=True, **more):

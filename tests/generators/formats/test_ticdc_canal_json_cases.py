@@ -1,4 +1,4 @@
-"""Every case of every profile: the invariants of reference/ticdc.md 7, the rules' ownership, and the lying writers."""
+"""Every case of every profile: the invariants of the messages, the rules' ownership, and the lying writers."""
 
 import dataclasses
 import json
@@ -12,6 +12,7 @@ from conformance.cases.catalogue import named_cases
 from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.base import Obligation, rules
+from conformance.rules.sources import fact
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.formats.ticdc_canal_json import FORMAT, PROFILES, TicdcProfile, write
 from generators.model import Kind, Layout, Op, State
@@ -139,8 +140,9 @@ def test_rules_are_cited_and_special_before_general():
     ids = [rule.id for rule in RULES]
     assert len(ids) >= 25
     for rule in RULES:
-        assert rule.citations and all(c.where for c in rule.citations), rule.id
+        assert rule.citations and all(fact(c.where) for c in rule.citations), rule.id
         assert rule.statement.endswith("."), rule.id
+    assert all(fact(loss.citation) for profile in FORMAT.profiles for loss in FORMAT.losses(profile))
     assert {rule.obligation for rule in RULES} >= {Obligation.MUST, Obligation.SHOULD, Obligation.UNSPECIFIED}
     assert ids.index("ticdc-canal-json/value/unsigned-bigint") < ids.index("ticdc-canal-json/value/unsigned")
 

@@ -1,4 +1,4 @@
-"""Literal messages: the vectors of reference/ticdc.md 4.2, and every fact of its section 4 with an example."""
+"""Literal messages: whole vectors, and every fact of the Avro encoding with an example."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Every case of every profile, read back by Apache's own Avro library: invariants of reference/ticdc.md 3, 4 and 7, the rules'
+"""Every case of every profile, read back by Apache's own Avro library: invariants of the messages, the rules'
 ownership, the faults, and the lying writers."""
 
 import dataclasses
@@ -20,6 +20,7 @@ from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.base import Obligation, rules
 from conformance.rules.families.ticdc_simple.retold import Retold, retold
+from conformance.rules.sources import fact
 from generators.drawing import strategies
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.formats.ticdc_simple_avro import FORMAT, PROFILES, AvroProfile, write
@@ -329,7 +330,7 @@ def test_rules_are_cited_and_special_before_general():
     assert len(ids) >= 90
     for rule in RULES:
         assert rule.id.startswith("ticdc-simple-avro/")
-        assert rule.citations and all(c.where for c in rule.citations), rule.id
+        assert rule.citations and all(fact(c.where) for c in rule.citations), rule.id
         assert rule.statement.endswith("."), rule.id
         assert "JSON escapes" not in rule.statement
     assert {rule.obligation for rule in RULES} >= {Obligation.MUST, Obligation.SHOULD, Obligation.UNSPECIFIED}

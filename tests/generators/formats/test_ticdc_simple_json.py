@@ -1,4 +1,4 @@
-"""Literal messages: document 002's samples, and every fact of reference/ticdc.md 3 with an example."""
+"""Literal messages: the documentation's samples, and every fact of the JSON encoding with an example."""
 
 import base64
 import json
@@ -39,7 +39,7 @@ def at(tso):
 
 
 def document_column(name, kind, charset, collate, length, nullable="true"):
-    """A column of document 002, printed as its samples print it, without their white space."""
+    """A column of the documentation, printed as its samples print it, without their white space."""
     return (
         f'{{"name":"{name}","dataType":{{"mysqlType":"{kind}","charset":"{charset}","collate":"{collate}",'
         f'"length":{length}}},"nullable":{nullable},"default":null}}'

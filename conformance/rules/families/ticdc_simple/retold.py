@@ -1,16 +1,12 @@
-"""What the rule modules of TiCDC's Simple protocol share: citations, selectors, and rules told again for the other encoding."""
+"""What the rule modules of TiCDC's Simple protocol share: selectors, and rules with other words for the other encoding."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
-from conformance.rules.base import Aspect, Citation, Obligation, Rule, Selector
+from conformance.rules.base import Aspect, Citation, Obligation, Provenance, Rule, Selector
 from conformance.rules.book import CONTENT
-
-REF: Final = "reference/ticdc.md"
-DOCUMENT: Final = "document 002"
 
 
 def envelope(*names: str, kinds: tuple[str, ...] = (), tags: tuple[str, ...] = (), profiles: tuple[str, ...] = ()) -> Selector:
@@ -34,15 +30,16 @@ def cells(
 
 @dataclass(frozen=True, slots=True)
 class Retold:
-    """How a rule that both encodings have is told in one of them; what is empty or None stays as it is."""
+    """The words of a rule of both encodings in one of them; what is empty or None stays as it is."""
 
     statement: str = ""
-    citations: tuple[tuple[str, str], ...] = ()
+    citations: tuple[str, ...] = ()
     obligation: Obligation | None = None
+    provenance: Provenance | None = None
 
 
 def retold(found: Iterable[Rule], words: Mapping[str, Retold]) -> tuple[Rule, ...]:
-    """The rules, those that `words` names by their ids' last two parts told anew. Raises KeyError for an unknown name."""
+    """The rules, with other words for those that `words` names (ids without the format). Raises KeyError for an unknown name."""
     rules = tuple(found)
     names = [rule.id.split("/", 1)[1] for rule in rules]
     if unknown := words.keys() - set(names):
@@ -54,6 +51,7 @@ def _told(rule: Rule, words: Retold) -> Rule:
     return replace(
         rule,
         statement=words.statement or rule.statement,
-        citations=tuple(Citation(*one) for one in words.citations) or rule.citations,
+        citations=tuple(Citation(one) for one in words.citations) or rule.citations,
         obligation=words.obligation or rule.obligation,
+        provenance=words.provenance or rule.provenance,
     )

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from conformance.rules.base import Aspect, Effect, Rule, Selector
 from conformance.rules.book import ASSUMED, DOCUMENTED, EXISTENCE, UNSPECIFIED, WHOLE, Book
-from conformance.rules.families.ticdc_simple.retold import DOCUMENT, REF, envelope
-
-_DML: Final = (DOCUMENT, "DML")
-_CONSUME: Final = (DOCUMENT, "Message consumption methods")
-_SCHEMA: Final = (DOCUMENT, "TableSchema definition")
-_TYPES: Final = (DOCUMENT, "Message types")
-_ENVELOPE_3_1: Final = (REF, "3.1")
+from conformance.rules.families.ticdc_simple.retold import envelope
 
 
 def schemas(book: Book) -> tuple[Rule, ...]:
@@ -23,8 +15,7 @@ def schemas(book: Book) -> tuple[Rule, ...]:
             "A row's types are those of its own schemaVersion, not the table's latest or first.",
             Effect.WRONG_VALUE,
             envelope("types", kinds=("ROW",), tags=("schema:version",)),
-            _CONSUME,
-            (REF, "3.1, 5, 7.5"),
+            "ticdc#simple-schema-cache",
             provenance=DOCUMENTED,
         ),
         book.rule(
@@ -32,8 +23,7 @@ def schemas(book: Book) -> tuple[Rule, ...]:
             "A row that came before its BOOTSTRAP has the types of the schema that follows, also if another table's comes first.",
             Effect.NULL_FOR_VALUE,
             envelope("types", kinds=("ROW",), tags=("schema:late",)),
-            (DOCUMENT, "Message consumption methods, scenario 2"),
-            (REF, "00-8, 3.5"),
+            "ticdc#simple-schema-late",
             provenance=DOCUMENTED,
         ),
         book.rule(
@@ -41,8 +31,7 @@ def schemas(book: Book) -> tuple[Rule, ...]:
             "A preTableSchema describes the rows of its version as a tableSchema does.",
             Effect.NULL_FOR_VALUE,
             envelope("types", kinds=("ROW",), tags=("schema:pre",), profiles=("v*",)),
-            _CONSUME,
-            _ENVELOPE_3_1,
+            "ticdc#simple-schema-cache",
         ),
         book.rule(
             "schema/none",
@@ -51,17 +40,17 @@ def schemas(book: Book) -> tuple[Rule, ...]:
             Selector(
                 fields=("change", "types"), aspects=(*EXISTENCE, Aspect.FIELD), kinds=("ROW",), tags=("schema:none", "schema:pre")
             ),
-            _CONSUME,
-            (REF, "3.5, 5"),
-            (DOCUMENT, "mysqlType reference table: a DML has no mysqlType field"),
+            "ticdc#simple-rows",
+            "ticdc#simple-schema-late",
+            "harness#every-offset",
+            provenance=ASSUMED,
         ),
         book.rule(
             "schema/rename",
             "RENAME keeps the version: the renamed table's rows find their schema by database, table and version together.",
             Effect.WRONG_TABLE,
             envelope("types", kinds=("ROW",), tags=("schema:rename",)),
-            (DOCUMENT, "TableSchema definition: Note"),
-            ("pingcap/tiflow#10687", ""),
+            "ticdc#simple-rename",
             provenance=DOCUMENTED,
         ),
         book.rule(
@@ -70,23 +59,22 @@ def schemas(book: Book) -> tuple[Rule, ...]:
             "tableID.",
             Effect.NULL_FOR_VALUE,
             envelope("types", kinds=("ROW",), tags=("schema:partitioned",)),
-            _ENVELOPE_3_1,
+            "ticdc#simple-partitions",
         ),
         book.rule(
             "schema/virtual-column",
             "A virtual column is in the tableSchema and its types, not in the rows.",
             Effect.WRONG_VALUE,
             envelope("types", kinds=("ROW",), tags=("virtual",)),
-            (REF, "3.2"),
-            ("pingcap/tiflow#10838", ""),
+            "ticdc#virtual-columns",
         ),
         book.rule(
             "schema/types",
             "A row's types are the mysqlTypes of the schema of its database, table and schemaVersion.",
             Effect.WRONG_VALUE,
             envelope("types", kinds=("ROW",)),
-            _CONSUME,
-            _SCHEMA,
+            "ticdc#simple-schema-cache",
+            "ticdc#simple-columns",
             provenance=DOCUMENTED,
         ),
         book.rule(
@@ -94,8 +82,8 @@ def schemas(book: Book) -> tuple[Rule, ...]:
             "schema_version of a row is its schemaVersion as text, all digits of a number beyond 2^53 kept.",
             Effect.LOST_PRECISION,
             envelope("schema_version", kinds=("ROW",)),
-            _DML,
-            (REF, "3.1"),
+            "ticdc#simple-rows",
+            "ticdc#tso",
             provenance=DOCUMENTED,
         ),
     )
@@ -109,22 +97,22 @@ def rows(book: Book) -> tuple[Rule, ...]:
             "Whole values are snappy blocks when the deployment says so, and nothing in the message does.",
             Effect.LOST_CHANGE,
             Selector(fields=("change",), aspects=(Aspect.MISSING, Aspect.CORRUPT), kinds=("ROW",), profiles=("*+snappy",)),
-            (REF, "00-9, 1.1"),
+            "ticdc#compression",
+            "harness#deployment",
         ),
         book.rule(
             "op/key-update",
             "An UPDATE of a key is DELETE and INSERT of the same commitTs, deletes first.",
             Effect.WRONG_OP,
             Selector(fields=("change",), aspects=(Aspect.OP, Aspect.MISSING, Aspect.EXTRA), tags=("key-update",)),
-            (REF, "5"),
-            ("pingcap/tiflow#9086", ""),
+            "ticdc#key-update",
         ),
         book.rule(
             "op/delete-row-in-old",
             "A DELETE has no data: its row is in old and is the before image; after is NULL.",
             Effect.LOST_DELETE,
             Selector(fields=("image", "change"), aspects=(*WHOLE, Aspect.IMAGE), ops=("DELETE",)),
-            (DOCUMENT, "DELETE"),
+            "ticdc#simple-images",
             provenance=DOCUMENTED,
         ),
         book.rule(
@@ -132,7 +120,7 @@ def rows(book: Book) -> tuple[Rule, ...]:
             "A checksum block is no part of the row; a decoder need not verify it, and a row with one is a row.",
             Effect.LOST_CHANGE,
             Selector(fields=("change", "image"), aspects=(*WHOLE, Aspect.IMAGE), tags=("checksum",)),
-            (REF, "00-4, 3.3"),
+            "ticdc#simple-checksum",
         ),
     )
 
@@ -145,7 +133,7 @@ def reduced(book: Book) -> tuple[Rule, ...]:
             "A large message of a table without a key has neither data nor old; a row without images or CORRUPT are as good.",
             Effect.SILENT_CORRUPTION,
             Selector(fields=("change", "image"), tags=("reduced-keyless",)),
-            (REF, "00-2, 3.1"),
+            "ticdc#simple-reduced-keyless",
             obligation=UNSPECIFIED,
         ),
         book.rule(
@@ -153,21 +141,23 @@ def reduced(book: Book) -> tuple[Rule, ...]:
             "A message with handleKeyOnly holds the handle key's columns; the others are absent, not NULL.",
             Effect.NULL_FOR_ABSENT,
             Selector(fields=("cell",), tags=("reduced",), profiles=("*handle-key-only*",)),
-            _ENVELOPE_3_1,
+            "ticdc#simple-reduced",
+            "ticdc#handle-key",
         ),
         book.rule(
             "reduced/claim-check",
             "A message with claimCheckLocation has handleKeyOnly too, and the handle key's columns only: the others are absent.",
             Effect.NULL_FOR_ABSENT,
             Selector(fields=("cell",), tags=("reduced",), profiles=("*claim-check*",)),
-            (REF, "1.4, 3.1"),
+            "ticdc#simple-reduced",
+            "ticdc#handle-key",
         ),
         book.rule(
             "reduced/readable",
             "A reduced message is still one change with its images.",
             Effect.LOST_CHANGE,
             Selector(fields=("change", "image"), tags=("reduced",)),
-            _ENVELOPE_3_1,
+            "ticdc#simple-reduced",
         ),
     )
 
@@ -180,16 +170,14 @@ def presence(book: Book) -> tuple[Rule, ...]:
             "A virtual generated column is not in data or old: it is absent, not NULL.",
             Effect.NULL_FOR_ABSENT,
             Selector(fields=("cell",), aspects=(Aspect.PRESENCE,), states=("ABSENT",), tags=("virtual",)),
-            (REF, "3.2"),
-            ("pingcap/tiflow#10838", ""),
+            "ticdc#virtual-columns",
         ),
         book.rule(
             "old/complete",
             "An UPDATE's old has every column, unchanged ones and NULLs too.",
             Effect.NULL_FOR_ABSENT,
             Selector(fields=("cell",), aspects=(Aspect.PRESENCE,), ops=("UPDATE",), sides=("before",)),
-            (DOCUMENT, "UPDATE"),
-            _ENVELOPE_3_1,
+            "ticdc#simple-images",
             provenance=DOCUMENTED,
         ),
         book.rule(
@@ -197,7 +185,7 @@ def presence(book: Book) -> tuple[Rule, ...]:
             "An image has the columns that the message carries, under names that keep their case and their characters.",
             Effect.NULL_FOR_ABSENT,
             Selector(fields=("cell",), aspects=(Aspect.PRESENCE,)),
-            _DML,
+            "ticdc#simple-rows",
             provenance=DOCUMENTED,
         ),
     )
@@ -211,8 +199,8 @@ def general(book: Book) -> tuple[Rule, ...]:
             "A row's message tells no keys, and what a cached schema tells is not the message's.",
             Effect.WRONG_ROW_KEY,
             envelope("keys"),
-            ("DESIGN", "3.3: keys as the message tells them"),
-            _DML,
+            "ticdc#keys-as-told",
+            "ticdc#simple-rows",
             provenance=ASSUMED,
         ),
         book.rule(
@@ -220,8 +208,8 @@ def general(book: Book) -> tuple[Rule, ...]:
             "position is commitTs, all digits of a number beyond 2^53 kept.",
             Effect.LOST_PRECISION,
             envelope("position"),
-            _DML,
-            (REF, "1.3"),
+            "ticdc#simple-rows",
+            "ticdc#tso",
             provenance=DOCUMENTED,
         ),
         book.rule(
@@ -229,8 +217,8 @@ def general(book: Book) -> tuple[Rule, ...]:
             "The commit time is commitTs >> 18 milliseconds; buildTs is when the message was encoded.",
             Effect.TIME_SHIFT,
             envelope("commit_time"),
-            _DML,
-            (REF, "1.3"),
+            "ticdc#simple-rows",
+            "ticdc#tso",
             provenance=DOCUMENTED,
         ),
         book.rule(
@@ -238,7 +226,7 @@ def general(book: Book) -> tuple[Rule, ...]:
             "Database and table are those of the message.",
             Effect.WRONG_TABLE,
             envelope(),
-            _DML,
+            "ticdc#simple-rows",
             provenance=DOCUMENTED,
         ),
         book.rule(
@@ -246,7 +234,8 @@ def general(book: Book) -> tuple[Rule, ...]:
             "A zero date does not make its row CORRUPT.",
             Effect.LOST_CHANGE,
             Selector(fields=("change",), aspects=(Aspect.CORRUPT,), tags=("zero-date",)),
-            (REF, "2.1"),
+            "ticdc#dates-and-times",
+            "standards#mysql-zero-dates",
             provenance=ASSUMED,
         ),
         book.rule(
@@ -254,7 +243,7 @@ def general(book: Book) -> tuple[Rule, ...]:
             "type INSERT, UPDATE or DELETE is a row, whatever other fields the message has.",
             Effect.LOST_CHANGE,
             Selector(aspects=(Aspect.KIND,)),
-            _TYPES,
+            "ticdc#simple-types",
             provenance=DOCUMENTED,
         ),
         book.rule(
@@ -262,7 +251,7 @@ def general(book: Book) -> tuple[Rule, ...]:
             "type tells the operation.",
             Effect.WRONG_OP,
             Selector(aspects=(Aspect.OP,)),
-            _TYPES,
+            "ticdc#simple-types",
             provenance=DOCUMENTED,
         ),
         book.rule(
@@ -270,8 +259,8 @@ def general(book: Book) -> tuple[Rule, ...]:
             "A message as TiCDC writes it is readable, in any key order and with the optional keys left out.",
             Effect.LOST_CHANGE,
             Selector(aspects=(Aspect.CORRUPT,)),
-            _ENVELOPE_3_1,
-            (DOCUMENT, "Message format"),
+            "ticdc#simple-optional-keys",
+            "ticdc#simple-rows",
         ),
         book.one_each(),
         book.rule(
@@ -279,7 +268,7 @@ def general(book: Book) -> tuple[Rule, ...]:
             "data is the after image of INSERT and UPDATE, old the before image of UPDATE; an image that is not sent is NULL.",
             Effect.WRONG_VALUE,
             Selector(aspects=(Aspect.IMAGE,)),
-            _DML,
+            "ticdc#simple-images",
             provenance=DOCUMENTED,
         ),
     )

@@ -1,19 +1,16 @@
-"""What a decoder of TiCDC's Simple protocol in JSON owes, special before general; the first rule that matches owns a comparison.
-
-Sources: document 002 (TiCDC Simple Protocol), corrected where reference/ticdc.md 00, 1, 3, 5 read the product otherwise.
-"""
+"""What a decoder of TiCDC Simple in JSON owes, special before general; the first rule that matches owns a comparison."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from conformance.rules.base import Rule
-from conformance.rules.families.ticdc_simple.control import bootstrap, ddl, watermark
+from conformance.rules.families.ticdc_simple.control import bootstrap, ddl, faults, watermark
 from conformance.rules.families.ticdc_simple.rows import general, presence, reduced, rows, schemas
 from conformance.rules.formats.ticdc_simple_json.values import BOOK, VALUES
 
 RULES: Final[tuple[Rule, ...]] = (
-    *BOOK.faults(),
+    *faults(BOOK),
     *ddl(BOOK),
     *watermark(BOOK),
     *bootstrap(BOOK),
