@@ -15,7 +15,7 @@ def values(*, enum: str, sets: str, cite: tuple[str, ...] = (), without: tuple[s
     """The grades of a format. `enum` and `sets` are its words on ENUM and SET, `cite` the facts behind its guesses, `without` the
     lines that it has no case of."""
     guessed = Grade((_OPEN, *cite), obligation=UNSPECIFIED)
-    told = Grade((_OPEN, "harness#deployment"), obligation=SHOULD)
+    deployed = Grade((_OPEN, "harness#deployment"), obligation=SHOULD)
     null = "standards#json-null"
     return Values(
         Grade((_STRINGS, _OPEN)),
@@ -32,11 +32,11 @@ def values(*, enum: str, sets: str, cite: tuple[str, ...] = (), without: tuple[s
             "set-64": Grade(guessed.citations, "A SET of 64 members has them all.", UNSPECIFIED),
             "set": Grade(guessed.citations, sets, UNSPECIFIED),
             "float-exponent": Grade((_OPEN, "canal#floats"), "FLOAT and DOUBLE may have Java's exponent form."),
-            "binary-empty": told,
+            "binary-empty": deployed,
             "binary-stripped": Grade((_OPEN, "canal#binary-stripped"), obligation=UNSPECIFIED),
-            "binary": Grade((*told.citations, "cloudcanal#binary-hex"), obligation=SHOULD),
-            "timestamp-ambiguous": told,
-            "timestamp": told,
+            "binary": Grade((*deployed.citations, "cloudcanal#binary-hex"), obligation=SHOULD),
+            "timestamp-ambiguous": deployed,
+            "timestamp": deployed,
             "zero-date": Grade((_STRINGS, "standards#mysql-zero-dates")),
             "date": Grade((_STRINGS, _OPEN, "standards#mysql-timestamp-zone")),
             "time-negative": Grade((_STRINGS, "standards#mysql-time-range")),
