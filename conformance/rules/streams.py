@@ -14,7 +14,6 @@ from typing import Final
 from conformance.rules.base import Citation, Effect, Obligation, Provenance, Rule
 from generators.wire_format import FORMATS, get
 
-_CANAL: Final = "reference/canal.md"
 _DEBEZIUM: Final = "reference/debezium.md"
 _VENDORS: Final = "reference/cloud_vendors.md"
 _DESIGN: Final = Citation("DESIGN", "3.4 Level three, 3.6 Laws")
@@ -62,9 +61,9 @@ ORDERS: Final[Mapping[str, Order]] = {
     "ticdc-canal-json": _TICDC_ORDER,
     "ticdc-simple-json": _SIMPLE_ORDER,
     "ticdc-simple-avro": _SIMPLE_ORDER,
-    "alibaba-canal-json": Order((), (Citation(_CANAL, "1.2, 1.3"),), Provenance.OBSERVED),
-    "cloudcanal-json": Order((), (Citation(_VENDORS, "4.1, 4.4 CC-7"),), keys="table"),
-    "cloudcanal-canal-json": Order((), (Citation(_CANAL, "5"), Citation(_VENDORS, "4.2"))),
+    "alibaba-canal-json": Order((), (Citation("canal#no-position"), Citation("canal#partition")), Provenance.OBSERVED),
+    "cloudcanal-json": Order((), (Citation("cloudcanal#exec-ts"), Citation("cloudcanal#keys-empty")), keys="table"),
+    "cloudcanal-canal-json": Order((), (Citation("cloudcanal#canal-es"), Citation("cloudcanal#canal-id"))),
     "cloudcanal-debezium": Order((_FILE_POSITION,), (Citation(_DEBEZIUM, "5.1"), Citation(_VENDORS, "4.3")), keys="table"),
     "aliyun-dts-avro": Order((_OFFSET_AT_FILE, _NUMBER), (Citation(_VENDORS, "1.3, 1.6"),), Provenance.OBSERVED),
     "tencent-dts-json": Order((_OFFSET_AT_FILE,), (Citation("document 003"), Citation(_VENDORS, "2.1, 2.5"))),

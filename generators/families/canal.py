@@ -1,6 +1,6 @@
 """A MySQL value as a Canal flat message carries it: wire text, `java.sql.Types` code, type text, and what a decoder recovers.
 
-Source: reference/canal.md 0.6, 0.7 and 3 (dbsync `RowsLogBuffer` and `LogEventConvert.parseOneRow`, run on binlog bytes).
+Sources: canal#integers to canal#texts (`RowsLogBuffer` and `LogEventConvert.parseOneRow`, run on binlog bytes).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ SQL_TYPES: Final[Mapping[str, Codes]] = {
     "set": Codes(-7, -2, 2004),
     "json": Codes(12, 1111, 1111),
 }
-"""reference/canal.md 3.2."""
+"""Codes by type (canal#sql-type)."""
 
 _OVER_SIGNED: Final = {"tinyint": 5, "smallint": 4, "mediumint": 4, "int": -5, "bigint": 3}
 _BLOBS: Final = frozenset(n for n in SQL_TYPES if n.endswith(("blob", "text"))) | {"json"}
@@ -231,7 +231,7 @@ def _encode(kind: SourceType, value: Value, facts: ValueFacts) -> tuple[str, Val
 
 def decimal_text(value: Decimal, scale: int, keeps_scale: bool = False) -> str:
     """DECIMAL as Canal prints it: the digits after the last full group of nine are dropped when they are all zero
-    (reference/canal.md 3.3, canal issue 5313); `keeps_scale` prints them."""
+    (canal#decimals); `keeps_scale` prints them."""
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     unscaled = int("".join(map(str, digits)) or "0")
@@ -288,7 +288,7 @@ def _time(value: int, fsp: int, facts: ValueFacts) -> tuple[str, Value, str]:
 
 def json_text(value: Any) -> str:
     """A JSON document as Canal prints it: a space after `:` and `,`, doubles in Java's form, keys by length, then bytes
-    (reference/canal.md 3.5)."""
+    (canal#json-columns)."""
     match value:
         case None:
             return "null"

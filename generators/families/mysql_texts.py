@@ -1,6 +1,6 @@
 """MySQL values as JSON writers of several vendors spell them: everything a text or null, after MySQL's and Java's own text forms.
 
-The vendors document little of it (reference/cloud_vendors.md 2.4 and 4.1), so a writer states its choices as `TextForms`, and a
+The vendors document little of it (cloudcanal#values-open), so a writer states its choices as `TextForms`, and a
 text that a careful reader could take for another value too gives a cell that allows both.
 """
 

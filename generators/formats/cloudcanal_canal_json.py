@@ -1,6 +1,6 @@
 """CloudCanal's Canal Json: Canal's flat message as CloudCanal writes it for readers of Canal, with deviations of its own.
 
-Source: document 001, "Canal Json"; reference/canal.md 5 and cloud_vendors.md 4.2. Against Canal: `tableChanges` on DDL, no
+Source: the vendor's page on message formats (cloudcanal#canal-members and after). Against Canal: `tableChanges` on DDL, no
 `gtid`, `old` holds whole rows, and a DDL has `[]` for data, old and pkNames, and whole type maps, where Canal has null. Values
 are assumed to be Canal's (index of ENUM, mask of SET, ISO-8859-1 binaries), since the format is offered for compatibility with
 it.
@@ -40,7 +40,7 @@ NAME: Final = "cloudcanal-canal-json"
 
 @dataclass(frozen=True, slots=True)
 class CanalJsonProfile(CloudCanalProfile):
-    """`no_old` is what INSERT and DELETE have for `old`: "[]", "null", or "" for no such key (canal.md 5: not stated)."""
+    """`no_old` is what INSERT and DELETE have for `old`: "[]", "null", or "" for no such key (cloudcanal#canal-old-open)."""
 
     labels: bool = False
     no_old: str = "[]"
@@ -51,7 +51,7 @@ _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
 
 OPTIONS: Final = ("null-old", "without-old", "numbered")
 """In the order of a profile's name: `old` of INSERT and DELETE is null, or left out; `id` is a sequence number, as the field
-table says, instead of the examples' 0 (CC-12)."""
+table says, instead of the examples' 0 (cloudcanal#canal-id)."""
 
 
 def profile(*options: str) -> CanalJsonProfile:

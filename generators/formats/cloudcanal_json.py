@@ -1,8 +1,8 @@
-"""CloudCanal Json: the default message format of CloudCanal (ClouGence), as document 001 describes it.
+"""CloudCanal Json: the default message format of CloudCanal (ClouGence), as the vendor's page on message formats describes it.
 
-Source: document 001, "CloudCanal Json", and an older edition of the same page; reference/cloud_vendors.md 4.1 and 4.4. The
-documents hold one DML and one DDL example, neither of them JSON (comments, a merged action: CC-10). One message is one
-statement's rows of one table, all with one action; `before[i]` goes with `data[i]` (CC-14). The older edition prints `ddl` where
+Source: that page (cloudcanal#members and after) and an older edition of it. It holds one DML and one DDL example, neither of
+them JSON (comments, a merged action). One message is one statement's rows of one table, all with one action; `before[i]` goes
+with `data[i]` (cloudcanal#pairing-open). The older edition prints `ddl` where
 this one prints `isDdl`: with `ddl` the keys of both examples are in alphabetical order, with `isDdl` they are not.
 """
 
@@ -41,8 +41,8 @@ NAME: Final = "cloudcanal-json"
 
 @dataclass(frozen=True, slots=True)
 class JsonProfile(CloudCanalProfile):
-    """`ddl_key` names the flag `ddl` (CC-9). `keyed` fills `pks`, which the examples leave empty (CC-7). `deleted_in_before` puts
-    a deleted row into `before` (cloud_vendors.md 4.1)."""
+    """`ddl_key` names the flag `ddl` (cloudcanal#ddl-key). `keyed` fills `pks`, which the examples leave empty
+    (cloudcanal#keys-empty). `deleted_in_before` puts a deleted row into `before` (cloudcanal#delete-open)."""
 
     ddl_key: bool = False
     keyed: bool = False

@@ -1,4 +1,4 @@
-"""Alibaba Canal's flat message as native Spark expressions (reference/canal.md 0 to 3).
+"""Alibaba Canal's flat message as native Spark expressions (page canal of the sources).
 
 One message is a binlog rows event with all its rows, or a statement. `isDdl` false does not mean rows: the text of a rows
 event's query, statement-format DML and XA ends come without `data`. `old[i]` belongs to `data[i]` and to no other row; a column
@@ -39,10 +39,10 @@ DIALECT: Final = _canal.Dialect(kind=_kind, position=_position, extra=(StructFie
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Canal flat messages (DESIGN 3.3)."""
+    """Changes of Canal flat messages."""
     return _canal.decode(records, DIALECT, deployment)
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4); `before` is `old[i]` over `data[i]`."""
+    """Typed row changes of `table`; `before` is `old[i]` over `data[i]`."""
     return _canal.decode_rows(records, table, DIALECT, deployment)

@@ -1,11 +1,11 @@
-"""CloudCanal's Canal Json as native Spark expressions (document 001, "Canal Json"; reference/canal.md 5, cloud_vendors.md 4.2).
+"""CloudCanal's Canal Json as native Spark expressions (cloudcanal#canal-members and what follows it).
 
 Canal's flat message without `gtid`, and with `tableChanges` on DDL. `isDdl` decides before anything else: a DDL has `[]` where
 Canal has null, and complete type maps, so neither tells it from a row change. The page names one DDL type, ALTER; whatever type
 comes with `isDdl` is DDL unless it is a row operation. An UPDATE's `old` is complete in the example and overlaid on `data` where
 it is not; an INSERT's or DELETE's is null, `[]`, absent or a row, and not looked at. `keys` are `pkNames`, also on a DDL, whose
 key columns are in `tableChanges` only. `position` is `id`, the operation's sequence number (always 0 in the examples).
-Values: `_cloudcanal`.
+Values: `families.cloudcanal`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ DIALECT: Final = _canal.Dialect(kind=_kind, position=_position, extra=(), typed=
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of CloudCanal's Canal messages (DESIGN 3.3)."""
+    """Changes of CloudCanal's Canal messages."""
     return _canal.decode(records, DIALECT, deployment)
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4); a partial `old` is completed from `data`."""
+    """Typed row changes of `table`; a partial `old` is completed from `data`."""
     return _canal.decode_rows(records, table, DIALECT, deployment)

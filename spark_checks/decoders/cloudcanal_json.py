@@ -1,12 +1,12 @@
-"""CloudCanal Json as native Spark expressions (document 001, "CloudCanal Json"; reference/cloud_vendors.md 4.1, 4.4).
+"""CloudCanal Json as native Spark expressions (cloudcanal#members and what follows it).
 
-A message holds any number of rows of one action; `before[i]` belongs to `data[i]` of an UPDATE (CC-14), complete or not: what it
+A message holds any number of rows of one action; `before[i]` belongs to `data[i]` of an UPDATE, complete or not: what it
 lacks is as in `data`. A DELETE's rows are in `data`, as in Canal, or in `before` when `data` holds none: the page does not say.
 An INSERT's `before` is not looked at. `entryType` TRANSACTIONEND, and its sibling TRANSACTIONBEGIN, bear no rows. A DDL is what
-`isDdl`, or `ddl` as an older edition has it (CC-9), says to be one: its entryType is ROWDATA too (CC-11), its actions are not
+`isDdl`, or `ddl` as an older edition has it, says to be one: its entryType is ROWDATA too, its actions are not
 listed, and any but a row operation is taken. A message with neither key is a row change by its action. `keys` are `pks`, empty
-in the examples (CC-7); `position` is `bid`, the batch, shared by all of it and 0 in the examples (CC-12); `commit_time` is
-`execTs`, `types` are `dbValType`, which on a DDL is as after the change (CC-8). Values: `_cloudcanal`.
+in the examples; `position` is `bid`, the batch, shared by all of it and 0 in the examples; `commit_time` is
+`execTs`, `types` are `dbValType`, which on a DDL is as after the change. Values: `families.cloudcanal`.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ DIALECT: Final = _canal.Dialect(
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of CloudCanal messages (DESIGN 3.3)."""
+    """Changes of CloudCanal messages."""
     return _canal.decode(records, DIALECT, deployment)
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4); a partial `before` is completed from `data`."""
+    """Typed row changes of `table`; a partial `before` is completed from `data`."""
     return _canal.decode_rows(records, table, DIALECT, deployment)

@@ -57,7 +57,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         1,
         f"{_FORMAT}/old/cumulative",
         "Flink and SeaTunnel look a name up in the whole array old, so that a row gets NULL for a column that only another row's "
-        "element names (reference/canal.md 4.2.2).",
+        "element names (canal#flink-old-by-name).",
         _old_of_any_row,
     ),
 )

@@ -60,7 +60,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         _FORMAT,
         1,
         f"{_FORMAT}/rows/old-null",
-        "old is a List in the page's table: null in its place is an error (Flink on old null, reference/canal.md 4.2).",
+        "old is a List in the page's table: null in its place is an error (Flink does that on old null).",
         on_input(reference.decode, "CASE WHEN t RLIKE r'\"old\": ?null' THEN NULL ELSE t END"),
     ),
 )

@@ -51,7 +51,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         _FORMAT,
         1,
         f"{_FORMAT}/ddl/document",
-        "entryType decides: ROWDATA is rows, and a DDL, which has none, is refused (CC-11).",
+        "entryType decides: ROWDATA is rows, and a DDL, which has none, is refused (cloudcanal#ddl-example).",
         on_columns(
             reference.decode,
             kind="CASE WHEN kind = 'DDL' THEN 'CORRUPT' ELSE kind END",
@@ -63,7 +63,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         _FORMAT,
         1,
         f"{_FORMAT}/ddl/older-key",
-        "Only isDdl is read: under the older edition's ddl a statement is a row change of an unknown action (CC-9).",
+        "Only isDdl is read: under the older edition's ddl a statement is a row change of an unknown action.",
         on_input(reference.decode, "regexp_replace(t, r'\"ddl\": ?true', '\"ddl\":false')"),
     ),
     Liar(
@@ -100,7 +100,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         _FORMAT,
         1,
         f"{_FORMAT}/envelope/keys-left-empty",
-        "pks [] is taken for a table without key, whose rows are found by all their columns (CC-7).",
+        "pks [] is taken for a table without key, whose rows are found by all their columns.",
         on_columns(
             reference.decode,
             keys="CASE WHEN kind = 'ROW' AND size(keys) = 0 THEN map_keys(coalesce(after, before)) ELSE keys END",

@@ -1,31 +1,29 @@
-"""How both CloudCanal formats grade the rules on MySQL values: the document shows strings and says nothing more."""
+"""How both CloudCanal formats grade the rules on MySQL values: the examples show strings, and no page says more."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from conformance.rules.book import DOCUMENTED, SHOULD, UNSPECIFIED
-from conformance.rules.families.mysql_values import MANUAL, Grade, Values
+from conformance.rules.families.mysql_values import Grade, Values
 
-DOCUMENT: Final = "document 001"
-REFERENCE: Final = "reference/cloud_vendors.md"
-OPEN: Final = (REFERENCE, "4.1: NULL, binary, bit, time-zone and decimal spelling are undocumented")
-_STRINGS: Final = (DOCUMENT, "examples: every value is a string")
+_STRINGS: Final = "cloudcanal#strings"
+_OPEN: Final = "cloudcanal#values-open"
 
 
-def values(
-    example: str, *, enum: str, sets: str, cite: tuple[tuple[str, str], ...] = (), without: tuple[str, ...] = ()
-) -> Values:
-    """The grades of a format whose example is that section of document 001; `enum` and `sets` are its words on ENUM and SET,
-    `cite` what else stands behind its guesses, `without` the lines that it has no case of."""
-    default = Grade((_STRINGS, OPEN))
-    guessed = Grade((OPEN, *cite), obligation=UNSPECIFIED)
-    told = Grade((OPEN, ("DESIGN", "3.4 Deployment")), obligation=SHOULD)
+def values(*, enum: str, sets: str, cite: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> Values:
+    """The grades of a format. `enum` and `sets` are its words on ENUM and SET, `cite` the facts behind its guesses, `without` the
+    lines that it has no case of."""
+    guessed = Grade((_OPEN, *cite), obligation=UNSPECIFIED)
+    deployed = Grade((_OPEN, "harness#deployment"), obligation=SHOULD)
+    null = "standards#json-null"
     return Values(
-        default,
+        Grade((_STRINGS, _OPEN)),
         {
-            "null": Grade((OPEN, ("RFC 8259", "3"))),
-            "text": Grade(((DOCUMENT, example), OPEN), provenance=DOCUMENTED),
+            "text-null": Grade((_STRINGS, null)),
+            "json-null-literal": Grade((_OPEN, "standards#mysql-json-null", null)),
+            "null": Grade((_OPEN, null)),
+            "text": Grade((_STRINGS,), provenance=DOCUMENTED),
             "bit-ambiguous": guessed,
             "bits-64": guessed,
             "bits": guessed,
@@ -33,15 +31,16 @@ def values(
             "enum": Grade(guessed.citations, enum, UNSPECIFIED),
             "set-64": Grade(guessed.citations, "A SET of 64 members has them all.", UNSPECIFIED),
             "set": Grade(guessed.citations, sets, UNSPECIFIED),
-            "float-exponent": Grade((OPEN, *cite), "FLOAT and DOUBLE may have Java's exponent form."),
-            "binary-empty": told,
-            "binary-stripped": Grade((OPEN, ("osheroff/mysql-binlog-connector-java issues", "#139")), obligation=UNSPECIFIED),
-            "binary": told,
-            "timestamp-ambiguous": told,
-            "timestamp": told,
-            "zero-date": Grade((_STRINGS, (MANUAL, "13.2"))),
-            "time-negative": Grade((_STRINGS, (MANUAL, "13.2.3"))),
-            "time-over-24h": Grade((_STRINGS, (MANUAL, "13.2.3"))),
+            "float-exponent": Grade((_OPEN, "canal#floats"), "FLOAT and DOUBLE may have Java's exponent form."),
+            "binary-empty": deployed,
+            "binary-stripped": Grade((_OPEN, "canal#binary-stripped"), obligation=UNSPECIFIED),
+            "binary": Grade((*deployed.citations, "cloudcanal#binary-hex"), obligation=SHOULD),
+            "timestamp-ambiguous": deployed,
+            "timestamp": deployed,
+            "zero-date": Grade((_STRINGS, "standards#mysql-zero-dates")),
+            "date": Grade((_STRINGS, _OPEN, "standards#mysql-timestamp-zone")),
+            "time-negative": Grade((_STRINGS, "standards#mysql-time-range")),
+            "time-over-24h": Grade((_STRINGS, "standards#mysql-time-range")),
         },
         frozenset({"timestamp-truncated", *without}),
     )

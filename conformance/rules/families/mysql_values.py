@@ -29,9 +29,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What a format says about one line: other words (`statement`, "" keeps the table's), citations, obligation, provenance."""
+    """What a format says about one line: other words (`statement`, "" keeps the table's), facts, obligation, provenance."""
 
-    citations: tuple[tuple[str, str], ...]
+    citations: tuple[str | tuple[str, str], ...]
     statement: str = ""
     obligation: Obligation = MUST
     provenance: Provenance | None = None

@@ -1,7 +1,4 @@
-"""What a decoder of CloudCanal Json owes, special before general.
-
-Citations name document 001 and reference/cloud_vendors.md 4; its 4.4 numbers the document's contradictions (CC-n).
-"""
+"""What a decoder of CloudCanal Json owes, special before general."""
 
 from __future__ import annotations
 
@@ -10,12 +7,9 @@ from typing import Final
 from conformance.rules.base import Aspect, Effect, Selector
 from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, WHOLE, Book, changes
 from conformance.rules.families import mysql_values as _mysql_values
-from conformance.rules.families.cloudcanal import DOCUMENT, REFERENCE, values
+from conformance.rules.families.cloudcanal import values
 
 _BOOK: Final = Book("cloudcanal-json", DOCUMENTED)
-_TABLE: Final = (DOCUMENT, "CloudCanal Json, field table")
-_DML: Final = (DOCUMENT, "CloudCanal Json, DML example")
-_DDL: Final = (DOCUMENT, "CloudCanal Json, DDL example")
 
 _CONTROL: Final = (
     _BOOK.rule(
@@ -23,15 +17,14 @@ _CONTROL: Final = (
         "A message with entryType TRANSACTIONEND ends a transaction: it is no row and no error.",
         Effect.PHANTOM_ROW,
         changes(kinds=("TRANSACTION",)),
-        _TABLE,
-        (REFERENCE, "4.1: no example"),
+        "cloudcanal#transaction-end",
     ),
     _BOOK.rule(
         "control/transaction-names",
         "A TRANSACTIONEND names no table; nothing documents what its fields hold.",
         Effect.WRONG_TABLE,
         Selector(fields=("database", "schema", "table", "keys", "types", "sql"), kinds=("TRANSACTION",)),
-        (REFERENCE, "4.1: no example"),
+        "cloudcanal#transaction-end-open",
         obligation=UNSPECIFIED,
         provenance=ASSUMED,
     ),
@@ -43,8 +36,7 @@ _STATEMENTS: Final = (
         "Where the older edition's ddl stands in place of isDdl, ddl true makes a message DDL.",
         Effect.LOST_SCHEMA_CHANGE,
         Selector(fields=("change",), aspects=WHOLE, kinds=("DDL",), profiles=("*ddl-key*",)),
-        (REFERENCE, "4.4 CC-9"),
-        ("reference/canal.md", "5: accept both"),
+        "cloudcanal#ddl-key",
         obligation=SHOULD,
     ),
     _BOOK.rule(
@@ -52,16 +44,16 @@ _STATEMENTS: Final = (
         "The documented DDL message is DDL: entryType ROWDATA makes it no row, and tableChanges (one object, from 0) no error.",
         Effect.LOST_SCHEMA_CHANGE,
         changes(kinds=("DDL",), tags=("ddl:document",)),
-        _DDL,
-        (REFERENCE, "4.4 CC-5, CC-11"),
+        "cloudcanal#ddl-example",
+        "cloudcanal#table-changes",
     ),
     _BOOK.rule(
         "ddl/unlisted-action",
         "isDdl true makes a message DDL whatever its action, of which only ALTER is documented.",
         Effect.STOPPED_PIPELINE,
         changes(kinds=("DDL",), tags=("ddl:unlisted",)),
-        _TABLE,
-        (REFERENCE, "4.1: other DDL actions not listed"),
+        "cloudcanal#ddl-flag",
+        "cloudcanal#ddl-actions-open",
         provenance=ASSUMED,
     ),
     _BOOK.rule(
@@ -69,24 +61,22 @@ _STATEMENTS: Final = (
         "isDdl true is one DDL change, though entryType is ROWDATA and data is empty.",
         Effect.LOST_SCHEMA_CHANGE,
         changes(kinds=("DDL",)),
-        _TABLE,
-        _DDL,
-        (REFERENCE, "4.4 CC-11"),
+        "cloudcanal#ddl-flag",
+        "cloudcanal#ddl-example",
     ),
     _BOOK.rule(
         "ddl/sql",
         "sql is the whole statement, with comments and line ends.",
         Effect.LOST_SCHEMA_CHANGE,
         Selector(fields=("sql",), kinds=("DDL",)),
-        _TABLE,
+        "cloudcanal#sql",
     ),
     _BOOK.rule(
         "ddl/types-after",
         "The type maps of a DDL are those of the table after the statement.",
         Effect.SILENT_CORRUPTION,
         Selector(fields=("types",), kinds=("DDL",)),
-        _DDL,
-        (REFERENCE, "4.4 CC-8"),
+        "cloudcanal#types-after",
         obligation=SHOULD,
     ),
     _BOOK.rule(
@@ -94,8 +84,8 @@ _STATEMENTS: Final = (
         "pks of a DDL is empty although tableChanges names the key: keys are pks.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",), kinds=("DDL",)),
-        _DDL,
-        (REFERENCE, "4.4 CC-7"),
+        "cloudcanal#keys-empty",
+        "cloudcanal#table-changes",
         obligation=UNSPECIFIED,
     ),
 )
@@ -106,8 +96,7 @@ _ROWS: Final = (
         "A DELETE whose data is empty has its rows in before: the other reading of a document that does not say.",
         Effect.LOST_DELETE,
         Selector(fields=("change", "image"), aspects=(*WHOLE, Aspect.IMAGE), ops=("DELETE",), profiles=("*deleted-in-before*",)),
-        (REFERENCE, "4.1: DELETE location"),
-        (REFERENCE, "6.4"),
+        "cloudcanal#delete-open",
         obligation=SHOULD,
         provenance=ASSUMED,
     ),
@@ -116,16 +105,15 @@ _ROWS: Final = (
         "Every element of data is one change, in order; equal rows too.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",), tags=("batch",)),
-        (DOCUMENT, "formats: batch delivery; field table: List"),
-        (REFERENCE, "4.4 CC-14"),
+        "cloudcanal#batch",
     ),
     _BOOK.rule(
         "rows/pairing",
         "before[i] is the old row of data[i].",
         Effect.WRONG_VALUE,
         Selector(fields=("cell",), aspects=CONTENT, sides=("before",), ops=("UPDATE",), tags=("batch",)),
-        (REFERENCE, "4.1: Batching"),
-        (REFERENCE, "4.4 CC-14"),
+        "cloudcanal#pairing-open",
+        "cloudcanal#batch",
         obligation=SHOULD,
         provenance=ASSUMED,
     ),
@@ -134,16 +122,15 @@ _ROWS: Final = (
         "A message with isDdl false is its rows.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",)),
-        _DML,
-        (REFERENCE, "4.4 CC-10"),
+        "cloudcanal#ddl-flag",
+        "cloudcanal#row-example",
     ),
     _BOOK.rule(
         "rows/op",
         "action is the operation: one of the three words that the example runs together.",
         Effect.WRONG_OP,
         Selector(fields=("change",), aspects=(Aspect.OP,), kinds=("ROW",)),
-        _TABLE,
-        (REFERENCE, "4.4 CC-10"),
+        "cloudcanal#action",
     ),
     _BOOK.one_each(),
 )
@@ -154,7 +141,7 @@ _ENVELOPE: Final = (
         "pks are the names of the source's primary key, in its order.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",), profiles=("*described*",)),
-        _TABLE,
+        "cloudcanal#keys",
         obligation=SHOULD,
     ),
     _BOOK.rule(
@@ -162,8 +149,8 @@ _ENVELOPE: Final = (
         "pks may be empty though the table has a key: keys are pks, and an empty array says nothing.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",)),
-        _DML,
-        (REFERENCE, "4.4 CC-7"),
+        "cloudcanal#keys",
+        "cloudcanal#keys-empty",
         obligation=SHOULD,
     ),
     _BOOK.rule(
@@ -171,8 +158,7 @@ _ENVELOPE: Final = (
         "bid numbers the producer's batches: 0 in every example, so it gives no order and refuses no message.",
         Effect.WRONG_ORDER,
         Selector(fields=("position",)),
-        _TABLE,
-        (REFERENCE, "4.4 CC-12"),
+        "cloudcanal#bid",
         obligation=SHOULD,
     ),
     _BOOK.rule(
@@ -180,23 +166,21 @@ _ENVELOPE: Final = (
         "execTs, in milliseconds, is the commit time; sendTs is when the message went out.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",)),
-        _TABLE,
+        "cloudcanal#exec-ts",
     ),
     _BOOK.rule(
         "envelope/schema",
         "schema stands beside db; for MySQL they are equal.",
         Effect.WRONG_TABLE,
         Selector(fields=("schema",)),
-        _TABLE,
-        (REFERENCE, "4.1: schema = db for MySQL"),
+        "cloudcanal#names",
     ),
     _BOOK.rule(
         "envelope/types",
         "types are dbValType as it stands, lengths included.",
         Effect.SILENT_CORRUPTION,
         Selector(fields=("types",)),
-        _TABLE,
-        _DML,
+        "cloudcanal#types",
         obligation=SHOULD,
     ),
     _BOOK.rule(
@@ -204,7 +188,7 @@ _ENVELOPE: Final = (
         "db and table are the message's, compared exactly; a row has no DDL text.",
         Effect.WRONG_TABLE,
         Selector(aspects=(Aspect.FIELD,)),
-        _TABLE,
+        "cloudcanal#names",
     ),
 )
 
@@ -214,23 +198,26 @@ _IMAGES: Final = (
         "DELETE has its rows in data, the current operation's: they are before images, and there is no after image.",
         Effect.LOST_DELETE,
         Selector(aspects=(Aspect.IMAGE,), ops=("DELETE",)),
-        (DOCUMENT, "CloudCanal Json, data and the comment on before"),
-        (REFERENCE, "4.1: DELETE location"),
+        "cloudcanal#delete-open",
+        "canal#delete-in-data",
+        obligation=SHOULD,
+        provenance=ASSUMED,
     ),
     _BOOK.rule(
         "image/sides",
         "INSERT has an after image alone, UPDATE both.",
         Effect.PHANTOM_ROW,
         Selector(aspects=(Aspect.IMAGE,)),
-        _DML,
+        "cloudcanal#row-example",
     ),
     _BOOK.rule(
         "image/columns",
         "An image has exactly the columns of its row; before holds whole rows.",
         Effect.NULL_FOR_ABSENT,
         Selector(aspects=(Aspect.PRESENCE,)),
-        _DML,
-        (REFERENCE, "4.1: partial or full is not proved"),
+        "cloudcanal#row-example",
+        "cloudcanal#before-whole-open",
+        provenance=ASSUMED,
     ),
 )
 
@@ -241,9 +228,6 @@ RULES: Final = (
     *_ROWS,
     *_ENVELOPE,
     *_IMAGES,
-    *_mysql_values.rules(
-        _BOOK,
-        values("CloudCanal Json, DML example", enum="ENUM is its label.", sets="SET is its labels, joined by commas."),
-    ),
+    *_mysql_values.rules(_BOOK, values(enum="ENUM is its label.", sets="SET is its labels, joined by commas.")),
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""

@@ -1,8 +1,8 @@
 """What CloudCanal's two JSON formats share: profiles, value texts, type maps, `tableChanges`, and how events become messages.
 
-Source: document 001 (its English twin and an older edition of it agree but for one key), reference/cloud_vendors.md 4. There is
-no public serialiser and no captured message: of values the document shows strings alone. Everything that `ASSUMED` names is this
-module's choice.
+Source: the vendor's page on message formats (page cloudcanal of the sources; its English twin and an older edition agree but for
+one key). There is no public serialiser: of values the page shows strings alone. Everything that `ASSUMED` names is this module's
+choice.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Texts: TypeAlias = Mapping[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class CloudCanalProfile(Profile):
-    """An edition of document 001 and the readings that it leaves open, as the facts that change what is written.
+    """An edition of the vendor's page and the readings that it leaves open, as the facts that change what is written.
 
     `numbered` gives every event a batch or sequence number, else it is 0 as in every example. `whole_before` writes every column
     of an UPDATE's old row. `by_table` chooses the partition by table. `exec_step_ms` is the resolution of the commit time.
@@ -254,7 +254,8 @@ def jdbc_map(columns: Iterable[Column], library: Escapes) -> str:
 
 
 def table_changes(draft: Draft, library: Escapes) -> str:
-    """`tableChanges`: one object with 0-based positions, the table as it is after the statement (CC-5, CC-8)."""
+    """`tableChanges`: one object with 0-based positions, the table as it is after the statement
+    (cloudcanal#table-changes, cloudcanal#types-after)."""
     table = draft.described
     assert table is not None
     columns = [

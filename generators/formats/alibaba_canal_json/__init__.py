@@ -1,7 +1,7 @@
 """Alibaba Canal's flat message: JSON as the Kafka producer of Canal 1.1.4 to 1.1.8 writes it.
 
 Source: alibaba/canal `FlatMessage`, `MQMessageUtils`, `LogEventConvert`, `CanalKafkaProducer` @ e20e4424 and tags canal-1.1.4 to
-canal-1.1.8, and output of those releases; reference/canal.md 0 to 3 (0 overrides the rest). One message is one binlog rows
+canal-1.1.8, and output of those releases (page canal of the sources). One message is one binlog rows
 event with all its rows; the record has no key and no headers. `DruidDdlParser` of 1.1.4 to 1.1.7 was run on every statement of
 `generators.sources.mysql.DDL_ACTIONS`.
 """
@@ -43,7 +43,7 @@ from generators.wire_format import Format, KindRow, Loss
 
 BATCH_MS: Final = 100
 BATCH_SIZE: Final = 50
-"""Events committed within 100 ms share a batch of at most 50 (`canal.mq.canalGetTimeout`, `canal.mq.canalBatchSize`)."""
+"""Events committed within 100 ms share a batch of at most 50 (`canal.mq.canalGetTimeout`, canal#batch-size)."""
 
 __all__ = ["FORMAT", "PROFILES", "CanalProfile", "partition_of", "profile", "write"]
 
@@ -189,7 +189,7 @@ def _row_messages(
 
 
 def _placement(shown: list[Wires], flat: _Flat, profile: CanalProfile, partitions: int) -> dict[int, list[int]]:
-    """Row numbers by partition, in order of partition: all to 0, or by hash of database and key (reference/canal.md 1.3)."""
+    """Row numbers by partition, in order of partition: all to 0, or by hash of database and key (canal#partition)."""
     if not profile.pk_hash:
         return {0: list(range(len(shown)))}
     found: dict[int, list[int]] = {}
@@ -201,7 +201,7 @@ def _placement(shown: list[Wires], flat: _Flat, profile: CanalProfile, partition
 
 def partition_of(database: str | None, values: Iterable[str | None], partitions: int) -> int:
     """Where partitionHash puts a row: `String.hashCode` of the database (None leaves it out) XOR those of the key's values, NULL
-    counting as "" (reference/canal.md 1.3)."""
+    counting as "" (canal#partition)."""
     found = hash_code(database) if database is not None else 0
     for value in values:
         found ^= hash_code(value or "")
@@ -214,7 +214,7 @@ def _texts(row: Wires) -> Texts:
 
 def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
     """The rows of an event as logged, each with its `old`: the before values of all columns that changed in this row or in an
-    earlier one, since Canal never clears that set (reference/canal.md 2.3)."""
+    earlier one, since Canal never clears that set (canal#old-cumulative)."""
     found: list[_RowImage] = []
     updated: set[str] = set()
     for images in event.rows:
@@ -350,7 +350,7 @@ def losses(profile: CanalProfile) -> tuple[Loss, ...]:
     """What the profile's messages do not hold of a row."""
     if profile.image == "full":
         return ()
-    return (Loss((), f"binlog_row_image {profile.image.upper()} logs parts of rows", "reference/canal.md 2"),)
+    return (Loss((), f"binlog_row_image {profile.image.upper()} logs parts of rows", "canal#row-image"),)
 
 
 FORMAT: Final = Format(

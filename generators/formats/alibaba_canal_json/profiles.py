@@ -1,6 +1,6 @@
 """Canal releases and their options, as the facts that change what is written.
 
-Source: reference/canal.md 0, 1.1, 1.4 and 1.6.
+Sources: canal#gtid, canal#old-left-out, canal#database-ddl, canal#escapes and output of the releases.
 """
 
 from __future__ import annotations

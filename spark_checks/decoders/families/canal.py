@@ -6,7 +6,7 @@ A message is parsed once, inside `{"S":[VALUE,{"S":1}]}`: a truncated value brea
 text adds an element or breaks it, white space (the CRLF of TiCDC v6.5) does neither. S is a name that no value can know: one
 that closed the array itself, `{...},{}]}` or `{...}],"S":[{...}`, would pass for whole, since from_json takes the last of equal
 names and reads nothing behind the object. Spark's corrupt-record column tells of containers of the wrong type, which from_json
-would otherwise turn into NULLs (reference/environment.md).
+would otherwise turn into NULLs.
 
 No filter stands on what from_json gives, and the generators are outer ones: Spark would push such filters, its own inferred
 ones too, below the projection and parse every message twice.
@@ -46,7 +46,7 @@ OPTIONS: Final = {
     "allowNonNumericNumbers": "false",
     "maxStringLen": str((1 << 31) - 1),
 }
-"""Canal 1.1.6 writes raw control characters (reference/canal.md 0); a LONGTEXT may pass Jackson's 20 MB limit."""
+"""Canal 1.1.6 writes raw control characters (canal#raw-controls); a LONGTEXT may pass Jackson's 20 MB limit."""
 
 ROW_TYPES: Final = ("INSERT", "UPDATE", "DELETE")
 DDL_TYPES: Final = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY")
@@ -96,7 +96,7 @@ class Dialect:
 
 
 def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
-    """Level one (DESIGN 3.3)."""
+    """Level one."""
     parsed = _messages(records, dialect, deployment, _TEXTS, _TEXTS, types=_TEXTS)
     name, m, kind = dialect.names, F.col("m"), F.col("kind")
     data = m[name.data]
@@ -129,7 +129,7 @@ def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None =
 
 
 def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
-    """Level two (DESIGN 3.4): typed rows of `table`, and CORRUPT rows."""
+    """Level two: typed rows of `table`, and CORRUPT rows."""
     deployment = deployment or Deployment()
     images = StructType([StructField(c.name, StringType()) for c in table.columns])
     binaries = [c.name for c in table.columns if c.type.logical is Logical.BINARY] if dialect.binary_codes else []
@@ -239,7 +239,7 @@ def literal(text: str) -> str:
 
 
 def decompressed(records: DataFrame, compression: str) -> DataFrame:
-    """Records with their values decompressed: snappy blocks or LZ4 frames (reference/ticdc.md 1.1), NULL for other bytes.
+    """Records with their values decompressed: snappy blocks or LZ4 frames, NULL for other bytes.
 
     Spark SQL has no function for it, hence Arrow batches. Raises ValueError for another `compression`.
     """
@@ -354,7 +354,7 @@ def _deleted_in_old(m: Column, name: Names) -> Column:
 
 def _old(m: Column, name: Names, row: Column) -> Column:
     """The row's own element of `old`; up to Canal 1.1.6 `old` may be shorter than `data`, and then nothing tells whose is
-    whose (reference/canal.md 1.6)."""
+    whose (canal#old-left-out)."""
     return F.when(F.size(m[name.old]) == F.size(m[name.data]), F.get(m[name.old], row))
 
 

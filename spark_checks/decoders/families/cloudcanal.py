@@ -1,4 +1,4 @@
-"""What document 001 leaves open, decided for CloudCanal's Canal-shaped formats (reference/cloud_vendors.md 4.1).
+"""What the vendor's page leaves open (cloudcanal#values-open), decided for CloudCanal's Canal-shaped formats.
 
 Every value of the examples is a string; how a binary, a bit, a label, a decimal or a time is spelled is not said. CloudCanal
 reads the binlog as Canal does and offers Canal's format, so Canal's texts are taken: MySQL's own texts, decimal numbers for

@@ -1,4 +1,4 @@
-"""MySQL's text forms as typed Spark expressions, one per logical type (DESIGN 4; reference/ticdc.md 2.1, reference/canal.md 3.2).
+"""MySQL's text forms as typed Spark expressions, one per logical type.
 
 `typed` makes a value of a cell's text, `misfit` tells whether the text was not of the type; what does not fit is NULL or a
 value outside the domain. SQL NULL and the zero dates, which no calendar type holds, give NULL and fit. Neither raises, and
@@ -16,7 +16,7 @@ from typing import Final
 from generators.model import Logical, SourceType
 
 PLAIN_STRING_CODES: Final = (1, 12)
-"""java.sql.Types CHAR and VARCHAR: with them a binary column is on the wire as text in UTF-8 (reference/ticdc.md 2.2, 2.4)."""
+"""java.sql.Types CHAR and VARCHAR: with them a binary column is on the wire as text in UTF-8."""
 
 _ZERO_DATE: Final = r"^(0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)"
 _DATE: Final = r"^\d{4}-\d\d-\d\d"

@@ -55,12 +55,12 @@ def _traps(decode: Decode, rows: Decode) -> dict[str, tuple[int, str, Decode]]:
         ),
         "binary-as-utf-8": (
             2,
-            "Paimon 1.3.1: bytes are the UTF-8 form of the text (reference/canal.md 4.0).",
+            "Paimon 1.3.1: bytes are the UTF-8 form of the text.",
             on_cells(rows, _blob, lambda x, _: f"encode(decode({x}, 'ISO-8859-1'), 'UTF-8')"),
         ),
         "binary-as-base64": (
             2,
-            "Flink and SeaTunnel: binaryValue() decodes text that happens to be base64 (reference/canal.md 4.2.6).",
+            "Flink and SeaTunnel: binaryValue() decodes text that happens to be base64 (canal#flink-base64).",
             on_cells(rows, _blob, lambda x, _: f"coalesce(try_to_binary(decode({x}, 'ISO-8859-1'), 'base64'), {x})"),
         ),
         "microseconds-cut": (

@@ -19,7 +19,7 @@ def common(fmt: str, module: Decoders, convicts: Mapping[str, str], *, op: str, 
     is_ddl, action = "t RLIKE r'\"(isDdl|ddl)\": ?true'", f"get_json_object(t, '$.{op}')"
     traps: dict[str, tuple[str, Decode]] = {
         "ddl-refused": (
-            "SeaTunnel skips a DDL whose data is null: [] gets past that and is an unknown operation (reference/canal.md 5).",
+            "SeaTunnel skips a DDL whose data is null: [] gets past that and is an unknown operation (canal#seatunnel-ddl).",
             on_input(decode, f"CASE WHEN {is_ddl} AND t RLIKE r'\"data\": ?\\[\\]' THEN NULL ELSE t END"),
         ),
         "only-alter": (

@@ -1,4 +1,4 @@
-"""Java texts against literals from outside and against the machine's JVM (reference/canal.md 1.5, 3.2, 3.4)."""
+"""Java texts against literals from outside and against the machine's JVM (canal#escapes, canal#floats)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Alibaba Canal's flat message against literals from outside: reference/canal.md (sections named at each test) and output of
-Canal's own classes and JSON libraries."""
+"""Alibaba Canal's flat message against literals from outside: output of Canal's own classes and JSON libraries (facts of the
+page canal)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def states(image: Any) -> dict[str, str]:
     return {name: cell.state.value for name, cell in image.items()}
 
 
-# Whole messages, one per release family (0.1, 0.3, 1.1, 1.6, 3.2). `id` and `ts` are the harness's clock, cut out by `framed`.
+# Whole messages, one per release family. `id` and `ts` are the harness's clock, cut out by `framed`.
 
 INSERTED: Row = {"id": 1, "u": 255, "t": None, "s": "\x0b\x7f\u2028/<é😀", "d": b"\x00\x80", "z": Decimal("123.00")}
 MIXED = Table(
@@ -138,7 +138,7 @@ def test_a_whole_message_of_each_release(release: str) -> None:
 
 
 def test_keys_of_a_ddl_message_are_those_of_the_executed_skeleton() -> None:
-    """1.1, with the fields that a live Canal always sets."""
+    """canal#database-ddl, with the fields that a live Canal always sets."""
     sql = "create database x"
     (found,) = written(PLAIN["1.1.7"], SchemaChange(START, "create database", sql, "x"))
     assert framed(found) == (
@@ -156,7 +156,7 @@ def test_a_delete_has_its_row_in_data() -> None:
     assert change.before is not None and states(change.before) == {"id": "VALUE", "a": "VALUE", "b": "NULL"}
 
 
-# 1.3: partition hash
+# canal#partition
 
 
 @pytest.mark.parametrize(
@@ -194,11 +194,11 @@ def test_the_hash_spreads_rows_that_share_the_batch() -> None:
     assert len({c.position for part in found for c in part.changes}) == 1
 
 
-# 2: old
+# old
 
 
 def test_old_is_cumulative() -> None:
-    """2.3 and 4.2.2."""
+    """canal#old-cumulative and canal#flink-old-by-name."""
     first: Row = {"id": 1, "a": "x", "b": "k"}
     second: Row = {"id": 2, "a": "q", "b": None}
     wired, found = one(NEW, update(ABC, (first, {**first, "a": "y"}), (second, {**second, "b": "z"})))
@@ -221,7 +221,7 @@ def test_old_is_cumulative() -> None:
     ],
 )
 def test_old_of_rows_without_a_change(release: str, all_unchanged: Any, some_changed: Any) -> None:
-    """0.3 and 1.6."""
+    """canal#old-left-out and canal#old-empty."""
     row: Row = {"id": 1, "a": "x", "b": "k"}
     two: Row = {"id": 2, "a": "q", "b": None}
     three: Row = {"id": 3, "a": "r", "b": "m"}
@@ -263,7 +263,7 @@ STORED: Row = {"id": 1, "n": 5, "t": "long", "j": Json({})}
     ],
 )
 def test_row_images(name: str, op: Op, before: Row | None, after: Row | None, data: Any, old: Any, keys: Any) -> None:
-    """The table of section 2; a key change under MINIMAL follows from its items 2 and 3."""
+    """canal#row-image; a key change under MINIMAL follows from canal#old-changed and canal#old-cumulative."""
     wired, found = one(PLAIN[name], boundaries.change(BLOBS, op, (before, after)))
     assert wired["data"] == [data]
     assert wired["old"] == (None if old is None else [old])
@@ -286,18 +286,18 @@ def test_the_old_value_of_a_changed_blob_is_unknown_and_what_no_image_holds_is_a
 
 
 def test_a_minimal_update_of_part_of_a_composite_key_has_that_part_alone() -> None:
-    """0.9."""
+    """canal#key-names."""
     table = dataclasses.replace(ABC, primary_key=("id", "a"))
     row: Row = {"id": 1, "a": "x", "b": "k"}
     wired, _ = one(PLAIN["1.1.8+minimal"], update(table, (row, {**row, "a": "y"})))
     assert (wired["data"], wired["pkNames"]) == ([{"a": "y"}], ["a"])
 
 
-# 3: values
+# values
 
 
 def test_codes_of_unsigned_columns_follow_the_value() -> None:
-    """3.1: tinyint -6 to 5, smallint 5 to 4, mediumint 4 to 4, int 4 to -5, bigint -5 to 3."""
+    """canal#sql-type: tinyint -6 to 5, smallint 5 to 4, mediumint 4 to 4, int 4 to -5, bigint -5 to 3."""
     expected = {"tinyint": (-6, 5), "smallint": (5, 4), "mediumint": (4, 4), "int": (4, -5), "bigint": (-5, 3)}
     for name, (low, high) in expected.items():
         kind = mysql.integer(name, unsigned=True)
@@ -333,7 +333,7 @@ def test_the_last_row_decides_the_code() -> None:
     ],
 )
 def test_codes_of_null(kind: SourceType, before: int, after: int, value: int) -> None:
-    """3.2."""
+    """canal#sql-type."""
     assert (sql_type(kind, None, PLAIN["1.1.6"]), sql_type(kind, None, NEW)) == (before, after)
     assert sql_type(kind, Json(1) if kind.name == "json" else 1, NEW) == value
 
@@ -376,7 +376,7 @@ def test_codes_of_null(kind: SourceType, before: int, after: int, value: int) ->
     ],
 )
 def test_texts_of_values(kind: SourceType, value: Value, text: str) -> None:
-    """3.2 and 3.3."""
+    """canal#integers, canal#decimals, canal#floats and the like."""
     assert text_of(kind, value) == text
 
 
@@ -392,7 +392,7 @@ def test_texts_of_values(kind: SourceType, value: Value, text: str) -> None:
     ],
 )
 def test_texts_of_time(fsp: int, text: str, micros: int) -> None:
-    """3.2."""
+    """canal#times-of-day."""
     assert text_of(mysql.temporal("time", fsp), micros) == text
 
 
@@ -412,7 +412,7 @@ def test_texts_of_time(fsp: int, text: str, micros: int) -> None:
 def test_time_that_old_releases_get_wrong_is_worth_what_its_text_says(
     release: str, fsp: int, micros: int, text: str, read: int
 ) -> None:
-    """0.7 and 1.6."""
+    """canal#hundred-hours and canal#time-sign."""
     cell = wire(mysql.temporal("time", fsp), micros, PLAIN[release]).cell
     assert (cell.text, cell.value, bool(cell.reason)) == (text, read, micros != read)
 
@@ -426,7 +426,7 @@ def test_time_that_old_releases_get_wrong_is_worth_what_its_text_says(
     ],
 )
 def test_timestamps_are_in_the_servers_zone(zone: str, seconds: int, text: str) -> None:
-    """3.2."""
+    """canal#timestamps."""
     p = next(q for q in PROFILES if q.deployment.time_zone == zone)
     assert text_of(mysql.temporal("timestamp"), seconds * 1_000_000, p) == text
 
@@ -453,7 +453,7 @@ def test_an_hour_that_occurs_twice_allows_both_instants() -> None:
     ],
 )
 def test_texts_of_json(value: Any, text: str) -> None:
-    """3.5."""
+    """canal#json-columns."""
     assert json_text(value) == text
 
 
@@ -477,7 +477,7 @@ def test_texts_of_json(value: Any, text: str) -> None:
     ],
 )
 def test_texts_of_types(kind: SourceType, text: str) -> None:
-    """3.7."""
+    """canal#mysql-type."""
     assert type_text(kind) == text
 
 
@@ -492,7 +492,7 @@ def test_raw_control_characters_may_be_refused_but_not_lost() -> None:
     assert [c.accept for c in found.changes] == [()]
 
 
-# 0.4, 0.5, 0.8, 1.4: DDL and other statements
+# DDL and other statements
 
 
 DDL = [
@@ -565,7 +565,7 @@ def test_statements_that_are_no_rows(family: str, kind: str, database: str, tabl
 
 
 def test_a_dropped_primary_key_lives_on_until_1_1_7() -> None:
-    """0.8."""
+    """1.1.8 forgets a dropped key, 1.1.7 does not."""
     drop = SchemaChange(START, "drop primary key", "ALTER TABLE `user` DROP PRIMARY KEY", "mytest", "user", before=ABC)
     row = boundaries.insert(dataclasses.replace(ABC, primary_key=()), {"id": 1, "a": None, "b": None})
     for release, keys in (("1.1.7", ("id",)), ("1.1.8", None)):

@@ -1,5 +1,5 @@
-"""CloudCanal's Canal Json against document 001's examples, made JSON where they are not (CC-10), and its deviations from Canal
-(reference/canal.md 5, cloud_vendors.md 4.2)."""
+"""CloudCanal's Canal Json against the examples of the vendor's page, made JSON where they are not (comments, a merged type), and
+its deviations from Canal."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def alter() -> SchemaChange:
 
 
 def test_the_documents_row_message() -> None:
-    """CC-10: the example runs three types together and has comments. old is a whole row, the key in it."""
+    """The example runs three types together and has comments. old is a whole row, the key in it."""
     event = change(DOCUMENTED, Op.UPDATE, (TWENTY_TWO, ELEVEN), at=Instant(1669790847000))
     (found,) = written(replace(PLAIN, send_lag_ms=1072), event)
     assert (found.message.value or b"").decode() == UPDATE
@@ -83,7 +83,7 @@ def test_the_documents_row_message() -> None:
 
 
 def test_the_documents_ddl_message() -> None:
-    """[] and whole type maps where Canal has null; CC-5, CC-7, CC-8."""
+    """[] and whole type maps where Canal has null; tableChanges is one object."""
     (found,) = written(replace(PLAIN, send_lag_ms=1584), alter())
     assert (found.message.value or b"").decode() == DDL
     (ddl,) = found.changes
@@ -118,7 +118,7 @@ def test_there_is_no_gtid_and_keys_are_alphabetical() -> None:
 
 
 def test_ids_are_0_or_numbered() -> None:
-    """CC-12."""
+    """cloudcanal#canal-id."""
     for p, numbered in ((PLAIN, False), (WITHOUT_OLD, True)):
         found = written(p, insert(DOCUMENTED, ELEVEN), insert(DOCUMENTED, TWENTY_TWO))
         ids = [json.loads(w.message.value or b"")["id"] for w in found]

@@ -1,5 +1,5 @@
-"""CloudCanal Json against document 001's examples, made JSON where they are not (CC-10), and what the document leaves open as the
-writer decides it (reference/cloud_vendors.md 4.1 and 4.4)."""
+"""CloudCanal Json against the examples of the vendor's page, made JSON where they are not (comments, a merged action), and what
+the page leaves open as the writer decides it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def alter() -> SchemaChange:
     ],
 )
 def test_the_documents_row_message(op: Op, pair: tuple[Row | None, Row | None], before: str, data: str) -> None:
-    """CC-10: the example's action is one of three words, its comments are left out; CC-7: pks is [] although there is a key."""
+    """The example's action is one of three words, its comments are left out; pks is [] although there is a key."""
     (found,) = written(PLAIN, change(DOCUMENTED, op, pair, at=AT))
     text = DML.replace("ACTION", op.value).replace("BEFORE", before).replace("DATA", data, 1)
     assert (found.message.value or b"").decode() == text
@@ -100,7 +100,7 @@ def test_the_documents_row_message(op: Op, pair: tuple[Row | None, Row | None], 
 
 
 def test_the_documents_ddl_message() -> None:
-    """CC-5: tableChanges is one object, positions from 0; CC-8: the type maps hold the new column; CC-11: entryType ROWDATA."""
+    """One object in tableChanges, positions from 0; the type maps hold the new column; entryType is ROWDATA."""
     (found,) = written(replace(PLAIN, send_lag_ms=1533), alter())
     assert (found.message.value or b"").decode() == DDL
     (ddl,) = found.changes
@@ -110,7 +110,7 @@ def test_the_documents_ddl_message() -> None:
 
 
 def test_the_older_edition_has_ddl_and_so_alphabetical_keys() -> None:
-    """CC-9."""
+    """cloudcanal#ddl-key."""
     for event, flag in ((insert(DOCUMENTED, ELEVEN, AT), False), (alter(), True)):
         older, _ = one(OLDER, event)
         newer, _ = one(PLAIN, event)
@@ -121,7 +121,7 @@ def test_the_older_edition_has_ddl_and_so_alphabetical_keys() -> None:
 
 
 def test_pks_and_bid_as_the_field_table_describes_them() -> None:
-    """CC-7 and CC-12; a DDL's pks stays empty, as its example shows."""
+    """cloudcanal#keys and cloudcanal#bid; a DDL's pks stays empty, as its example shows."""
     keyed = replace(DOCUMENTED, primary_key=("col_pk", "col1"))
     first, second = written(DESCRIBED, insert(keyed, ELEVEN), insert(keyed, TWENTY_TWO))
     bids = [json.loads(w.message.value or b"")["bid"] for w in (first, second)]
@@ -134,7 +134,7 @@ def test_pks_and_bid_as_the_field_table_describes_them() -> None:
 
 
 def test_a_batch_pairs_before_and_data_by_index() -> None:
-    """CC-14."""
+    """cloudcanal#pairing-open."""
     pairs = ((TWENTY_TWO, ELEVEN), ({**ELEVEN, "col_pk": "5"}, {**ELEVEN, "col_pk": "6"}))
     wired, found = one(PLAIN, change(DOCUMENTED, Op.UPDATE, *pairs))
     assert wired["before"] == [dict(before) for before, _ in pairs]
@@ -153,7 +153,7 @@ def test_a_deleted_row_stands_in_data_or_by_the_other_reading_in_before() -> Non
 
 
 def test_a_commit_is_a_transaction_end_without_rows() -> None:
-    """4.1: documented as an entryType, without an example."""
+    """Documented as an entryType, without an example."""
     events = (TransactionMark(START, "BEGIN", "7"), insert(DOCUMENTED, ELEVEN), TransactionMark(START, "COMMIT", "7"))
     _, end = written(PLAIN, *events)
     wired = json.loads(end.message.value or b"")

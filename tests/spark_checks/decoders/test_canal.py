@@ -51,7 +51,7 @@ CANAL_DDL = (
     '{"data":null,"database":"","es":null,"gtid":"","id":-1,"isDdl":true,"mysqlType":null,"old":null,"pkNames":null,'
     '"sql":"create database x","sqlType":null,"table":"","ts":null,"type":"QUERY"}'
 )
-"""reference/canal.md 1.1, as executed."""
+"""An empty FlatMessage, as Canal's JSON library writes it."""
 
 UNREADABLE: Mapping[str, bytes | None] = {
     "null value": None,
@@ -152,7 +152,7 @@ def test_samples_of_document_000(records: Callable[..., DataFrame]) -> None:
 def test_images_are_exactly_what_the_wire_carries(records: Callable[..., DataFrame], module: Any) -> None:
     first, second = {"id": "1", "a": "y", "b": "k"}, {"id": "2", "a": "q", "b": "z"}
     vectors = (
-        message("UPDATE", [first, second], [{"a": "x"}, {"a": "q", "b": None}]),  # reference/canal.md 4.2.2
+        message("UPDATE", [first, second], [{"a": "x"}, {"a": "q", "b": None}]),  # canal#flink-old-by-name
         message("UPDATE", [first], [{}]),
         message("UPDATE", [first], None),
         message("UPDATE", [first], [None]),
@@ -425,7 +425,7 @@ def test_cells_are_typed_exactly(records: Callable[..., DataFrame], spark: Spark
 
 
 def test_binaries_of_ticdc_before_5_4_are_utf_8_text(records: Callable[..., DataFrame]) -> None:
-    """Their sqlType is VARCHAR (reference/ticdc.md 2.2, 2.4); blobs were in Latin-1 already."""
+    """Their sqlType is VARCHAR; blobs were in Latin-1 already."""
     table = Table("db", "t", (Column("v", mysql.binary("varbinary")), Column("b", mysql.binary("blob"))))
     old = message("INSERT", [{"v": "é汉", "b": "é"}], [None], sqlType={"v": 12, "b": 2004})
     new = message("INSERT", [{"v": "é", "b": "é"}], sqlType={"v": 2004, "b": 2004})

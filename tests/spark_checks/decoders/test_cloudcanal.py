@@ -1,6 +1,6 @@
-"""The reference decoders of CloudCanal's formats against document 001's samples, and against what the page leaves open.
+"""The reference decoders of CloudCanal's formats against the samples of the vendor's page, and against what the page leaves open.
 
-The page's samples are no JSON (comments, a trailing comma) and show three operations as one (CC-10): they are given here without
+The page's samples are no JSON (comments, a trailing comma) and show three operations as one: they are given here without
 comments, one operation each.
 """
 
@@ -41,7 +41,7 @@ TABLE = Table("db_test", "table_test", tuple(Column(name, mysql.text("varchar", 
 
 
 def own(action: object, data: object = None, before: object = None, **members: object) -> str:
-    """A CloudCanal message as document 001's DML example; `members` replace or add, those that are `...` are left out."""
+    """A CloudCanal message as the page's DML example; `members` replace or add, those that are `...` are left out."""
     common: dict[str, object] = {
         "action": action,
         "before": before,
@@ -361,7 +361,7 @@ STATEMENT = {"databaseName": "db_test", "ddl": DDL, "ts_ms": 1669797213247, "sou
 
 
 def payload(op: object, after: object = None, before: object = None, **members: object) -> dict[str, object]:
-    """The payload of document 001's DML example of the Debezium Envelope; members that are `...` are left out."""
+    """The payload of the page's DML example of the Debezium Envelope; members that are `...` are left out."""
     told = {"op": op, "ts_ms": 1669796261933, "after": after, "before": before, "source": SOURCE} | members
     return {k: v for k, v in told.items() if v is not ...}
 
