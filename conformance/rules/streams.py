@@ -14,7 +14,6 @@ from typing import Final
 from conformance.rules.base import Citation, Effect, Obligation, Provenance, Rule
 from generators.wire_format import FORMATS, get
 
-_DEBEZIUM: Final = "reference/debezium.md"
 _VENDORS: Final = "reference/cloud_vendors.md"
 _DESIGN: Final = Citation("DESIGN", "3.4 Level three, 3.6 Laws")
 
@@ -45,7 +44,7 @@ _FILE_POSITION_ROW: Final = (r"^[^:]*?(\d+):(\d+):(\d+)$", (1, 2, 3))
 _OFFSET_AT_FILE: Final = (r"^(\d+)@(\d+)$", (2, 1))
 
 _UNAVAILABLE: Final = ("__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")
-"""What stands for a value that PostgreSQL did not send, as text and in base64 (reference/debezium.md 2.8)."""
+"""What stands for a value that PostgreSQL did not send, as text and in base64 (debezium#unavailable-value)."""
 
 _TICDC_ORDER: Final = Order(
     (_NUMBER,),
@@ -64,13 +63,16 @@ ORDERS: Final[Mapping[str, Order]] = {
     "alibaba-canal-json": Order((), (Citation("canal#no-position"), Citation("canal#partition")), Provenance.OBSERVED),
     "cloudcanal-json": Order((), (Citation("cloudcanal#exec-ts"), Citation("cloudcanal#keys-empty")), keys="table"),
     "cloudcanal-canal-json": Order((), (Citation("cloudcanal#canal-es"), Citation("cloudcanal#canal-id"))),
-    "cloudcanal-debezium": Order((_FILE_POSITION,), (Citation(_DEBEZIUM, "5.1"), Citation(_VENDORS, "4.3")), keys="table"),
+    "cloudcanal-debezium": Order((_FILE_POSITION,), (Citation("cloudcanal-envelope#source-position"),), keys="table"),
     "aliyun-dts-avro": Order((_OFFSET_AT_FILE, _NUMBER), (Citation(_VENDORS, "1.3, 1.6"),), Provenance.OBSERVED),
     "tencent-dts-json": Order((_OFFSET_AT_FILE,), (Citation("document 003"), Citation(_VENDORS, "2.1, 2.5"))),
-    "huawei-cdl-json": Order((_NUMBER,), (Citation("document 004"), Citation(_VENDORS, "3.1"))),
-    "huawei-cdl-debezium": Order((_NUMBER,), (Citation("document 004"), Citation(_VENDORS, "3.2"))),
+    "huawei-cdl-json": Order((_NUMBER,), (Citation("huawei#log-position"),)),
+    "huawei-cdl-debezium": Order((_NUMBER,), (Citation("huawei#log-position"),)),
     "debezium-json": Order(
-        (_FILE_POSITION_ROW, _NUMBER), (Citation(_DEBEZIUM, "1.4, 1.7"),), Provenance.OBSERVED, placeholders=_UNAVAILABLE
+        (_FILE_POSITION_ROW, _NUMBER),
+        (Citation("debezium#source-mysql"), Citation("debezium#source-postgresql")),
+        Provenance.OBSERVED,
+        placeholders=_UNAVAILABLE,
     ),
 }
 """Canal and CloudCanal's forms of it have no total order: `es` and `execTs` order commits, arrival decides among equals."""
@@ -108,7 +110,7 @@ _LAWS: Final[tuple[_Law, ...]] = (
         "key-change",
         "After an UPDATE of the key, or the delete and the insert that stand for it, no row is left under the old key.",
         Effect.PHANTOM_ROW,
-        (Citation("ticdc#key-update"), Citation(_DEBEZIUM, "1.4")),
+        (Citation("ticdc#key-update"), Citation("debezium#key-update")),
         Provenance.OBSERVED,
     ),
     _Law(

@@ -1,6 +1,6 @@
 """Kafka Connect's JSON: schemas and payloads as `JsonConverter` writes them, for every format that goes through it.
 
-Source: apache/kafka connect/json `JsonConverter`, `JsonSchema` @ 1eb7644349; reference/debezium.md 1.1 and 3. Bytes are base64
+Source: apache/kafka connect/json `JsonConverter`, `JsonSchema` (the page connect of the sources). Bytes are base64
 (RFC 4648, padded), a struct has every field of its schema in order, nulls included; text is UTF-8 as Jackson escapes it.
 """
 

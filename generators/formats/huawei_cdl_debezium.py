@@ -1,8 +1,8 @@
 """Huawei MRS CDL's variant of Debezium JSON, message_version 2.0: schema and payload as JsonConverter writes them.
 
-Source: document 004, reference/cloud_vendors.md 3.2 and reference/debezium.md 5.2. The envelope is that of Debezium 1.4's
-PostgreSQL connector less `transaction` and `source.xmin`, with fields of CDL's own behind it, and with struct names that
-Debezium's readers do not know (CDL-6, CDL-10). One message is one row change; there are no tombstones, DDL or heartbeat messages.
+Source: the page huawei of the sources. The envelope is that of Debezium 1.4's PostgreSQL connector less `transaction` and
+`source.xmin`, with fields of CDL's own behind it, and with struct names that Debezium's readers do not know (huawei#after-struct,
+huawei#envelope-name). One message is one row change; there are no tombstones, DDL or heartbeat messages.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Huawei MRS CDL's own JSON, message_version 1.0: schema and payload as Kafka Connect's JsonConverter writes them.
 
-Source: document 004 and reference/cloud_vendors.md 3.1. One message is one row change of a PostgreSQL table; there are no DDL,
+Source: the page huawei of the sources. One message is one row change of a PostgreSQL table; there are no DDL,
 transaction or tombstone messages, and heartbeats are ordinary rows of a table of CDL's own. The bytes name the schema and the
 table but not the database.
 """
@@ -80,7 +80,7 @@ def _value(event: Event) -> str:
 KINDS: Final = (
     KindRow("OPERATION INSERT", "ROW", "INSERT", "snapshot rows too, and rows of CDL's heartbeat table"),
     KindRow("OPERATION UPDATE", "ROW", "UPDATE", "before null under REPLICA IDENTITY DEFAULT"),
-    KindRow("OPERATION DELETE", "ROW", "DELETE", "the row stands in before, data is null (assumed: CDL-9)"),
+    KindRow("OPERATION DELETE", "ROW", "DELETE", "the row stands in before, data is null (assumed)"),
 )
 
 FORMAT: Final = Format(

@@ -1,13 +1,13 @@
-"""CloudCanal's Debezium Envelope as native Spark expressions (document 001, "Debezium Envelope"; reference/debezium.md 5.1).
+"""CloudCanal's Debezium Envelope as native Spark expressions (the page cloudcanal-envelope of the sources).
 
-One message is one row change or one statement, in the same stream (CC-6), told apart by what they have, not by the order of their
+One message is one row change or one statement, in the same stream, told apart by what they have, not by the order of their
 members. `op` c, u, d are documented; r and t are Debezium's, and taken as such. A payload with `ddl` is a statement, be its `op`
-a, as the page's table says, or missing, as in its example (CC-2). `after` is the row after the change: the table describes the
-two images the wrong way round, the example has them right (CC-1). An INSERT has only `after` and a DELETE only `before`, whether
-the other is null or `{}` (CC-3): it is no image, whereas the `{}` that an UPDATE may have is one of no columns. `tableChanges`,
-one object (CC-5), is not looked at, nor is `source.connector` (CC-4). `commit_time` is `source.ts_ms`, which on a statement may
-be far from the payload's (CC-13, CC-16); `position` is `file:pos` of the binlog. The page says of values only that VARCHAR is
-text, so the rest is read as Debezium writes it (`_connect_values`), by the message's schema where it has one.
+a, as the page's table says, or missing, as in its example. `after` is the row after the change: the table describes the
+two images the wrong way round, the example has them right. An INSERT has only `after` and a DELETE only `before`, whether
+the other is null or `{}`: it is no image, whereas the `{}` that an UPDATE may have is one of no columns. `tableChanges`,
+one object, is not looked at, nor is `source.connector`. `commit_time` is `source.ts_ms`, which on a statement may
+be far from the payload's; `position` is `file:pos` of the binlog. The page says of values only that VARCHAR is
+text, so the rest is read as Debezium writes it (`families.connect.values`), by the message's schema where it has one.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ DIALECT: Final = _connect.Dialect(
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of CloudCanal's Debezium messages (DESIGN 3.3)."""
+    """Changes of CloudCanal's Debezium messages."""
     return _connect.decode(records, DIALECT, deployment)
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4); `before` is the wire's."""
+    """Typed row changes of `table`; `before` is the wire's."""
     return _connect.decode_rows(records, table, DIALECT, deployment)

@@ -1,4 +1,4 @@
-"""Debezium's envelope in Kafka Connect JSON as native Spark expressions (reference/debezium.md 0 to 3), 1.4 to 3.5.
+"""Debezium's envelope in Kafka Connect JSON, 1.4 to 3.5, as native Spark expressions (sources: the pages debezium and connect).
 
 One message is one row change (`op` c, u, d, r, t), a logical decoding message (m), or has no `op`: a heartbeat, the mark of a
 transaction, a schema change. Whatever follows a DELETE as its tombstone has no value. `d` has its row in `before`, with key
@@ -45,11 +45,11 @@ MEMBERS: Final = (
     StructField("ddl", _STRING),
     StructField("tableChanges", ArrayType(StructType([StructField("id", _STRING)]))),
 )
-"""The members of every kind of payload (reference/debezium.md 1.2, 1.7 to 1.11), beside the images and `op`."""
+"""The members of every kind of payload (the page debezium of the sources), beside the images and `op`."""
 
 
 def _kind(p: Column) -> Column:
-    """By `op`, else by what the payload has: nothing tells these apart but their members (reference/debezium.md 1.8 to 1.11)."""
+    """By `op`, else by what the payload has: nothing tells these apart but their members."""
     sourced = p["source"].isNotNull()
     quiet = p["source"].isNull() & p["status"].isNull() & p["before"].isNull() & p["after"].isNull()
     return (
@@ -97,10 +97,10 @@ DIALECT: Final = _connect.Dialect(
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Debezium messages (DESIGN 3.3)."""
+    """Changes of Debezium messages."""
     return _connect.decode(records, DIALECT, deployment)
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4); `before` is the wire's."""
+    """Typed row changes of `table`; `before` is the wire's."""
     return _connect.decode_rows(records, table, DIALECT, deployment)

@@ -1,7 +1,7 @@
-"""Huawei CDL's "open-source Debezium JSON", message_version 2.0, as native Spark expressions (document 004).
+"""Huawei CDL's "open-source Debezium JSON", message_version 2.0, as native Spark expressions (the page huawei of the sources).
 
-Debezium 1.4's envelope of PostgreSQL with deviations (reference/cloud_vendors.md 3.2; reference/debezium.md 5.2): the envelope's
-schema is called `schema.table` (CDL-10) and that of `after` `data` (CDL-6), so that nothing is looked for by the schema's name;
+Debezium 1.4's envelope of PostgreSQL with deviations: the envelope's
+schema is called `schema.table` and that of `after` `data`, so that nothing is looked for by the schema's name;
 `unique` has the key, and the record's own key is not needed. `op` is c, u, d; r is Debezium's, and taken as such. `position` is
 `source.lsn`, `commit_time` is `source.ts_ms`, not the payload's.
 
@@ -54,10 +54,10 @@ DIALECT: Final = _connect.Dialect(
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of CDL's Debezium messages (DESIGN 3.3)."""
+    """Changes of CDL's Debezium messages."""
     return _connect.decode(records, DIALECT, deployment)
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4); `before` is the wire's."""
+    """Typed row changes of `table`; `before` is the wire's."""
     return _connect.decode_rows(records, table, DIALECT, deployment)

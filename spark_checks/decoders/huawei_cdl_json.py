@@ -1,9 +1,9 @@
-"""Huawei CDL's own JSON, message_version 1.0, as native Spark expressions (document 004; reference/cloud_vendors.md 3.1).
+"""Huawei CDL's own JSON, message_version 1.0, as native Spark expressions (the page huawei of the sources).
 
 One message is one row change of PostgreSQL: `OPERATION` INSERT, UPDATE, DELETE. The row after is `data`, the row before `before`,
-where a DELETE has its row (CDL-9: the document shows none). No member names the database; `SEG_OWNER` is the schema.
-`position` is the property called `lsn` of `transaction.properties`, an array of names and values in whatever order (CDL-3),
-`commit_time` is `TIMESTAMP`, in milliseconds. A row of `cdc_cdl.cdc_heartbeat` is a row like any other (3.3).
+where a DELETE has its row (the vendor shows none). No member names the database; `SEG_OWNER` is the schema.
+`position` is the property called `lsn` of `transaction.properties`, an array of names and values in whatever order,
+`commit_time` is `TIMESTAMP`, in milliseconds. A row of `cdc_cdl.cdc_heartbeat` is a row like any other.
 
 Level two reads a cell by its logical type in the message's schema, known by its last part, since the vendor's package is blacked
 out: a decimal is text, timestamps and times are milliseconds, dates are days. Without a schema the same is assumed.
@@ -57,10 +57,10 @@ DIALECT: Final = _connect.Dialect(
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of CDL JSON messages (DESIGN 3.3)."""
+    """Changes of CDL JSON messages."""
     return _connect.decode(records, DIALECT, deployment)
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table`, told by its schema and name (DESIGN 3.4); `before` is the wire's."""
+    """Typed row changes of `table`, told by its schema and name; `before` is the wire's."""
     return _connect.decode_rows(records, table, DIALECT, deployment)

@@ -51,7 +51,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         _FORMAT,
         1,
         f"{_FORMAT}/ddl/op",
-        "op is required, as in Debezium: the example's DDL, which has none, is an error (CC-2).",
+        "op is required, as in Debezium: the example's DDL, which has none, is an error.",
         on_input(reference.decode, f"CASE WHEN {_DDL} IS NOT NULL AND {_OP} IS NULL THEN '' ELSE t END"),
     ),
     Liar(
@@ -59,7 +59,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         _FORMAT,
         1,
         f"{_FORMAT}/ddl/op",
-        "Debezium has no op a: Flink, Paimon and SeaTunnel stop at it (CC-2).",
+        "Debezium has no op a: Flink, Paimon and SeaTunnel stop at it.",
         on_input(reference.decode, f"CASE WHEN {_OP} = 'a' THEN '' ELSE t END"),
     ),
     Liar(
@@ -67,7 +67,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         _FORMAT,
         1,
         f"{_FORMAT}/image/orientation",
-        "The field table is believed: after is the data before the change (CC-1).",
+        "The field table is believed: after is the data before the change.",
         on_columns(
             reference.decode,
             before="CASE WHEN op = 'UPDATE' THEN after ELSE before END",
@@ -79,7 +79,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         _FORMAT,
         1,
         f"{_FORMAT}/image/empty",
-        "Flink: before {} is not null, hence an image (CC-3).",
+        "Flink: before {} is not null, hence an image.",
         on_columns(reference.decode, before=f"CASE WHEN op = 'INSERT' THEN {_NO_COLUMNS} ELSE before END"),
     ),
     Liar(
@@ -115,7 +115,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         _FORMAT,
         1,
         f"{_FORMAT}/rows/connector",
-        "source.connector selects the reader, and there is none for MySQL in capitals (CC-4).",
+        "source.connector selects the reader, and there is none for MySQL in capitals.",
         on_input(reference.decode, f"CASE WHEN {_DDL} IS NULL AND t LIKE '%\"connector\":\"MySQL\"%' THEN '' ELSE t END"),
     ),
     Liar(
@@ -123,7 +123,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         _FORMAT,
         1,
         f"{_FORMAT}/envelope/commit-time",
-        "The payload's ts_ms is taken for the commit's: 951 s late in the document's DDL (CC-13, CC-16).",
+        "The payload's ts_ms is taken for the commit's: 951 s late in the document's DDL.",
         _sent_as_committed,
     ),
     Liar(

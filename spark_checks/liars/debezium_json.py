@@ -68,7 +68,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         _FORMAT,
         1,
         f"{_FORMAT}/envelope/commit-time",
-        "Of the two ts_ms the outer one is taken, when the connector saw the change (reference/debezium.md 1.7).",
+        "Of the two ts_ms the outer one is taken, when the connector saw the change (debezium#commit-time).",
         _commit_time_of_the_connector,
     ),
     Liar(

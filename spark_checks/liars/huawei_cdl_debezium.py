@@ -65,7 +65,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "envelope-by-its-name",
         1,
         "rows/envelope-name",
-        "Debezium's own transformations pass on what is not called *.Envelope as no change of a row (CDL-10).",
+        "Debezium's own transformations pass on what is not called *.Envelope as no change of a row.",
         where(
             """t LIKE '{"schema":%' AND NOT t RLIKE '"name":"[^"]*[.]Envelope"'""",
             reference.decode,
@@ -76,7 +76,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "images-by-struct-name",
         1,
         "image/after",
-        "The images are looked for by the name of their struct, and that of after is data (CDL-6, CDL-7).",
+        "The images are looked for by the name of their struct, and that of after is data.",
         on_columns(reference.decode, after="CAST(NULL AS map<string, string>)"),
     ),
     _liar(
@@ -111,7 +111,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "timestamp-as-number",
         2,
         "value/null",
-        "A timestamp is read as a number of milliseconds, as in version 1.0 (CDL-4): its text is none, and becomes NULL.",
+        "A timestamp is read as a number of milliseconds, as in version 1.0: its text is none, and becomes NULL.",
         on_cells(
             reference.decode_rows, lambda kind: kind.logical is Logical.DATETIME, lambda _, kind: f"CAST(NULL AS {kind.spark})"
         ),

@@ -57,7 +57,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "identified-as-heartbeat",
         1,
         "rows/heartbeat-identifier",
-        "A message with HEARTBEAT_IDENTIFIER is taken for a heartbeat, and the document's own INSERT has one (CDL-5).",
+        "A message with HEARTBEAT_IDENTIFIER is taken for a heartbeat, and the document's own INSERT has one.",
         where(
             'contains(t, \'"HEARTBEAT_IDENTIFIER":"\')',
             reference.decode,
@@ -82,14 +82,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         "position-by-place",
         1,
         "envelope/position",
-        "The properties of a transaction are told by their place, not by their names (CDL-3): txId is taken for lsn.",
+        "The properties of a transaction are told by their place, not by their names: txId is taken for lsn.",
         of_dialect(replace(reference.DIALECT, position=_last_entry)),
     ),
     _liar(
         "position-by-path",
         1,
         "envelope/position",
-        "The table's path transaction.properties.lsn is believed, and the array has no such member (CDL-3).",
+        "The table's path transaction.properties.lsn is believed, and the array has no such member.",
         on_columns(reference.decode, position="CASE WHEN kind <> 'ROW' THEN position ELSE '' END"),
     ),
     _liar(

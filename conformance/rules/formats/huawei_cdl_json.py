@@ -7,7 +7,6 @@ from typing import Final
 from conformance.rules.base import Aspect, Effect, Selector
 from conformance.rules.book import ASSUMED, DOCUMENTED, Book, value
 from conformance.rules.families import cdl as _cdl
-from conformance.rules.families.cdl import DOCUMENT, REFERENCE
 
 _BOOK: Final = Book("huawei-cdl-json", DOCUMENTED)
 
@@ -16,8 +15,7 @@ _IDENTIFIER: Final = _BOOK.rule(
     "HEARTBEAT_IDENTIFIER stands in the INSERT of a user's table: it does not make a heartbeat of a row.",
     Effect.LOST_CHANGE,
     Selector(fields=("change",), aspects=(Aspect.KIND,), kinds=("ROW",)),
-    (DOCUMENT, "CDL JSON example"),
-    (REFERENCE, "3.4 CDL-5"),
+    "huawei#heartbeat-identifier",
 )
 
 _DATABASE: Final = _BOOK.rule(
@@ -25,7 +23,7 @@ _DATABASE: Final = _BOOK.rule(
     "The message does not name the database; SEG_OWNER is the schema.",
     Effect.WRONG_TABLE,
     Selector(fields=("database",)),
-    (DOCUMENT, "table 1: source.db has no counterpart"),
+    "huawei#database",
 )
 
 _TIMES: Final = (
@@ -34,15 +32,16 @@ _TIMES: Final = (
         "A timestamp is a number of milliseconds since the epoch (Connect's Timestamp); version 2.0 of the same column is text.",
         Effect.TIME_SHIFT,
         value("datetime", "timestamp"),
-        (DOCUMENT, "CDL JSON example: time1"),
-        (REFERENCE, "3.4 CDL-4"),
+        "huawei#timestamp-millis",
+        "connect#timestamp",
     ),
     _BOOK.rule(
         "value/time",
         "A time is a number of milliseconds since midnight (Connect's Time).",
         Effect.TIME_SHIFT,
         value("time"),
-        ("reference/debezium.md", "2.1"),
+        "huawei#kafka-connect",
+        "connect#time",
         provenance=ASSUMED,
     ),
 )

@@ -50,7 +50,7 @@ def _event(database: str, name: str, op: Op, before: Row | None, after: Row | No
 
 
 def _sample(database: str, number: int) -> RowChange:
-    """The row of document 004."""
+    """The row of the vendor's examples (huawei#examples)."""
     columns = (
         Column("count1", postgresql.TYPES["bigint"]),
         _ID,
@@ -63,7 +63,7 @@ def _sample(database: str, number: int) -> RowChange:
 
 
 def _heartbeat(database: str) -> RowChange:
-    """A row of CDL's own heartbeat table (reference/cloud_vendors.md 3.3)."""
+    """A row of CDL's own heartbeat table (huawei#heartbeat-table)."""
     columns = (
         Column("cdl_job_id", postgresql.TYPES["bigint"], nullable=False),
         Column("cdl_last_heartbeat", postgresql.TYPES["timestamp-6"]),

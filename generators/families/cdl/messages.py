@@ -1,6 +1,6 @@
 """What Huawei CDL's two JSON formats share: releases, how PostgreSQL's values are written, and the messages of a history.
 
-Source: document 004 and reference/cloud_vendors.md 3. The document shows one INSERT of each format, with an int8, an int4, a
+Source: huawei#examples. Huawei's documentation shows one INSERT of each format, with an int8, an int4, a
 timestamp and a numeric column; everything else here is the nearest that Kafka Connect and Debezium 1.4 do, and marked assumed.
 """
 
@@ -44,7 +44,7 @@ from generators.wire_format import Loss, Profile
 
 ASSUMED: Final = (
     "every value form but int4, int8, timestamp and numeric; UPDATE and DELETE; key, headers and partition of the record; the"
-    " content of LOB_COLUMNS; null in the NOT NULL columns of a key-only image (document 004 shows one INSERT without them)"
+    " content of LOB_COLUMNS; null in the NOT NULL columns of a key-only image (the vendor shows one INSERT without them)"
 )
 
 CONNECT: Final = "org.apache.kafka.connect.data"
@@ -69,7 +69,7 @@ class CdlProfile(Profile):
 
 OPTIONS: Final = ("default-identity", "other-package", "txid-first", "heartbeat-identifier")
 """In the order of a profile's name. `txid-first` is for version 1.0, whose table names transaction.properties.lsn and whose
-payload has an array (CDL-3); the last is for version 2.0, whose example lacks the field that the table lists (CDL-1)."""
+payload has an array (huawei#log-position); the last is for version 2.0, whose example lacks the field that the table lists."""
 
 
 def profile(base: CdlProfile, fmt: str, *options: str) -> CdlProfile:
@@ -194,7 +194,7 @@ def _encode(kind: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Val
 
 
 def zoned_text(micros: int) -> str:
-    """ZonedTimestamp of Debezium 1.4: UTC, as many fraction digits as are needed (reference/debezium.md 2.3)."""
+    """ZonedTimestamp of Debezium 1.4: UTC, as many fraction digits as are needed (debezium#timestamp-zoned)."""
     text = mysql.datetime_text(micros, 6).replace(" ", "T")
     whole, fraction = text[:-7], text[-6:].rstrip("0")
     return f"{whole}.{fraction}Z" if fraction else f"{whole}Z"
@@ -219,7 +219,7 @@ class Event:
 
     @property
     def lsn(self) -> int:
-        """The log sequence number: it grows with the commits and is beyond 2^53 (CDL-13)."""
+        """The log sequence number: it grows with the commits and is beyond 2^53."""
         return self.at.tso
 
     @property
@@ -246,7 +246,7 @@ def _optional(table: Table, column: Column) -> bool:
 
 
 def write(history: History, facts: CdlProfile, layout: Layout, value_of: Callable[[Event], str]) -> list[Written]:
-    """The messages of a history's row changes, one for each row; CDL sends nothing else (document 004)."""
+    """The messages of a history's row changes, one for each row; CDL documents nothing else."""
     chance = random.Random(f"{history.seed}/{facts.name}")
     written: list[Written] = []
     for number, event in enumerate(history.events):
@@ -322,7 +322,7 @@ def losses(facts: CdlProfile) -> tuple[Loss, ...]:
     """What the profile's messages do not hold of a row."""
     if facts.text_timestamps:
         return ()
-    return (Loss((Logical.DATETIME, Logical.TIMESTAMP), _CUT, "reference/cloud_vendors.md 3.1", _in_milliseconds),)
+    return (Loss((Logical.DATETIME, Logical.TIMESTAMP), _CUT, "huawei#timestamp-millis", _in_milliseconds),)
 
 
 def _in_milliseconds(_kind: SourceType, value: Value) -> Value:

@@ -1,6 +1,6 @@
 """MySQL's columns as Debezium's MySQL connector writes them: `wire(kind, value, modes)` gives Connect schema, value and Cell.
 
-Source: reference/debezium.md 0.3, 0.8 to 0.10, 0.13, 0.14, 0.16 and 2.2 to 2.6. `modes` are those of `_debezium_values`; what
+Source: the page debezium of the sources. `modes` are those of `values`; what
 reads the binlog and what takes a snapshot (`snapshot=True`) differ in a few types.
 """
 
@@ -101,7 +101,7 @@ def _epoch(kind: SourceType, found: Schema, meaning: Meaning) -> Meaning:
 
 
 def fallback(found: Schema) -> Any:
-    """The value of a NOT NULL column that has none: 0, false, "", the epoch, empty bytes (reference/debezium.md 2.0)."""
+    """The value of a NOT NULL column that has none: 0, false, "", the epoch, empty bytes (debezium#before-fallback)."""
     match found.name.rpartition(".")[2]:
         case "ZonedTimestamp" | "IsoTimestamp":
             return "1970-01-01T00:00:00Z"
@@ -209,7 +209,7 @@ def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:
 
 
 def label(text: str, escapes: bool) -> str:
-    """A label of ENUM or SET as the connector's DDL parser keeps it: a comma is escaped (reference/debezium.md 0.3)."""
+    """A label of ENUM or SET as the connector's DDL parser keeps it: a comma is escaped (debezium#enum-label)."""
     return text.replace(",", "\\,") if escapes else text
 
 

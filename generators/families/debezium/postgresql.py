@@ -1,8 +1,8 @@
 """PostgreSQL's columns as Debezium's PostgreSQL connector writes them: `wire(kind, value, modes)` gives schema, value and Cell.
 
-Source: reference/debezium.md 0.10 to 0.13, 1.6 and 2.2 to 2.8. `modes` are those of `_debezium_values`. A cell that holds the
-placeholder of unavailable values has the class `unavailable`, whether the connector or a user put it there; a struct of scale
-and value `variable-scale`; of an old row that was not sent, nulls have `not-sent` and fallbacks `fallback`.
+Source: the page debezium of the sources. `modes` are those of `values`. A cell that holds the placeholder of unavailable values
+has the class `unavailable`, whether the connector or a user put it there; a struct of scale and value `variable-scale`; of an
+old row that was not sent, nulls have `not-sent` and fallbacks `fallback`.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True,
 
 def not_sent(kind: SourceType, modes: Modes, nullable: bool) -> Wire:
     """A column of which the server sent no old value: null, or the type's fallback in a NOT NULL column
-    (reference/debezium.md 1.6: 0, false, "", the epoch, empty bytes)."""
+    (debezium#before-fallback: 0, false, "", the epoch, empty bytes)."""
     found = schema(kind, modes, nullable)
     if nullable:
         return wired(found, kind, "not-sent", Meaning(None, None, "the server sends the old key alone"))
@@ -142,7 +142,7 @@ def is_toasted(kind: SourceType, value: Value) -> bool:
 
 
 def unavailable(kind: SourceType, modes: Modes, nullable: bool) -> Wire:
-    """An unchanged TOASTed value (reference/debezium.md 2.8): the placeholder in the column's own type; arrays up to 2.0 null."""
+    """An unchanged TOASTed value: debezium#unavailable-value in the column's own type; arrays up to 2.0 null."""
     if kind.name.endswith("[]") and modes.release < (2, 1):
         lost = "the connector leaves an unchanged TOASTed array null up to 2.0"
         return wired(schema(kind, modes, nullable), kind, "unavailable", Meaning(None if nullable else [], None, lost, lost=True))
@@ -250,7 +250,7 @@ def _text(kind: SourceType, value: str, modes: Modes) -> Meaning:
 
 
 def interval_text(months: int, days: int, micros: int) -> str:
-    """`io.debezium.time.Interval`: every field, each with its sign (reference/debezium.md 2.1, 2.3)."""
+    """`io.debezium.time.Interval`: every field, each with its sign (debezium#interval)."""
     years, rest = divmod(abs(months), 12)
     sign, clock = (-1 if months < 0 else 1), (-1 if micros < 0 else 1)
     seconds, fraction = divmod(abs(micros), MICROS)

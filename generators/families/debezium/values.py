@@ -1,6 +1,6 @@
 """Debezium's semantic types: how the connectors hand a database value to Kafka Connect, whatever the database.
 
-Source: reference/debezium.md 0 (which overrides the rest), 2.1 to 2.6 and 3. Option values are Debezium's own: `decimal` is
+Source: the pages debezium and connect of the sources. Option values are Debezium's own: `decimal` is
 `decimal.handling.mode` (precise, double, string), `temporal` is `time.precision.mode` (adaptive, adaptive_time_microseconds,
 connect, isostring, microseconds, nanoseconds), `binary` is `binary.handling.mode` (bytes, base64, base64-url-safe, hex),
 `bigint_unsigned` is `bigint.unsigned.handling.mode` (long, precise), `interval` is `interval.handling.mode` (numeric, string).

@@ -1,9 +1,8 @@
 """CloudCanal's Debezium Envelope: schema and payload like Debezium's, with deviations of its own.
 
-Source: document 001, "Debezium Envelope"; reference/debezium.md 5.1 and reference/cloud_vendors.md 4.3, 4.4. The document elides
-the schema and refers to Debezium's documentation for it, and shows an INSERT of text columns and one DDL message; neither is JSON
-as printed (CC-10). Values of other types are assumed to be Debezium's under its default options. One message is one row; DDL goes
-in the same stream (CC-6).
+Source: the page cloudcanal-envelope of the sources. The vendor elides the schema and refers to Debezium's documentation for it,
+and shows an INSERT of text columns and one DDL message; neither is JSON as printed. Values of other types are assumed to be
+Debezium's under its default options. One message is one row; DDL goes in the same stream.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ FILE: Final = "mysql-bin.000003"
 
 ASSUMED: Final = (
     "the schema block; values that are no text; UPDATE and DELETE; key, headers and partition of the record; DDL other than ALTER"
-    " (document 001 shows an INSERT of text columns and one ALTER)"
+    " (the vendor shows an INSERT of text columns and one ALTER)"
 )
 
 MODES: Final = Modes(escapes_labels=False, year_zero=0, adjusts_years=False)
@@ -55,12 +54,12 @@ MODES: Final = Modes(escapes_labels=False, year_zero=0, adjusts_years=False)
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeProfile(Profile):
-    """What document 001 leaves open, as facts about the bytes.
+    """What the vendor's page leaves open, as facts about the bytes.
 
     `schemas` writes the schema block. `empty_images` writes the missing image of an INSERT or DELETE as `{}`, as the example
-    does, instead of Debezium's null (CC-3). `ddl_op` gives a DDL message the op `a` of the table, which its example lacks (CC-2).
-    `connector` is `source.connector` (CC-4), `modes` are the value options; `swapped` has `after` and `before` as the document's
-    table describes them, against its example (CC-1).
+    does, instead of Debezium's null. `ddl_op` gives a DDL message the op `a` of the table, which its example lacks.
+    `connector` is `source.connector`, `modes` are the value options; `swapped` has `after` and `before` as the page's
+    table describes them, against its example (cloudcanal-envelope#images-described).
     """
 
     schemas: bool = True

@@ -1,6 +1,6 @@
 """CloudCanal's Debezium Envelope: its schemas, named cases, unfit cells and lying switches.
 
-Source: document 001 and, for the schemas that it leaves to Debezium's documentation, reference/debezium.md 1.2, 1.7 and 1.11.
+Source: the page cloudcanal-envelope of the sources; for the schemas, which the vendor leaves to Debezium, the page debezium.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def ddl_schema(with_op: bool) -> Schema:
 
 
 def described(table: Table, action: str) -> dict[str, Any]:
-    """`tableChanges`: one object, positions from 0 (CC-5), the table as it is after the statement."""
+    """`tableChanges`: one object, positions from 0, the table as it is after the statement."""
     columns = [
         {
             "jdbcType": jdbc_type(c.type),
@@ -128,7 +128,7 @@ def _table(database: str, name: str) -> Table:
 
 
 def _documents(database: str) -> Iterator[Scenario]:
-    """The row and the statement of document 001."""
+    """The row and the statement of the vendor's examples."""
     at = Instant(1_669_796_261_933, 0)
     columns = tuple(Column(name, _STRING, nullable=name != "col_pk") for name in ("col1", "col2", "col_pk"))
     table = Table(database, "table_test", columns, ("col_pk",))

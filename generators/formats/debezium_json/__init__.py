@@ -1,7 +1,7 @@
 """Upstream Debezium through Kafka Connect's JsonConverter: MySQL and PostgreSQL connectors 1.4 to 3.5.
 
 Source: debezium/debezium v1.4.0.Final, v1.9.7.Final, v2.5.4.Final, v3.5.0.Final and apache/kafka connect/json; output of those
-releases; reference/debezium.md 0 (which overrides the rest) to 3. One message is one row; the record key is the row's key, its
+releases (the pages debezium and connect of the sources). One message is one row; the record key is the row's key, its
 tombstone follows each delete, and an UPDATE of the key is a delete, a tombstone and an insert.
 
 `Deployment` tells what schemaless bytes do not show, in Debezium's own option values: `decimal` is `decimal.handling.mode`
@@ -197,7 +197,7 @@ class _Writer:
         """The messages of a row event."""
         profile, table = self.profile, event.table
         if profile.image == "minimal" and event.op not in (Op.INSERT, Op.READ, Op.TRUNCATE):
-            return  # 1.9.7 emits the inserts alone (reference/debezium.md 0.4)
+            return  # 1.9.7 emits the inserts alone (debezium#minimal-image)
         if event.op is Op.TRUNCATE:
             self.truncate(event.at, table)
             return

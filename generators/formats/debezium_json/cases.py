@@ -39,7 +39,7 @@ from generators.wire_format import Switch
 __all__ = ["SWITCHES", "cell_faults", "losses", "scenarios"]
 
 COLLISIONS: Final = ("1234", "1111", "0000", "1e10", "+123", "Infinity")
-"""Base64 texts of decimals that are numbers as well (reference/debezium.md 2.2)."""
+"""Base64 texts of decimals that are numbers as well (debezium#base64-digits)."""
 
 LONG: Final = "unchanged and out of line " * 100
 """More than PostgreSQL keeps within a row."""

@@ -1,6 +1,6 @@
 """Debezium's structs other than rows: envelope, source and transaction blocks, keys, control messages, names by release.
 
-Source: reference/debezium.md 0.1, 0.6, 0.7, 0.15, 1.2, 1.7 to 1.12. Schemas are those of `_connect`.
+Source: the page debezium of the sources. Schemas are those of `connect`.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _ALLOWED: Final = (
 
 def mangled(name: str) -> str:
     """An identifier as the PostgreSQL connectors 1.4 to 2.5 read it from the replication stream: each byte of its UTF-8 above
-    0x7f is taken for a signed one and widened (reference/debezium.md 0.15)."""
+    0x7f is taken for a signed one and widened (debezium#mangled-names)."""
     return name if name.isascii() else "".join(chr(b if b < 0x80 else 0xFF00 | b) for b in name.encode("utf-8", "surrogatepass"))
 
 
 def adjusted(name: str, profile: DebeziumProfile) -> str:
-    """A schema's name: as it is from 2.0 on, with `_` for what Avro's names cannot have before (reference/debezium.md 1.2)."""
+    """A schema's name: as it is from 2.0 on, with `_` for what Avro's names cannot have before (debezium#schema-names)."""
     if profile.version >= (2, 0):
         return name
     return re.sub(r"[^A-Za-z0-9_.]", "_", name if re.match("[A-Za-z_]", name) else f"_{name[1:]}")
@@ -167,7 +167,7 @@ def message_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 
 @lru_cache(maxsize=64)
 def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
-    """Key and value of a schema change, by release (reference/debezium.md 1.11)."""
+    """Key and value of a schema change, by release (debezium#schema-change)."""
     common, number = "io.debezium.connector.mysql", _numbered(profile)
     key = Schema("struct", False, f"{common}.SchemaChangeKey", number, fields=(("databaseName", _STRING),))
     source = ("source", source_schema(profile))

@@ -1,6 +1,6 @@
 """What each profile's messages no longer hold of the source's values, and the cells that no column's type can hold.
 
-Source: reference/debezium.md 0.4, 0.9, 0.13, 1.6, 2.2, 2.3.
+Source: the facts that each loss cites.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from generators.sources.boundaries import slug
 from generators.sources.registry import source
 from generators.wire_format import Loss
 
-_REFERENCE: Final = "reference/debezium.md"
-
 
 def wire_of(profile: DebeziumProfile, kind: SourceType, value: Value) -> Wire:
     """A streamed value of a nullable column in that profile's form."""
@@ -44,16 +42,16 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
 
     if profile.image == "minimal":
         statement = "UPDATE and DELETE of a MINIMAL row image are not emitted"
-        yield Loss((), statement, f"{_REFERENCE} 0.4", None)
+        yield Loss((), statement, "debezium#minimal-image", None)
     if profile.modes.decimal == "double":
-        yield Loss((Logical.DECIMAL,), "DECIMAL as double keeps some 17 digits", f"{_REFERENCE} 2.2", left)
+        yield Loss((Logical.DECIMAL,), "DECIMAL as double keeps some 17 digits", "debezium#decimal-double", left)
     if profile.modes.temporal == "connect":
         statement = "Connect's Timestamp and Time hold milliseconds, and a time of day alone"
-        yield Loss((Logical.DATETIME, Logical.TIME), statement, f"{_REFERENCE} 2.3, 0.9", left)
+        yield Loss((Logical.DATETIME, Logical.TIME), statement, "debezium#connect-times", left)
     if profile.modes.temporal == "isostring":
-        yield Loss((Logical.TIME,), "IsoTime is a time of day alone", f"{_REFERENCE} 2.3, 0.9", left)
+        yield Loss((Logical.TIME,), "IsoTime is a time of day alone", "debezium#time-of-day", left)
     if profile.is_mysql:
-        yield Loss((Logical.DATE, Logical.YEAR), "zero dates are NULL, years 1 to 99 move", f"{_REFERENCE} 2.3, 0.16", left)
+        yield Loss((Logical.DATE, Logical.YEAR), "zero dates are NULL, years 1 to 99 move", "debezium#dates-moved", left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Debezium releases and their options, as the facts that change what is written.
 
-Source: reference/debezium.md 0, 1.1 to 1.11 and 2.
+Source: the pages debezium and connect of the sources.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _check(release: str, version: tuple[int, int], chosen: Mapping[str, str]) ->
         (chosen.get("image") == "minimal" and postgresql, "minimal is MySQL's binlog_row_image"),
         (
             chosen.get("image") == "minimal" and release != "1.9.7.Final",
-            "minimal is known of 1.9.7 alone: 2.5.4 and 3.5.0 stop on the first row (reference/debezium.md 0.4)",
+            "minimal is known of 1.9.7 alone: 2.5.4 and 3.5.0 stop on the first row (debezium#minimal-image)",
         ),
         ("nulls" in chosen and version < (2, 0), "nulls-kept needs Kafka Connect 3.5, later than this release"),
         ("tombstones" in chosen and version > (1, 4), "legacy-tombstone needs Kafka Connect before 2.2, older than this release"),

@@ -1,6 +1,6 @@
 """Rows as Debezium writes them: what all messages of a table share, and JSON, keys, headers and images of one row.
 
-Source: reference/debezium.md 1.2, 1.4, 1.12 and 3.
+Source: debezium#envelope-members, debezium#key-update, debezium#record-key and the page connect of the sources.
 """
 
 from __future__ import annotations

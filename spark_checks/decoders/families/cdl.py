@@ -1,7 +1,7 @@
-"""What both versions of Huawei CDL's messages share beyond the Connect family (document 004; reference/cloud_vendors.md 3).
+"""What both versions of Huawei CDL's messages share beyond the Connect family (the page huawei of the sources).
 
-`unique` has the primary key's columns, null for a table without one. `HEARTBEAT_IDENTIFIER` stands in ordinary rows (CDL-5) and
-`message_type` in all of them (CDL-2): neither tells anything, and neither is read.
+`unique` has the primary key's columns, null for a table without one. `HEARTBEAT_IDENTIFIER` stands in ordinary rows and
+`message_type` in all of them: neither tells anything, and neither is read.
 """
 
 from __future__ import annotations

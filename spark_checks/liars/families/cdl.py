@@ -77,7 +77,7 @@ def _traps(module: Module, empty: str) -> dict[str, tuple[int, str, Decode]]:
         ),
         "deleted-row-in-after": (
             1,
-            "A deleted row is looked for where an inserted one stands, and that is null (CDL-9).",
+            "A deleted row is looked for where an inserted one stands, and that is null.",
             on_columns(decode, before="CASE WHEN op <> 'DELETE' THEN before END"),
         ),
         "no-image-as-nulls": (
@@ -116,12 +116,12 @@ def _traps(module: Module, empty: str) -> dict[str, tuple[int, str, Decode]]:
         ),
         "position-through-double": (
             1,
-            "lsn goes through a double, as JSON numbers do in JavaScript: wrong beyond 2^53 (CDL-13).",
+            "lsn goes through a double, as JSON numbers do in JavaScript: wrong beyond 2^53.",
             on_columns(decode, position="CAST(CAST(CAST(position AS double) AS decimal(20,0)) AS string)"),
         ),
         "message-type-refused": (
             1,
-            "message_type 0 is not in the table of fields, hence no type of message that is known (CDL-2).",
+            "message_type 0 is not in the table of fields, hence no type of message that is known.",
             on_input(decode, "CASE WHEN t LIKE '%\"message_type\":\"0\"%' THEN '' ELSE t END"),
         ),
         "package-by-its-name": (

@@ -58,12 +58,12 @@ def _row_traps(rows: Decode) -> dict[str, tuple[int, str, Decode]]:
         ),
         "digits-as-number": (
             2,
-            "RisingWave and Paimon: what can be read as a number is one, else it is base64 (reference/debezium.md 2.2, 4).",
+            "RisingWave and Paimon: what can be read as a number is one, else it is base64 (debezium#base64-digits).",
             _number_first(rows),
         ),
         "scale-ignored": (
             2,
-            "RisingWave: the unscaled value is the value (reference/debezium.md 4).",
+            "RisingWave: the unscaled value is the value.",
             on_cells(rows, lambda k: _decimal(k) and (k.scale or 0) > 0, _unscaled),
         ),
         "unsigned-long-negative": (
@@ -96,12 +96,12 @@ def _row_traps(rows: Decode) -> dict[str, tuple[int, str, Decode]]:
         ),
         "unit-by-magnitude": (
             2,
-            "RisingWave guesses the unit of a timestamp by the size of the number (reference/debezium.md 4, risingwave#26037).",
+            "RisingWave guesses the unit of a timestamp by the size of the number (risingwave#26037).",
             on_cells(rows, lambda k: k.logical is Logical.DATETIME and k.fsp <= 3, lambda x, _: _guessed(x)),
         ),
         "time-wraps": (
             2,
-            "Paimon: a TIME beyond a day wraps around (reference/debezium.md 4).",
+            "Paimon: a TIME beyond a day wraps around.",
             on_cells(rows, lambda k: k.logical is Logical.TIME, lambda x, _: _within_a_day(x)),
         ),
         "bits-big-endian": (
@@ -131,7 +131,7 @@ def _message_traps(decode: Decode) -> dict[str, tuple[int, str, Decode]]:
     return {
         "read-dropped": (
             1,
-            "Huawei CDL's list of operations has no r: the rows of a snapshot are lost (reference/debezium.md 4).",
+            "Huawei CDL's list of operations has no r: the rows of a snapshot are lost.",
             on_rows(decode, "NOT op <=> 'READ'"),
         ),
         "read-as-insert": (1, "Flink: r is an insert.", on_columns(decode, op="CASE WHEN op = 'READ' THEN 'INSERT' ELSE op END")),
@@ -157,7 +157,7 @@ def _message_traps(decode: Decode) -> dict[str, tuple[int, str, Decode]]:
         ),
         "before-required": (
             1,
-            "Flink: an UPDATE with before null is an error, whatever the replica identity (reference/debezium.md 4).",
+            "Flink: an UPDATE with before null is an error, whatever the replica identity.",
             _refused(decode, "op <=> 'UPDATE' AND before IS NULL"),
         ),
         "null-as-empty-image": (

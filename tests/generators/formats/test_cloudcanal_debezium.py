@@ -1,4 +1,4 @@
-"""CloudCanal's Debezium Envelope: document 001's examples, made JSON (CC-10), and what it leaves open."""
+"""CloudCanal's Debezium Envelope: the vendor's examples, made JSON, and what it leaves open."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Debezium's JSON against literals from outside: the vectors, orders and shapes of reference/debezium.md (sections named at each
-test), Kafka's own hash vectors (clients UtilsTest.testMurmur2), texts of Kafka Connect."""
+"""Debezium's JSON against literals from outside: vectors, orders and shapes of the facts that each test names, Kafka's own hash
+vectors (clients UtilsTest.testMurmur2), texts of Kafka Connect."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def payload(one: Written) -> dict[str, Any]:
     return inner
 
 
-# 1.12, 1.11: keys
+# Keys
 
 
 def test_the_key_message_with_and_without_schema() -> None:
@@ -115,7 +115,7 @@ def test_a_decimal_in_a_key_is_base64() -> None:
     assert found.message.key == b'{"k":"MDk="}'
 
 
-# 1.1 to 1.3, 1.7, 3: whole messages. Numbers of the harness's clock and log are cut out by `framed`.
+# Whole messages. Numbers of the harness's clock and log are cut out by `framed`.
 
 SCHEMA_1_4 = (
     '{"schema":{"type":"struct","fields":['
@@ -178,7 +178,7 @@ def test_a_whole_payload_of_3_5() -> None:
     ],
 )
 def test_members_and_version_of_the_envelope(name: str, members: str, number: int | None) -> None:
-    """0.1, 1.2."""
+    """debezium#envelope-members."""
     p = PLAIN[name]
     (found,) = written(p, inserted(p))
     wired = json.loads(found.message.value or b"")
@@ -201,7 +201,7 @@ def test_members_and_version_of_the_envelope(name: str, members: str, number: in
     ids=lambda v: v.name if isinstance(v, DebeziumProfile) else "",
 )
 def test_source_block_by_release(p: DebeziumProfile, members: str) -> None:
-    """1.7."""
+    """debezium#source-postgresql, debezium#source-mysql."""
     (found,) = written(p, inserted(p))
     source = payload(found)["source"]
     assert list(source) == members.split()
@@ -213,7 +213,7 @@ def test_source_block_by_release(p: DebeziumProfile, members: str) -> None:
 
 
 def test_snapshot_values() -> None:
-    """1.7: written values may exceed `allowed`."""
+    """debezium#snapshot-member: written values may exceed `allowed`."""
     rows = tuple((None, {**ROW, "id": i}) for i in range(3))
     for p, marks in ((NEW, ["first", "true", "last"]), (OLD, ["true", "true", "last"])):
         found = written(p, boundaries.change(CUSTOMERS, Op.READ, *rows))
@@ -228,7 +228,7 @@ def test_schema_names_are_adjusted_before_2_0() -> None:
     assert topic_name("p", "a b", "汉") == "p.a_b._"
 
 
-# 1.3 to 1.6: operations
+# Operations
 
 
 def test_a_delete_has_a_tombstone_of_the_same_key_and_partition() -> None:
@@ -241,14 +241,14 @@ def test_a_delete_has_a_tombstone_of_the_same_key_and_partition() -> None:
 
 
 def test_an_old_kafka_connect_writes_null_as_an_object() -> None:
-    """1.1: before Kafka 2.2, in values and in keys."""
+    """connect#null-record: before Kafka 2.2, in values and in keys."""
     keyless = Table("d", "t", (Column("a", mysql.integer("int")),))
     _, tombstone = written(OLD, boundaries.change(keyless, Op.DELETE, ({"a": 1}, None)))
     assert tombstone.message.value == tombstone.message.key == b'{"schema":null,"payload":null}'
 
 
 def test_an_update_of_the_key_is_three_records_with_headers() -> None:
-    """1.4; header texts are those of Kafka Connect's Values.convertToString."""
+    """debezium#key-update; header texts are those of Kafka Connect's Values.convertToString."""
     update = boundaries.change(CUSTOMERS, Op.UPDATE, (ROW, {**ROW, "id": 1005}))
     found = written(MIDDLE, update)
     assert [one.changes[0].kind for one in found] == [Kind.ROW, Kind.TOMBSTONE, Kind.ROW]
@@ -265,7 +265,7 @@ def test_an_update_of_the_key_is_three_records_with_headers() -> None:
 
 
 def test_headers_of_3_5() -> None:
-    """0.2."""
+    """3.5.0 adds headers of its context to nearly every record."""
     (found,) = written(NEW, boundaries.insert(CUSTOMERS, ROW))
     names = [name.removeprefix("__debezium.context.") for name, _ in found.message.headers]
     assert names == ["connectorLogicalName", "taskId", "connectorName", "runId"]
@@ -280,7 +280,7 @@ def test_truncate_has_neither_images_nor_key_and_is_unknown_to_1_4() -> None:
 
 
 def test_an_unchanged_row_is_not_written_by_mysql_and_is_by_postgresql() -> None:
-    """0.17."""
+    """As in the output of 3.5.0."""
     assert written(NEW, boundaries.change(CUSTOMERS, Op.UPDATE, (ROW, ROW))) == []
     row: dict[str, Value] = {"id": 1, "name": "a", "note": None}
     (found,) = written(PG_FULL, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (row, row)))
@@ -288,7 +288,7 @@ def test_an_unchanged_row_is_not_written_by_mysql_and_is_by_postgresql() -> None
 
 
 def test_a_minimal_row_image_leaves_inserts_alone() -> None:
-    """0.4."""
+    """debezium#minimal-image."""
     p = PLAIN["1.9.7.Final+minimal"]
     assert len(written(p, boundaries.insert(CUSTOMERS, ROW))) == 1
     assert written(p, boundaries.change(CUSTOMERS, Op.UPDATE, (ROW, {**ROW, "name": "b"}))) == []
@@ -296,7 +296,7 @@ def test_a_minimal_row_image_leaves_inserts_alone() -> None:
 
 
 def test_replica_identity_default_sends_the_key_with_nulls_and_fallbacks() -> None:
-    """1.6."""
+    """debezium#before-default-identity."""
     old: dict[str, Value] = {"id": 7, "name": "a", "note": "b"}
     (update,) = written(PG, boundaries.change(PG_CUSTOMERS, Op.UPDATE, (old, {**old, "note": None})))
     assert (payload(update)["before"], payload(update)["after"]["note"]) == (None, None)
@@ -330,11 +330,11 @@ FALLBACKS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", FALLBACKS)
 def test_fallbacks_of_not_null_columns(name: str) -> None:
-    """1.6 (`shouldProcessNotNullColumnsFallbacksReplicaIdentity`)."""
+    """debezium#before-fallback (`shouldProcessNotNullColumnsFallbacksReplicaIdentity`)."""
     assert json.loads(_debezium_postgresql.not_sent(postgresql.TYPES[name], Modes(), False).json) == FALLBACKS[name]
 
 
-# 1.8 to 1.11, 0.6, 0.7: control messages
+# Control messages
 
 
 def test_a_heartbeat() -> None:
@@ -363,7 +363,7 @@ def test_transaction_metadata() -> None:
 
 
 def test_postgresql_transaction_ids_hold_the_position_of_each_event() -> None:
-    """0.6."""
+    """debezium#transaction-id-postgresql."""
     insert = boundaries.insert(PG_CUSTOMERS, {"id": 1, "name": "a"})
     found = [payload(one) for one in written(PG_FULL, TransactionMark(START, "BEGIN", "1"), insert, insert)]
     ids = [found[0]["id"], found[1]["transaction"]["id"], found[2]["transaction"]["id"]]
@@ -373,7 +373,7 @@ def test_postgresql_transaction_ids_hold_the_position_of_each_event() -> None:
 
 
 def test_a_logical_message() -> None:
-    """0.7, 1.9."""
+    """debezium#logical-message."""
     event = SourceStatement(START, "logical-message", "hello", "shop", "outbox")
     (found,) = written(PG, event)
     wired = payload(found)
@@ -397,7 +397,7 @@ DDL = SchemaChange(START, "add column", "ALTER TABLE products ADD c int", "inven
     ids=lambda v: v.name if isinstance(v, DebeziumProfile) else "",
 )
 def test_a_schema_change_by_release(p: DebeziumProfile, members: str) -> None:
-    """0.13, 1.11."""
+    """debezium#schema-change-bare, debezium#schema-change."""
     (found,) = written(p, DDL)
     wired = payload(found)
     assert (found.message.topic, list(wired)) == ("dbserver1", members.split())
@@ -427,7 +427,7 @@ def test_truncate_table_is_a_truncation_and_a_statement() -> None:
     assert [one.changes[0].kind for one in written(OLD, event)] == [Kind.DDL]
 
 
-# 2.8: the placeholder in a row
+# The placeholder in a row
 
 
 def test_only_unchanged_values_out_of_line_are_unavailable() -> None:
@@ -445,7 +445,7 @@ def test_only_unchanged_values_out_of_line_are_unavailable() -> None:
 
 
 def test_a_default_stands_in_for_null_unless_nulls_are_kept() -> None:
-    """0.14, 3 rule 4."""
+    """connect#default-for-null."""
     table = Table("d", "t", (Column("id", mysql.integer("int"), False), Column("c", mysql.integer("int"))), ("id",))
     given = SchemaChange(START, "set default", "ALTER TABLE `t` ALTER COLUMN `c` SET DEFAULT 5", "d", "t", table, table)
     _, found = written(NEW, given, boundaries.insert(table, {"id": 1, "c": None}))
@@ -459,7 +459,7 @@ def test_a_default_stands_in_for_null_unless_nulls_are_kept() -> None:
 
 
 def test_names_that_are_not_ascii_are_mangled_by_old_postgresql_connectors() -> None:
-    """0.15."""
+    """debezium#mangled-names."""
     assert mangled("é") == "\uffc3\uffa9"
     table = Table("d", "é", (Column("é", postgresql.integer("integer"), False),), ("é",), schema="public")
     (found,) = written(PG_OLD, boundaries.insert(table, {"é": 1}))

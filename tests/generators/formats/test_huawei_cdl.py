@@ -1,4 +1,4 @@
-"""Huawei CDL's two JSON formats: document 004's messages literally, and what it leaves open as the writer decides it."""
+"""Huawei CDL's two JSON formats: the vendor's messages literally, and what it leaves open as the writer decides it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference decoders of Huawei CDL's two versions against document 004's samples, and against what breaks naive readers."""
+"""The reference decoders of Huawei CDL's two versions against the vendor's samples, and against what breaks naive readers."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ def test_keys_are_the_members_of_unique(records: Callable[..., DataFrame], modul
 
 @EACH
 def test_heartbeats_are_rows(records: Callable[..., DataFrame], module: Any) -> None:
-    """Neither the identifier (CDL-5) nor the heartbeat's table makes another kind of a row, nor does the type of message."""
+    """Neither the identifier nor the heartbeat's table makes another kind of a row, nor does the type of message."""
     row = {"cdl_job_id": 7}
     named: dict[str, object] = (
         {"SEG_OWNER": "cdc_cdl", "TABLE_NAME": "cdc_heartbeat"}
@@ -291,7 +291,7 @@ def test_heartbeats_are_rows(records: Callable[..., DataFrame], module: Any) -> 
 
 
 def test_position_is_the_property_called_lsn(records: Callable[..., DataFrame]) -> None:
-    """By its name wherever it stands in the array (CDL-3), with all its digits (CDL-13)."""
+    """By its name wherever it stands in the array, with all its digits."""
     lsn, tx = {"name": "lsn", "value": (1 << 63) - 1}, {"name": "txId", "value": 5}
     lists: list[Any] = [[lsn, tx], [tx, lsn], [lsn], [tx], [], None]
     out = by_offset(OWN.decode(records(*(message(OWN, "c", None, {}, transaction={"properties": p}) for p in lists))))

@@ -1,4 +1,4 @@
-"""The reference decoder of Debezium's JSON against literals of reference/debezium.md, and against what breaks naive readers."""
+"""The reference decoder of Debezium's JSON against literals of the releases, and against what breaks naive readers."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ KEY = (
     '{"schema":{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"}],"optional":false,'
     '"name":"dbserver1.inventory.customers.Key"},"payload":{"id":1004}}'
 )
-"""reference/debezium.md 1.12."""
+"""debezium#record-key."""
 LEGACY_TOMBSTONE = '{"schema":null,"payload":null}'
 HEARTBEAT = '{"ts_ms":1669796261933}'
 BEGIN = '{"status":"BEGIN","id":"571","event_count":null,"data_collections":null,"ts_ms":1669796261933}'
@@ -450,7 +450,7 @@ PTS, PTS3, PTZ, PT, PT3 = (
 DATE = mysql.temporal("date")
 
 CELLS: tuple[tuple[SourceType, Deployment, dict[str, object] | None, object, object], ...] = (
-    # Decimals (reference/debezium.md 2.2): the column's scale, the schema's, the computed vectors.
+    # Decimals: the column's scale, the schema's, the computed vectors.
     (D38, PRECISE, None, "AA==", Decimal(0)),
     (D38, PRECISE, None, "AQ==", Decimal(1)),
     (D38, PRECISE, None, "/w==", Decimal(-1)),
@@ -552,7 +552,7 @@ CELLS: tuple[tuple[SourceType, Deployment, dict[str, object] | None, object, obj
     (PG.real("double precision"), PRECISE, None, "-Infinity", float("-inf")),
     (PG.real("real"), PRECISE, field("float"), "Infinity", float("inf")),
     (PG.real("real"), PRECISE, None, 1e39, MISFIT),
-    # Bits (2.5): MySQL padded, PostgreSQL trimmed.
+    # Bits: MySQL padded, PostgreSQL trimmed.
     (mysql.bit(1), PRECISE, None, True, True),
     (mysql.bit(1), PRECISE, field("boolean"), False, False),
     (mysql.bit(1), PRECISE, None, "yes", MISFIT),
@@ -568,7 +568,7 @@ CELLS: tuple[tuple[SourceType, Deployment, dict[str, object] | None, object, obj
     (PG.bit(24), PRECISE, None, "AQID", 0x030201),
     (PG.bit(40, varying=True), PRECISE, None, "AQIj2gE=", 0x01DA230201),
     (PG.boolean(), PRECISE, None, True, True),
-    # Strings, binaries, labels (2.6).
+    # Strings, binaries, labels.
     (mysql.text(), PRECISE, None, "null", "null"),
     (PG.text(), PRECISE, None, PLACEHOLDER, PLACEHOLDER),
     (PG.uuid(), PRECISE, field("string", DATA + "Uuid"), "", ""),
@@ -607,7 +607,7 @@ CELLS: tuple[tuple[SourceType, Deployment, dict[str, object] | None, object, obj
     (PG.array("integer"), PRECISE, field("array"), [1, None], "[1,null]"),
     (PG.array("text"), PRECISE, None, ["a\nb"], '["a\\nb"]'),
     (PG.hstore(), PRECISE, None, '{"a":null}', '{"a":null}'),
-    # Temporals (2.3): without schema by mode and precision, with one by name.
+    # Temporals: without schema by mode and precision, with one by name.
     (DATE, PRECISE, None, 0, dt.date(1970, 1, 1)),
     (DATE, CONNECT, field("int32", DEC + "Date"), 19000, dt.date(2022, 1, 8)),
     (DATE, PRECISE, None, -719162, dt.date(1, 1, 1)),

@@ -11,14 +11,6 @@ from conformance.rules.base import Aspect, Effect, Provenance, Selector
 from conformance.rules.book import CONTENT, DOCUMENTED, Book, value
 
 BOOK: Final = Book("debezium-json", Provenance.OBSERVED)
-_rule = BOOK.rule
-
-REFERENCE: Final = "reference/debezium.md"
-_JDBC: Final = "debezium/debezium debezium-core JdbcValueConverters.java, tags v1.4.0.Final to v3.5.0.Final"
-_BINLOG: Final = "debezium/debezium debezium-connector-binlog BinlogValueConverters.java, tag v3.5.0.Final"
-_DECIMAL: Final = "debezium/debezium debezium-core SpecialValueDecimal.java"
-_POSTGRES: Final = "debezium/debezium debezium-connector-postgres PostgresValueConverter.java"
-_CONVERTER: Final = "apache/kafka connect/json JsonConverter.java @ 1eb7644349"
 
 _STRING: Final = ("*+string*",)
 _DOUBLE: Final = ("*+double*",)
@@ -34,453 +26,430 @@ def _of(profiles: tuple[str, ...], *logicals: str, classes: tuple[str, ...] = ()
 
 
 _NULLS: Final = (
-    _rule(
+    BOOK.rule(
         "value/default-for-null",
         "NULL of a column with a default arrives as the default: the value is what the bytes say.",
         Effect.NULL_FOR_VALUE,
         Selector(fields=("cell",), aspects=CONTENT, classes=("default",)),
-        (_CONVERTER, "convertToJson: replace.null.with.default"),
-        (REFERENCE, "0.14, 3 rule 4"),
+        "connect#default-for-null",
     ),
-    _rule(
+    BOOK.rule(
         "value/null-kept",
         "With replace.null.with.default=false NULL stays null, in a column with a default too, and source.snapshot is null.",
         Effect.VALUE_FOR_NULL,
         Selector(fields=("cell",), aspects=(Aspect.NULL,), tags=("default-for-null",), profiles=("*+nulls-kept*",)),
-        ("apache/kafka KIP-581", "replace.null.with.default"),
-        (REFERENCE, "1.7, 3 rule 4"),
+        "connect#nulls-kept",
+        "debezium#snapshot-member",
         provenance=DOCUMENTED,
     ),
-    _rule(
+    BOOK.rule(
         "value/text-null",
         "The text null is text.",
         Effect.NULL_FOR_VALUE,
         Selector(fields=("cell",), aspects=CONTENT, logicals=("text",), classes=("literal-null",)),
-        (_CONVERTER, "convertToJson"),
+        "connect#text",
+        "standards#json-null",
     ),
-    _rule(
+    BOOK.rule(
         "value/json-null-literal",
         'A JSON column that holds the literal null has the text "null"; it is not NULL.',
         Effect.NULL_FOR_VALUE,
         Selector(fields=("cell",), aspects=CONTENT, logicals=("json",), classes=("null-literal",)),
-        (_BINLOG, "convertJson"),
-        (REFERENCE, "2.6"),
+        "debezium#json-text",
+        "standards#mysql-json-null",
     ),
-    _rule(
+    BOOK.rule(
         "value/zero-not-null",
         "A zero date in a NOT NULL column is the epoch.",
         Effect.SILENT_CORRUPTION,
         Selector(fields=("cell",), aspects=CONTENT, tags=("zero-not-null",), logicals=("date", "datetime", "timestamp")),
-        (_BINLOG, "convertDateToEpochDays, fallbacks"),
-        (REFERENCE, "2.3 zero dates"),
+        "debezium#zero-dates",
     ),
-    _rule(
+    BOOK.rule(
         "value/zero-timestamp",
         "A streamed zero TIMESTAMP is 1970-01-01T00:00:00Z up to 3.5; the epoch, NULL or the zero text are as good.",
         Effect.SILENT_CORRUPTION,
         Selector(fields=("cell",), aspects=CONTENT, logicals=("timestamp",), classes=("zero",)),
-        ("debezium/debezium debezium-connector-binlog RowDeserializers.java", "v3.5.0 against v3.6.0"),
-        (REFERENCE, "0.14, 2.3"),
+        "debezium#zero-timestamp",
     ),
-    _rule(
+    BOOK.rule(
         "value/zero-date",
         "Zero and partly zero dates arrive as null in a nullable column.",
         Effect.SILENT_CORRUPTION,
         Selector(fields=("cell",), aspects=CONTENT, logicals=("date", "datetime"), classes=("zero", "partial-zero")),
-        ("debezium/debezium debezium-connector-binlog RowDeserializers.java", "deserializeDate"),
-        (REFERENCE, "2.3 zero dates"),
+        "debezium#zero-dates",
     ),
-    _rule(
+    BOOK.rule(
         "value/time-outside-day",
         "connect and isostring have no TIME outside 0 to 24 hours: it arrives as null.",
         Effect.VALUE_FOR_NULL,
         Selector(fields=("cell",), aspects=(Aspect.NULL,), logicals=("time",), states=("NULL",), profiles=(*_CONNECT, *_ISO)),
-        (_JDBC, "convertTimeToMillisPastMidnightAsDate"),
-        (REFERENCE, "0.9"),
+        "debezium#time-of-day",
     ),
-    _rule(
+    BOOK.rule(
         "value/null",
         "JSON null is NULL and nothing else is.",
         Effect.VALUE_FOR_NULL,
         Selector(aspects=(Aspect.NULL,)),
-        (_CONVERTER, "convertToJson"),
-        (REFERENCE, "3 rules 4 and 5"),
+        "connect#null",
+        "connect#struct-fields",
     ),
 )
 
 _NUMBERS: Final = (
-    _rule(
+    BOOK.rule(
         "value/unsigned-precise",
         "bigint.unsigned.handling.mode precise: BIGINT UNSIGNED is a Decimal of scale 0, base64 of two's complement.",
         Effect.WRONG_SIGN,
         _of(("*+unsigned-precise*",), types=("bigint unsigned",)),
-        (_BINLOG, "convertUnsignedBigint"),
-        (REFERENCE, "2.2"),
+        "debezium#unsigned-precise",
+        "connect#decimal",
     ),
-    _rule(
+    BOOK.rule(
         "value/unsigned-long",
         "bigint.unsigned.handling.mode long: 2^63 and above arrive as negative numbers; with the table known they are unsigned.",
         Effect.WRONG_SIGN,
         value("int", classes=("over-signed",), types=("bigint unsigned",)),
-        (_BINLOG, "bigint.unsigned.handling.mode"),
-        (REFERENCE, "0.14, 2.2"),
+        "debezium#unsigned-long",
     ),
-    _rule(
+    BOOK.rule(
         "value/unsigned",
         "The smaller unsigned integers come in a wider Connect type and are never negative.",
         Effect.WRONG_SIGN,
         value("int", classes=("over-signed",)),
-        (REFERENCE, "2.4"),
+        "debezium#unsigned-wider",
     ),
-    _rule(
+    BOOK.rule(
         "value/integer-64",
         "An int64 is exact beyond 2^53.",
         Effect.LOST_PRECISION,
         value("int", classes=("beyond-double",)),
-        (REFERENCE, "2.4"),
+        "connect#integers",
+        "standards#json-numbers",
     ),
-    _rule(
+    BOOK.rule(
         "value/integer",
-        "Integers are JSON numbers; BOOL and TINYINT(1) are int16 when streamed, not booleans.",
+        "Integers are JSON numbers; TINYINT(1) is int16, not a boolean.",
         Effect.WRONG_VALUE,
         value("int"),
-        (REFERENCE, "2.4"),
+        "debezium#boolean-tinyint",
+        "connect#integers",
     ),
-    _rule(
+    BOOK.rule(
         "value/money",
         "money is a Decimal of scale 2, in string mode its text; up to 1.7 it is always a Decimal.",
         Effect.LOST_PRECISION,
         value(types=("money",)),
-        (_POSTGRES, "convertMoney"),
-        (REFERENCE, "2.2"),
+        "debezium#money",
         provenance=DOCUMENTED,
     ),
-    _rule(
+    BOOK.rule(
         "value/decimal-variable-scale",
         "numeric without precision is VariableScaleDecimal: scale, and base64 of the unscaled value; trailing zeros are gone.",
         Effect.LOST_PRECISION,
         value("decimal", classes=("variable-scale",)),
-        ("debezium/debezium debezium-core VariableScaleDecimal.java", "fromLogical"),
-        (REFERENCE, "2.1, 2.2"),
+        "debezium#decimal-variable-scale",
     ),
-    _rule(
+    BOOK.rule(
         "value/decimal-exponent",
         "Up to 1.8 a decimal as text may have an exponent: 0E-10 is zero.",
         Effect.WRONG_VALUE,
         value("decimal", classes=("exponent",)),
-        (_DECIMAL, "toString up to 1.8, toPlainString from 1.9"),
-        (REFERENCE, "0.13, 2.2"),
+        "debezium#decimal-string",
     ),
-    _rule(
+    BOOK.rule(
         "value/decimal-string",
         "decimal.handling.mode string: the text is the number, neither base64 nor a double.",
         Effect.LOST_PRECISION,
         _of(_STRING, "decimal"),
-        (_DECIMAL, "fromLogical"),
-        (REFERENCE, "2.2"),
+        "debezium#decimal-string",
     ),
-    _rule(
+    BOOK.rule(
         "value/decimal-double",
         "decimal.handling.mode double: a JSON number, exact to some 17 digits; what it rounds to is as good as the bytes allow.",
         Effect.LOST_PRECISION,
         _of(_DOUBLE, "decimal"),
-        (_DECIMAL, "fromLogical"),
-        (REFERENCE, "2.2"),
+        "debezium#decimal-double",
     ),
-    _rule(
+    BOOK.rule(
         "value/decimal-base64-digits",
         "Base64 that reads as a number (1234, 1e10, Infinity) is base64 all the same.",
         Effect.SILENT_CORRUPTION,
         Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=("decimal",), tags=("base64-digits",)),
-        (REFERENCE, "2.2 ambiguity vectors"),
-        ("risingwavelabs/risingwave PR 19792", "tries a number first"),
+        "connect#decimal",
+        "debezium#base64-digits",
     ),
-    _rule(
+    BOOK.rule(
         "value/decimal-wide",
         "A decimal of more than 15 digits is exact; above 38 digits it is text in Spark.",
         Effect.LOST_PRECISION,
         value("decimal", classes=("long", "wide")),
-        (REFERENCE, "2.2"),
+        "debezium#decimal-precise",
+        "connect#decimal",
     ),
-    _rule(
+    BOOK.rule(
         "value/decimal-base64",
         "decimal.handling.mode precise: base64 of the unscaled value in big-endian two's complement; the scale is the column's.",
         Effect.SILENT_CORRUPTION,
         value("decimal"),
-        (_CONVERTER, "LogicalTypeConverter of Decimal"),
-        (REFERENCE, "2.1, 2.2"),
-        ("apache/flink-cdc issues", "1177, 1120, 1127"),
+        "debezium#decimal-precise",
+        "connect#decimal",
     ),
-    _rule(
+    BOOK.rule(
         "value/not-finite",
         "Infinite floats are the JSON strings Infinity and -Infinity.",
         Effect.WRONG_VALUE,
         value("float", "double", classes=("not-finite",)),
-        (_CONVERTER, "convertToJson: Jackson quotes non-finite numbers"),
-        (REFERENCE, "0.18, 2.2, 3 rule 6"),
+        "connect#floats",
     ),
-    _rule(
+    BOOK.rule(
         "value/float-widened",
         "Up to 1.9 MySQL's FLOAT is a double with more digits: the nearest binary32 is the value.",
         Effect.LOST_PRECISION,
         _of(("1.4.0.Final+legacy*", "1.9.7*"), "float"),
-        (REFERENCE, "0.13, 2.4"),
+        "debezium#floats",
     ),
-    _rule(
+    BOOK.rule(
         "value/float",
         "FLOAT and real are the nearest binary32 of Java's text; a MySQL snapshot has six digits.",
         Effect.LOST_PRECISION,
         value("float"),
-        (REFERENCE, "0.16, 2.4"),
+        "debezium#floats",
+        "connect#floats",
     ),
-    _rule(
+    BOOK.rule(
         "value/double",
         "DOUBLE is the nearest binary64 of Java's text, exponents and -0.0 included.",
         Effect.LOST_PRECISION,
         value("double"),
-        (REFERENCE, "0.18, 2.4"),
+        "debezium#floats",
+        "connect#floats",
     ),
-    _rule(
+    BOOK.rule(
         "value/bits-64",
         "The highest of 64 bits is a value's, not a sign's.",
         Effect.WRONG_SIGN,
         value("bit", "set", classes=("over-signed",)),
-        (REFERENCE, "2.5"),
+        "debezium#bits",
     ),
-    _rule(
+    BOOK.rule(
         "value/bits-trimmed",
         "PostgreSQL's bits end at the highest set bit: zero is the empty text.",
         Effect.WRONG_VALUE,
         _of(_POSTGRESQL, "bit"),
-        (_POSTGRES, "convertBits"),
-        (REFERENCE, "0.10, 2.5"),
+        "debezium#bits-trimmed",
     ),
-    _rule(
+    BOOK.rule(
         "value/bits",
         "BIT(1) is a boolean, BIT(n) base64 of little-endian bytes.",
         Effect.WRONG_VALUE,
         value("bit"),
-        (_JDBC, "convertBits"),
-        (REFERENCE, "2.5"),
+        "debezium#bits",
     ),
 )
 
 _TIMES: Final = (
-    _rule(
+    BOOK.rule(
         "value/two-digit-year",
         "Years 1 to 99 have become 1970 to 2069 in the connector: the date is what the bytes say.",
         Effect.TIME_SHIFT,
         Selector(fields=("cell",), aspects=(Aspect.VALUE,), tags=("two-digit-year",), logicals=("date", "datetime")),
-        (_BINLOG, "adjustTemporal"),
-        (REFERENCE, "0.16, 2.3"),
+        "debezium#two-digit-years",
     ),
-    _rule(
+    BOOK.rule(
         "value/iso",
         "isostring: dates and times are ISO texts with a Z although they have no zone.",
         Effect.TIME_SHIFT,
         _of(_ISO, "date", "datetime", "time"),
-        ("debezium/debezium debezium-core IsoDate.java, IsoTime.java, IsoTimestamp.java", "v3.1.0.Final and later"),
-        (REFERENCE, "2.1, 2.3"),
+        "debezium#iso-strings",
     ),
-    _rule(
+    BOOK.rule(
         "value/connect",
         "connect: milliseconds of Connect's Timestamp and Time, whatever the column's precision; the rest is cut off.",
         Effect.TIME_SHIFT,
         _of(_CONNECT, "datetime", "time"),
-        (_JDBC, "timestampBuilder, timeBuilder"),
-        (REFERENCE, "2.3"),
+        "debezium#connect-times",
+        "connect#time",
+        "connect#timestamp",
     ),
-    _rule(
+    BOOK.rule(
         "value/date-days",
         "A date is a number of days since 1970-01-01, negative before it; not milliseconds.",
         Effect.TIME_SHIFT,
         value("date"),
-        ("debezium/debezium debezium-core Date.java", "toEpochDay"),
-        (REFERENCE, "2.1, 2.3"),
+        "debezium#date-days",
     ),
-    _rule(
+    BOOK.rule(
         "value/datetime-micros",
         "Four to six fraction digits: microseconds of wall clock, to the last one, before 1970 as well.",
         Effect.TIME_SHIFT,
         value("datetime", classes=("micros",)),
-        ("debezium/debezium debezium-core MicroTimestamp.java", "toEpochMicros"),
-        (REFERENCE, "2.1, 2.3"),
+        "debezium#datetime-units",
     ),
-    _rule(
+    BOOK.rule(
         "value/datetime-millis",
         "Up to three fraction digits: milliseconds of wall clock without a zone; the unit is the column's, not the number's.",
         Effect.TIME_SHIFT,
         value("datetime"),
-        ("debezium/debezium debezium-core Timestamp.java", "toEpochMillis"),
-        (REFERENCE, "2.1, 2.3"),
+        "debezium#datetime-units",
     ),
-    _rule(
+    BOOK.rule(
         "value/timestamp-zoned",
         "TIMESTAMP and timestamptz are ISO text in UTC in every mode, with as many fraction digits as the release prints.",
         Effect.TIME_SHIFT,
         value("timestamp"),
-        ("debezium/debezium debezium-core ZonedTimestamp.java", "toIsoString"),
-        (REFERENCE, "2.3"),
+        "debezium#timestamp-zoned",
     ),
-    _rule(
+    BOOK.rule(
         "value/time-negative",
         "TIME may be negative.",
         Effect.WRONG_SIGN,
         value("time", classes=("negative",)),
-        ("debezium/debezium debezium-core MicroTime.java", "toMicroOfDay"),
-        (REFERENCE, "2.3"),
+        "debezium#time-micros",
+        "standards#mysql-time-range",
     ),
-    _rule(
+    BOOK.rule(
         "value/time-over-24h",
         "TIME goes to 838:59:59, and PostgreSQL's to 24:00:00: neither wraps.",
         Effect.WRONG_VALUE,
         value("time", classes=("over-24h",)),
-        (REFERENCE, "2.3"),
+        "debezium#time-micros",
+        "standards#mysql-time-range",
     ),
-    _rule(
+    BOOK.rule(
         "value/time",
         "TIME is microseconds, whatever its precision.",
         Effect.TIME_SHIFT,
         value("time"),
-        ("debezium/debezium debezium-core MicroTime.java", "toMicroOfDay"),
-        (REFERENCE, "2.1, 2.3"),
+        "debezium#time-micros",
     ),
-    _rule(
+    BOOK.rule(
         "value/year-zero",
         "YEAR 0 arrives as 1900, which no other YEAR is (2000 from a snapshot); 0 is as good.",
         Effect.WRONG_VALUE,
         value("year", classes=("zero",)),
-        (_BINLOG, "convertYearToInt"),
-        (REFERENCE, "0.14, 2.3"),
+        "debezium#year",
     ),
-    _rule(
+    BOOK.rule(
         "value/year",
         "YEAR is a number.",
         Effect.WRONG_VALUE,
         value("year"),
-        (REFERENCE, "2.1"),
+        "debezium#year",
     ),
-    _rule(
+    BOOK.rule(
         "value/interval",
         "interval is microseconds with months of 30.4375 days, or an ISO duration of every field.",
         Effect.WRONG_VALUE,
         value(types=("interval",)),
-        ("debezium/debezium debezium-core MicroDuration.java, Interval.java", "durationMicros, toIsoString"),
-        (REFERENCE, "2.1, 2.3"),
+        "debezium#interval",
     ),
-    _rule(
+    BOOK.rule(
         "value/timetz",
         "timetz is ISO text in UTC.",
         Effect.TIME_SHIFT,
         value(types=("timetz",)),
-        ("debezium/debezium debezium-core ZonedTime.java", "toIsoString"),
-        (REFERENCE, "2.3"),
+        "debezium#timetz",
     ),
 )
 
 _TEXTS: Final = (
-    _rule(
+    BOOK.rule(
         "value/enum-escaped",
         "A comma in the label of a streamed ENUM has a backslash before it: with the table known the label has none.",
         Effect.WRONG_VALUE,
         value("enum", classes=("escaped",)),
-        ("debezium/debezium debezium-connector-mysql MySqlAntlrDdlParser.java", "extractEnumAndSetOptions"),
-        (REFERENCE, "0.3"),
+        "debezium#enum-label",
     ),
-    _rule(
+    BOOK.rule(
         "value/enum-empty",
         "The empty value of invalid input is the empty text, which may be a label as well.",
         Effect.WRONG_VALUE,
         value("enum", classes=("empty",)),
-        (_BINLOG, "convertEnumToString"),
-        (REFERENCE, "2.6"),
+        "debezium#enum-label",
     ),
-    _rule(
+    BOOK.rule(
         "value/enum",
         "ENUM is its label, not an index; a snapshot's label is not escaped.",
         Effect.WRONG_VALUE,
         value("enum"),
-        (REFERENCE, "0.3, 2.6"),
+        "debezium#enum-label",
     ),
-    _rule(
+    BOOK.rule(
         "value/set",
         "SET is its labels in the order of the definition, joined by commas; none is the empty text.",
         Effect.WRONG_VALUE,
         value("set"),
-        (_BINLOG, "convertSetToString"),
-        (REFERENCE, "2.6"),
+        "debezium#set-labels",
     ),
-    _rule(
+    BOOK.rule(
         "value/binary-hex",
         "binary.handling.mode hex: two hex digits a byte, no prefix.",
         Effect.SILENT_CORRUPTION,
         _of(_HEX, "binary"),
-        (_JDBC, "convertBinaryToHex"),
-        (REFERENCE, "2.6"),
+        "debezium#binary-modes",
     ),
-    _rule(
+    BOOK.rule(
         "value/binary-base64-digits",
         "Base64 that reads as a number is base64 all the same.",
         Effect.SILENT_CORRUPTION,
         Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=("binary",), tags=("base64-digits",)),
-        (REFERENCE, "2.2 ambiguity vectors, 2.6"),
+        "connect#bytes",
+        "debezium#base64-digits",
     ),
-    _rule(
+    BOOK.rule(
         "value/binary-padded",
         "BINARY(n) has its padding: trailing zero bytes belong to the value.",
         Effect.WRONG_VALUE,
         value("binary", classes=("trailing-zero",)),
-        ("debezium/debezium DBZ-254", "padding of BINARY"),
-        (REFERENCE, "2.6"),
+        "debezium#binary-padded",
     ),
-    _rule(
+    BOOK.rule(
         "value/binary-base64",
         "Modes bytes and base64: standard base64 with padding; level two has the bytes.",
         Effect.SILENT_CORRUPTION,
         value("binary"),
-        (_CONVERTER, "convertToJson of BYTES"),
-        (REFERENCE, "2.6"),
+        "debezium#binary-modes",
+        "connect#bytes",
     ),
-    _rule(
+    BOOK.rule(
         "value/array",
         "An array is a JSON array whose items may be null.",
         Effect.WRONG_VALUE,
         value(types=("integer[[]]", "text[[]]")),
-        (_POSTGRES, "convertArray"),
-        (REFERENCE, "2.7"),
-        provenance=DOCUMENTED,
+        "debezium#arrays",
+        "connect#arrays",
     ),
-    _rule(
+    BOOK.rule(
         "value/hstore",
         "hstore is a string that holds a JSON object, null items kept.",
         Effect.WRONG_VALUE,
         value(types=("hstore",)),
-        (_POSTGRES, "convertHstoreToJsonString"),
-        (REFERENCE, "2.7"),
+        "debezium#hstore",
         provenance=DOCUMENTED,
     ),
-    _rule(
+    BOOK.rule(
         "value/json",
         "A JSON column is a string that holds the document, numbers exact; streamed and read by a snapshot it differs in spaces.",
         Effect.LOST_PRECISION,
         value("json"),
-        (_BINLOG, "convertJson"),
-        (REFERENCE, "2.1, 2.6"),
+        "debezium#json-text",
     ),
-    _rule(
+    BOOK.rule(
         "value/text-controls",
         "Escaped control characters and line separators come back as they were.",
         Effect.MOJIBAKE,
         value("text", classes=("control", "separator")),
-        (_CONVERTER, "Jackson"),
-        (REFERENCE, "2.6"),
+        "connect#text",
+        "standards#json-escapes",
     ),
-    _rule(
+    BOOK.rule(
         "value/text",
         "Text, enum labels of PostgreSQL, uuid and inet come back character for character.",
         Effect.MOJIBAKE,
         Selector(),
-        (REFERENCE, "2.6, 2.7"),
+        "connect#text",
+        "debezium#row-values",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""DECIMAL and numeric cells of Connect JSON as SQL text (reference/debezium.md 2.2).
+"""DECIMAL and numeric cells of Connect JSON as SQL text (connect#decimal).
 
 Spark has no function from two's complement to a number, so the bytes go through hex digits: `conv` reads 64 bits at a time. Up to
 16 bytes the number is made by decimal arithmetic, beyond them (MySQL has 65 digits, PostgreSQL any number) and for what is no

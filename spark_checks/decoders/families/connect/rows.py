@@ -1,12 +1,12 @@
-"""Kafka Connect JSON with a change envelope: what Debezium and the formats made after it share (reference/debezium.md 1, 3, 5).
+"""Kafka Connect JSON with a change envelope: what Debezium and the formats made after it share.
 
 How to make a decoder of it: describe the payload in a `Dialect`, and pass it to `decode` and `decode_rows`.
 
 A record's value is `{"schema": ..., "payload": ENVELOPE}` or the bare ENVELOPE, each told by itself. It is parsed once, inside
-a wrapping that only one whole object leaves intact (`_canal.py`). No value at all is a TOMBSTONE, so is the null that Connect
+a wrapping that only one whole object leaves intact (`canal`). No value at all is a TOMBSTONE, so is the null that Connect
 wraps (`{"schema":null,"payload":null}`, Kafka before 2.2); an empty value is CORRUPT. One message has one row.
 
-Level one does not parse the schema. Level two takes a cell's form from it (`_connect_values`), else from the deployment's options
+Level one does not parse the schema. Level two takes a cell's form from it (`values`), else from the deployment's options
 and the table's source types. `before` is the wire's: key columns and fallbacks only, where the replica identity is no more.
 A TOASTed value's placeholder is passed on where it could be data (text, bytes in base64, arrays), and is NULL where it could
 not (json, bytes in hex). What no Spark type holds (infinite or BC dates, years beyond 9999, NaN in a numeric) does not fit.
@@ -84,7 +84,7 @@ class Dialect:
     `members`: fields of the payload that the functions here look at, beside `before`, `after` and `op`, which are the names of
     the images and of the operation on the wire. The images are maps or structs, never to be looked into; `op` is a string. A
     member declared as string takes any JSON, as its text. None may be called `schema` or `payload`.
-    `ops`: from the operation on the wire, in lower case, to that of DESIGN 3.3; other operations are NULL.
+    `ops`: from the operation on the wire, in lower case, to the column `op`'s; other operations are NULL.
     `database`, `schema`, `table`: None where the format has none, and then level two does not ask for it.
     `commit_ms`: milliseconds since the epoch. `keys`: column names of the key, given the payload; `record_key` by default.
     `sql`: judged for DDL only.
@@ -107,7 +107,7 @@ class Dialect:
     form: Callable[[SourceType, Deployment], str] = default_form
 
     def operation(self, payload: Column) -> Column:
-        """The operation in DESIGN's words, NULL for one that the format has not."""
+        """The operation as the column `op` has it, NULL for one that the format has not."""
         known = F.create_map(*(F.lit(text) for pair in self.ops.items() for text in pair))
         return F.try_element_at(known, F.lower(payload[self.op]))
 
@@ -118,7 +118,7 @@ class Dialect:
 
 
 def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
-    """Level one (DESIGN 3.3)."""
+    """Level one."""
     p, kind, op = F.col("p"), F.col("kind"), F.col("op")
     none = F.lit(None).cast("string")
 
@@ -155,7 +155,7 @@ def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None =
 
 
 def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
-    """Level two (DESIGN 3.4): typed rows of `table`, and CORRUPT rows."""
+    """Level two: typed rows of `table`, and CORRUPT rows."""
     sql = _RowSql(table, deployment or Deployment(), dialect.form)
     p, kind, op, rows, row = F.col("p"), F.col("kind"), F.col("op"), F.col("rows"), F.col("row")
     mine = kind == "ROW"

@@ -1,4 +1,4 @@
-"""Connect JSON cells as typed Spark expressions (reference/debezium.md 2; Kafka Connect's JsonConverter, 3).
+"""Connect JSON cells as typed Spark expressions (the pages debezium and connect of the sources).
 
 A cell has a *form*: what its JSON stands for, whatever the column is. The schema in a message tells it (`form_of`); without
 one it follows from the connector's options and the source type (`default_form`). Vendors redact packages, so a logical type's
@@ -29,7 +29,7 @@ from spark_checks.decoders.families.connect.decimals import base64_bytes, from_d
 from spark_checks.decoders.families.mysql import typed as mysql_typed
 
 UNAVAILABLE: Final = "__debezium_unavailable_value"
-"""What stands for a TOASTed value that did not change (reference/debezium.md 2.8)."""
+"""What stands for a TOASTed value that did not change (debezium#unavailable-value)."""
 
 _POSTGRESQL: Final = "postgresql"
 _FIRST_DAY: Final = -719_162
@@ -283,7 +283,7 @@ def _array(texts: tuple[str, ...]) -> str:
 
 
 def _escaped(members: tuple[str, ...]) -> tuple[str, ...]:
-    r"""Labels as MySQL's and MariaDB's streams give them: `\` and `,` with a backslash before (reference/debezium.md 0.3)."""
+    r"""Labels as MySQL's and MariaDB's streams give them: `\` and `,` with a backslash before (debezium#enum-label)."""
     return tuple(m.replace("\\", "\\\\").replace(",", "\\,") for m in members)
 
 
