@@ -31,7 +31,7 @@ class Row:
 class Grade:
     """What a format says about one line: other words (`statement`, "" keeps the table's), citations, obligation, provenance."""
 
-    citations: tuple[tuple[str, str], ...]
+    citations: tuple[str | tuple[str, str], ...]
     statement: str = ""
     obligation: Obligation = MUST
     provenance: Provenance | None = None
