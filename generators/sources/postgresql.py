@@ -4,7 +4,7 @@ Sources: PostgreSQL 15 documentation, chapter 8 "Data Types" (numeric 8.1, monet
 8.5, boolean 8.6, enumerated 8.7, network address 8.9, bit string 8.10, UUID 8.12, JSON 8.14, arrays 8.15), F.18 "hstore";
 float texts as printed since PostgreSQL 12.
 
-Canonical values (DESIGN 4) beside MySQL's:
+Canonical values beside MySQL's:
 
 - `boolean` is 0 or 1, `bit` and `varbit` an int without regard to leading zero bits.
 - `char(n)` is padded with spaces to n characters, as PostgreSQL gives it back; `numeric` keeps its scale, compared numerically.

@@ -1,4 +1,4 @@
-"""Tencent DTS's FlatRecord in JSON as native Spark expressions (document 003; reference/cloud_vendors.md 2).
+"""Tencent DTS's FlatRecord in JSON as native Spark expressions.
 
 One message is one row change, a DDL statement, BEGIN or COMMIT, a heartbeat or a checkpoint. `oldColumns` and `newColumns` are
 lists of texts that belong to `columns` by position; a list that is too short ends in NULLs. A member that does not apply is null
@@ -6,7 +6,7 @@ or absent. `messageType`s that the page does not list, which sibling formats hav
 checkpoints: they tell how far DTS has read, not that all before it was sent.
 
 What the page leaves open is read in each of the likely forms: numbers as JSON numbers or strings, hex digits in either case,
-TIMESTAMP as text in the deployment's zone or as epoch milliseconds (TX-3), ENUM and SET as labels or as numbers. `position` is
+TIMESTAMP as text in the deployment's zone or as epoch milliseconds, ENUM and SET as labels or as numbers. `position` is
 `position`.
 """
 
@@ -49,7 +49,7 @@ _LAST_SECOND: Final = 253_402_300_799
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of FlatRecords (DESIGN 3.3)."""
+    """Changes of FlatRecords."""
     m, kind = F.col("m"), F.col("kind")
     told, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
     op, names = row["messageType"], row["columns"]["name"]
@@ -76,7 +76,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4)."""
+    """Typed row changes of `table`."""
     deployment = deployment or Deployment()
     m, kind, op = F.col("m"), F.col("kind"), F.col("op")
     mine = (kind == "ROW") & (m["schemaName"] == table.database) & (m["tableName"] == table.name)
@@ -124,7 +124,7 @@ def _fits(m: Column) -> Column:
 
 
 def _padded(values: Column, names: Column) -> Column:
-    """As many values as there are names: NULLs behind a list that is too short (reference/cloud_vendors.md 2.2)."""
+    """As many values as there are names: NULLs behind a list that is too short (tencent#pairing)."""
     nulls = F.array_repeat(F.lit(None).cast("string"), F.size(names) - F.size(values))
     return F.when(F.size(values) == F.size(names), values).when(values.isNotNull(), F.concat(values, nulls))
 

@@ -96,14 +96,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         "init-dropped",
         1,
         "rows/init",
-        "The SDK does not know INIT: the rows of a full load vanish (DTS-7).",
+        "The SDK does not know INIT: the rows of a full load vanish.",
         on_rows(reference.decode, "op IS NULL OR op <> 'READ'"),
     ),
     _liar(
         "short-as-filler",
         1,
         "control/short",
-        "The demo skips values of 48 bytes and less, which it takes for fillers (DTS-8).",
+        "The demo skips values of 48 bytes and less, which it takes for fillers.",
         lambda records, *, deployment=None: reference.decode(
             records.where("value IS NULL OR length(value) > 48"), deployment=deployment
         ),
@@ -112,14 +112,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         "born-timestamp-required",
         1,
         "rows/edition-2019",
-        "A reader by the published schema runs into the end of a record of 2019, which has no bornTimestamp (DTS-2).",
+        "A reader by the published schema runs into the end of a record of 2019, which has no bornTimestamp.",
         _newer_only,
     ),
     _liar(
         "born-timestamp-unknown",
         1,
         "rows/edition-changes",
-        "A reader by the SDK's schema that checks where a record ends refuses all that have bornTimestamp (DTS-2).",
+        "A reader by the SDK's schema that checks where a record ends refuses all that have bornTimestamp.",
         _on_bytes(reference.decode, "concat(value, X'00')"),
     ),
     _liar(
@@ -147,7 +147,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "columns-of-another-record",
         1,
         "image/own-fields",
-        "SDK-fast keeps a table's fields from its first record, and lays the values of all others under them.",
+        "The SDK's fast branch keeps a table's fields from its first record, and lays the values of all others under them.",
         on_columns(
             reference.decode,
             after="CASE WHEN size(after) = size(min_by(after, offset) OVER (PARTITION BY database, table)) THEN map_from_arrays("
@@ -168,7 +168,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "physical-names",
         1,
         "names/logical",
-        "The SDK does not look at l_db_name and l_tb_name: rows go to tables that are shards (DTS-9).",
+        "The SDK does not look at l_db_name and l_tb_name: rows go to tables that are shards.",
         _on_bytes(reference.decode, _replaced(_text("l_db_name"), _text("x_db_name"))),
     ),
     _liar(
@@ -229,7 +229,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "microseconds-as-nanoseconds",
         2,
         "value/fraction",
-        "DateTime.millis is taken for nanoseconds of every source, as it is of Oracle (DTS-3).",
+        "DateTime.millis is taken for nanoseconds of every source, as it is of Oracle.",
         _cells(Logical.DATETIME, f"timestampadd(MICROSECOND, {_FRACTION} DIV 1000 - {_FRACTION}, {{x}})"),
     ),
     _liar(
@@ -282,7 +282,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "equal-rows-dropped",
         1,
         "rows/delivered-twice",
-        "id is taken for unique, as the schema says: a record with the id of one before it is dropped (DTS-4).",
+        "id is taken for unique, as the schema says: a record with the id of one before it is dropped.",
         lambda records, *, deployment=None: (
             on_columns(
                 reference.decode,

@@ -1,4 +1,4 @@
-"""Aliyun DTS's Avro Record as native Spark expressions (reference/cloud_vendors.md 1).
+"""Aliyun DTS's Avro Record as native Spark expressions.
 
 One message is one Record: a row change, a DDL statement, a mark of a transaction, a heartbeat or something of DTS's own, as
 `operation` tells. `fields[i]` names the column of `beforeImages[i]` and `afterImages[i]`, in an order of its own. A cell is what
@@ -35,7 +35,7 @@ _DOT: Final = "\\u002E"
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Records (DESIGN 3.3)."""
+    """Changes of Records."""
     m, kind = F.col("m"), F.col("kind")
     told, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
     parts, op = F.when(kind != "CORRUPT", F.col("parts")), _op(row["operation"])
@@ -64,7 +64,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4)."""
+    """Typed row changes of `table`."""
     m, kind, op = F.col("m"), F.col("kind"), F.col("op")
     mine = (kind == "ROW") & _is(table, m)
     cells = ", ".join(f"{_placed(i, c.name)} AS {name(c.name)}" for i, c in enumerate(table.columns))
@@ -89,7 +89,7 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
 def _messages(records: DataFrame, wanted: Schema, deployment: Deployment | None) -> DataFrame:
     """Coordinates, `m`, `parts` of the object's name and `kind` of every message."""
     framed = _avro.messages(records, WIRE, deployment, wanted=wanted, newer_long=True)
-    # Trailing empty parts are none (Java's split, reference/cloud_vendors.md 1.5).
+    # Trailing empty parts are none (Java's split, aliyun#dots).
     parts = F.split(F.expr("trim(TRAILING '.' FROM m.objectName)"), r"\.")
     kind = F.when(F.col("whole"), F.coalesce(_kind(F.col("m"), F.col("parts")), F.lit("CORRUPT"))).otherwise("CORRUPT")
     return framed.select(*COORDINATES, "m", "whole", parts.alias("parts")).select(*COORDINATES, "m", "parts", kind.alias("kind"))
@@ -122,7 +122,7 @@ def _fits(m: Column) -> Column:
 
 
 def _present(cells: Column) -> Column:
-    """An empty array of cells is no image (reference/cloud_vendors.md 1.4)."""
+    """An empty array of cells is no image (aliyun#empty-images)."""
     return F.when(F.size(cells) > 0, cells)
 
 

@@ -1,4 +1,4 @@
-"""Cells of Aliyun DTS's Record, structs of Avro branches, as texts and as typed values (reference/cloud_vendors.md 1.7).
+"""Cells of Aliyun DTS's Record, structs of Avro branches, as texts and as typed values.
 
 Like `_mysql`, this gives SQL text; nothing in it raises, or depends on session time zone, ANSI mode or case sensitivity. A cell's
 Avro branch decides how it is read: a column takes the branches that its type can have, from any other it has no value. What is
@@ -50,7 +50,7 @@ _WHENS: Final = (
     if branch != "EmptyObject"
 )
 TEXT: Final = f"CASE {' '.join(_WHENS)} END"
-"""SQL of the text of the cell `x` at level one (DESIGN 3.3)."""
+"""SQL of the text of the cell `x` at level one."""
 
 
 def in_nanoseconds(source: Column, position: Column) -> Column:

@@ -1,4 +1,4 @@
-"""Characters of Aliyun DTS's Record whose bytes are not in UTF-8, as UTF-8 (reference/cloud_vendors.md 1.7).
+"""Characters of Aliyun DTS's Record whose bytes are not in UTF-8, as UTF-8 (aliyun#charset).
 
 A Character's bytes are in the charset that it names, by MySQL's names. Nearly all are in UTF-8, so an image is looked through
 once, and cells are only made anew where another charset is among them.

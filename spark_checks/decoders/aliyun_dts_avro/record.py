@@ -1,4 +1,4 @@
-"""Aliyun DTS's Record as Avro schemas (reference/cloud_vendors.md 1.1): what is on the wire, and what of it is read.
+"""Aliyun DTS's Record as Avro schemas (aliyun#bare-record, aliyun#editions): what is on the wire, and what of it is read.
 
 The published file is an array of 14 schemas, by which no Record can be read; here the named types stand where they first occur.
 Both schemas end before `bornTimestamp`, which only newer writers have. Spark gives a union as a struct of its branches `member0`,

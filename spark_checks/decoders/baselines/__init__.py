@@ -1,6 +1,6 @@
 """The throughput baselines: what one writes first, `from_json` into structs of strings and `try_cast`, no check and no quirk.
 
-A baseline is the yardstick of its format's decoder (DESIGN 9), so it does nothing that costs: every message is taken for a row
+A baseline is the yardstick of its format's decoder, so it does nothing that costs: every message is taken for a row
 change of the table, nothing malformed is noticed, an absent column is NULL, a base64 or an epoch is no decimal and no date,
 times are in the session's zone. A format's record says where things stand in its messages; one function reads all of them.
 """

@@ -69,7 +69,7 @@ def images(table: Table, text: CellSql, value: CellSql, texts: str = "images") -
 
 
 def rows(frame: DataFrame) -> DataFrame:
-    """Level two (DESIGN 3.4) of coordinates, `op` (CORRUPT for what cannot be read, NULL for what is not the table's) and
+    """Level two of coordinates, `op` (CORRUPT for what cannot be read, NULL for what is not the table's) and
     `typed`: what `images` makes of the image before and the image after."""
     op, row, read, typed = F.col("op"), F.col("row"), F.col("read"), F.col("typed")
     unfit = F.coalesce(F.get(typed, F.lit(0))["unfit"] | F.get(typed, F.lit(1))["unfit"], F.lit(False))
