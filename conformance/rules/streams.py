@@ -27,9 +27,9 @@ class Order:
 
     `positions` are patterns of `position`, each with the numbers of its groups from the most significant one on; a position that
     none matches says nothing, and `commit_time` stands in. `deletes_first` says that of several changes of one position a delete
-    is the older; otherwise, and among the rest, what came later is the newer. `keys` is where the key's columns are told: change
-    (each row), schema (messages of their own, by version), table (not always: whoever reads has to know the table). `watermarks`
-    says that a WATERMARK closes its partition up to its position.
+    is the older; otherwise, and among the rest, what came later is the newer. `keys` is where the key's columns stand: change
+    (each row), schema (messages of their own, by version), table (not always in a message: a reader has to know the table).
+    `watermarks` says that a WATERMARK closes its partition up to its position.
     """
 
     positions: tuple[tuple[str, tuple[int, ...]], ...]

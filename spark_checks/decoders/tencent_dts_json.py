@@ -2,10 +2,10 @@
 
 One message is one row change, a DDL statement, BEGIN or COMMIT, a heartbeat or a checkpoint. `oldColumns` and `newColumns` are
 lists of texts that belong to `columns` by position; a list that is too short ends in NULLs. A member that does not apply is null
-or absent. `messageType`s that the page does not list, which sibling formats have, are passed on as CONTROL, and so are
-checkpoints: they tell how far DTS has read, not that all before it was sent.
+or absent. A `messageType` that the page does not list, as sibling formats have some, becomes CONTROL. So does a checkpoint: it
+says how far DTS has read, not that everything before was sent.
 
-What the page leaves open is read in each of the likely forms: numbers as JSON numbers or strings, hex digits in either case,
+The decoder accepts each likely form of what the page leaves open: numbers as JSON numbers or strings, hex digits in either case,
 TIMESTAMP as text in the deployment's zone or as epoch milliseconds, ENUM and SET as labels or as numbers. `position` is
 `position`.
 """
@@ -116,7 +116,7 @@ def _kind(m: Column) -> Column:
 
 
 def _fits(m: Column) -> Column:
-    """Whether every column has a name of its own and every value a column."""
+    """Whether column names are unique and every value has a column."""
     names = m["columns"]["name"]
     unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(names, lambda n: n.isNull())
     longest = F.greatest(F.size(m["oldColumns"]), F.size(m["newColumns"]))
@@ -130,7 +130,7 @@ def _padded(values: Column, names: Column) -> Column:
 
 
 def _placed(i: int, c: ColumnOf) -> str:
-    """A column's value of a list `v`: mostly the columns are the table's in its order, and then it has not to be searched for."""
+    """A column's value of a list `v`, by its place in the table; only if another column stands there is it searched for."""
     key = literal(c.name)
     at = f"CAST(array_position(names, {key}) AS int) - 1"
     return f"CASE WHEN get(names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {at}) END"

@@ -119,7 +119,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "born-timestamp-unknown",
         1,
         "rows/edition-changes",
-        "A reader by the SDK's schema that checks where a record ends refuses all that have bornTimestamp.",
+        "A reader with the SDK's schema that checks where a record ends refuses every record with bornTimestamp.",
         _on_bytes(reference.decode, "concat(value, X'00')"),
     ),
     _liar(
@@ -140,14 +140,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         "columns-in-order",
         1,
         "value/integer",
-        "Values are laid under the table's columns in an order of the reader's own instead of that of fields.",
+        "Values are assigned to the columns in alphabetical order instead of the order of fields.",
         _images("map_from_arrays(array_sort(map_keys({i})), map_values({i}))"),
     ),
     _liar(
         "columns-of-another-record",
         1,
         "image/own-fields",
-        "The SDK's fast branch keeps a table's fields from its first record, and lays the values of all others under them.",
+        "The SDK's fast branch keeps a table's fields from its first record, and assigns the values of all others to them.",
         on_columns(
             reference.decode,
             after="CASE WHEN size(after) = size(min_by(after, offset) OVER (PARTITION BY database, table)) THEN map_from_arrays("
@@ -189,14 +189,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         "delete-from-after-images",
         1,
         "image/delete",
-        "A DELETE's row is looked for in afterImages, which is null.",
+        "The row of a DELETE is read from afterImages, which is null.",
         on_columns(reference.decode, before="CASE WHEN op = 'DELETE' THEN NULL ELSE before END"),
     ),
     _liar(
         "heartbeat-as-row",
         1,
         "control/heartbeat",
-        "What is no DDL is taken for a row: a heartbeat becomes a row without columns.",
+        "Every message but a DDL is taken for a row: a heartbeat becomes a row without columns.",
         on_columns(
             reference.decode,
             op="CASE WHEN kind = 'HEARTBEAT' THEN 'INSERT' ELSE op END",
@@ -243,7 +243,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "sign-of-the-hour",
         2,
         "value/time-negative",
-        "A TIME's sign is looked for in its hour, which is 0 where less than an hour is meant.",
+        "The sign of a TIME is read from its hour, which is 0 below one hour.",
         _cells(Logical.TIME, "regexp_replace({x}, '^-00:', '00:')"),
     ),
     _liar(
