@@ -233,6 +233,7 @@ _IMAGES: Final = (
         Selector(fields=("cell",), aspects=(Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE), tags=("lists:swapped",)),
         "tencent#columns",
         "tencent#pairing",
+        "tencent#json-shapes",
         provenance=ASSUMED,
     ),
     _BOOK.rule(
@@ -242,6 +243,7 @@ _IMAGES: Final = (
         Selector(aspects=(Aspect.PRESENCE,)),
         "tencent#columns",
         "tencent#pairing",
+        "tencent#json-shapes",
         provenance=ASSUMED,
     ),
 )
