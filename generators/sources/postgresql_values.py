@@ -15,7 +15,7 @@ from generators.sources.mysql import DAY, MICROS, to_float32, wall
 from generators.sources.postgresql_text import inet_text, interval_text, timetz_text
 
 UNAVAILABLE: Final = "__debezium_unavailable_value"
-"""Debezium's text for a TOASTed value that did not change, which a column may hold as well."""
+"""Debezium's text for a TOASTed value that did not change (reference/debezium.md 2.8), which a column may hold as well."""
 
 NUMERIC_DIGITS: Final = 131_072
 NUMERIC_SCALE: Final = 16_383
