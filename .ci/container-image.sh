@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds an image shaped like the Apache Kafka one, for machines that cannot pull it (reference/environment.md).
+# Builds an image shaped like the Apache Kafka one, for machines that cannot pull it.
 #
 #   .ci/container-image.sh NAME[:TAG]
 #

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class HarnessError(Exception):
-    """Base of every error that is told to a user without a stack trace. `exit_code` is the command's (DESIGN 3.6)."""
+    """Base of every error that a user sees without a stack trace. `exit_code` is the command's."""
 
     exit_code = 3
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 
 class Logical(enum.StrEnum):
-    """How a source type is compared, whatever the source calls it (DESIGN 4)."""
+    """How a source type is compared, whatever the source calls it."""
 
     INT = "int"
     DECIMAL = "decimal"
@@ -62,7 +62,7 @@ class SourceType:
 
     @property
     def spark(self) -> str:
-        """The default Spark type, as DDL text (DESIGN 4)."""
+        """The default Spark type, as DDL text."""
         match self.logical:
             case Logical.INT | Logical.YEAR:
                 low, high = self.low or 0, self.high or 0
@@ -164,7 +164,7 @@ class Instant:
 
     @property
     def tso(self) -> int:
-        """TiDB's timestamp oracle form: physical milliseconds, then 18 bits of logical counter (reference/ticdc.md 1.3)."""
+        """TiDB's timestamp oracle form: physical milliseconds, then 18 bits of logical counter."""
         return (self.ms << 18) | self.seq
 
 
@@ -318,7 +318,7 @@ class Message:
 
 
 class Kind(enum.StrEnum):
-    """What an output row of a decoder is (DESIGN 3.3)."""
+    """What an output row of a decoder is."""
 
     ROW = "ROW"
     DDL = "DDL"
@@ -367,7 +367,7 @@ Image: TypeAlias = Mapping[str, Cell]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One row of a decoder's output, as a perfect decoder would give it (DESIGN 3.3, 3.5).
+    """One row of a decoder's output, as a perfect decoder would give it.
 
     `before` and `after` are the wire's images (level one). `full_before` and `full_after`, when not None, replace them at level
     two: images rebuilt from the whole message (a partial `old` overlaid on `data`). `accept` lists other (kind, op) pairs that

@@ -52,7 +52,7 @@ class Writer(Protocol[P_contra]):
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A field of a profile flipped without telling it to the judge (DESIGN 7, lying writers).
+    """A field of a profile flipped without telling it to the judge: a lying writer.
 
     `profile` names the honest profile, `field` and `value` the change. `convicts` is the rule that must answer; None says that
     the change alters bytes and no verdict. `scenario` is a glob of the scenario names in which the lie shows.
@@ -71,7 +71,7 @@ class Loss:
     """What a profile's messages no longer hold of some values, whoever decodes them.
 
     `logicals` are the logical types concerned, `left` what is left of a value, given its type; `left` None says that rows as a
-    whole cannot be rebuilt from changes. `citation` is a document and a section.
+    whole cannot be rebuilt from changes. `citation` is a fact of the catalogue of sources, `page#fact`.
     """
 
     logicals: tuple[Logical, ...]

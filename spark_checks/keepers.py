@@ -111,7 +111,7 @@ class Materialiser:
         return F.expr(f"CASE {' '.join(cases)} ELSE {other} END" if cases else other)
 
     def schemas(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """The schema cache: the first of a version counts (reference/ticdc.md 5)."""
+        """The schema cache: the first of a version counts."""
         if self.order.keys != "schema":
             return state
         told = new.where("kind IN ('BOOTSTRAP', 'DDL') AND schema_version IS NOT NULL AND keys IS NOT NULL")
@@ -138,14 +138,14 @@ class Materialiser:
         return as_part("ddl", union((state, as_part("ddl", told))).select(*columns).distinct())
 
     def watermarks(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """The highest watermark of each partition; a lower one is ignored (reference/ticdc.md 5)."""
+        """The highest watermark of each partition; a lower one is ignored."""
         if not self.order.watermarks:
             return state
         both = union((state, as_part("watermark", new.where("kind = 'WATERMARK'").select("partition", "version"))))
         return as_part("watermark", both.groupBy("partition").agg(F.max("version").alias("version")))
 
     def punctual(self, new: DataFrame, watermarks: DataFrame) -> DataFrame:
-        """The row changes that their partition's watermark, as it was before the batch, had not passed (reference/ticdc.md 5)."""
+        """The row changes that their partition's watermark, as it was before the batch, had not passed."""
         rows = new.where("kind = 'ROW' AND op <> 'TRUNCATE'")
         if not self.order.watermarks:
             return rows

@@ -1,6 +1,6 @@
 """A Kafka broker in a container: an image shaped like Apache Kafka's (KRaft, configured by KAFKA_* variables).
 
-`testcontainers.kafka` starts Confluent-shaped images only (reference/conventions.md C.3), hence a class of our own.
+`testcontainers.kafka` starts Confluent-shaped images only, hence a class of our own.
 testcontainers and the Docker SDK are imported when first used.
 """
 

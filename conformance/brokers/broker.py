@@ -1,4 +1,4 @@
-"""A Kafka broker to publish to: one that runs already, one in a container, or one of our own from Maven jars (DESIGN 8)."""
+"""A Kafka broker to publish to: one that runs already, one in a container, or one of our own from Maven jars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Kafka broker as a Java child process on loopback: one KRaft node from Maven jars (Kafka 4.3.1, reference/environment.md)."""
+"""A Kafka broker as a Java child process on loopback: one KRaft node from Maven jars (Kafka 4.3.1)."""
 
 from __future__ import annotations
 

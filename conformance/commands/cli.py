@@ -331,7 +331,7 @@ def replay(
 @SEED
 @FORMAT
 def selftest(formats: tuple[str, ...], seed: int, style: str | None) -> None:
-    """Shows that the harness catches what it must and accuses nobody wrongly (DESIGN 7).
+    """Shows that the harness catches what it must and accuses nobody wrongly.
 
     \b
     Example: cdc-conformance selftest

@@ -1,4 +1,4 @@
-"""Batch decode throughput of the reference decoders, and of a user's, against the baseline (DESIGN 9).
+"""Batch decode throughput of the reference decoders, and of a user's, against the baseline.
 
 The child process measures; here the load is made, which is itself timed, and the figures are put together.
 """

@@ -1,7 +1,7 @@
 """The rules of streams: what keyed tables that are kept from a decoder's changes owe, and how each format orders changes.
 
-They are laws over whole streams (DESIGN 3.6): no selector owns them, `conformance.streams.reading` does. How a format orders the
-changes of one row is data here too, since it is its documents that say it.
+They are laws over whole streams: no selector owns them, `conformance.streams.reading` does. How a format orders the changes of
+one row is data here too, since its documents say it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from typing import Final
 from conformance.rules.base import Citation, Effect, Obligation, Provenance, Rule
 from generators.wire_format import FORMATS, get
 
-_VENDORS: Final = "reference/cloud_vendors.md"
-_DESIGN: Final = Citation("DESIGN", "3.4 Level three, 3.6 Laws")
+_KEYED_TABLES: Final = Citation("harness#keyed-tables")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +23,9 @@ class Order:
 
     `positions` are patterns of `position`, each with the numbers of its groups from the most significant one on; a position that
     none matches says nothing, and `commit_time` stands in. `deletes_first` says that of several changes of one position a delete
-    is the older; otherwise, and among the rest, what came later is the newer. `keys` is where the key's columns are told: change
-    (each row), schema (messages of their own, by version), table (not always: whoever reads has to know the table). `watermarks`
-    says that a WATERMARK closes its partition up to its position.
+    is the older; otherwise, and among the rest, what came later is the newer. `keys` is where the key's columns stand: change
+    (each row), schema (messages of their own, by version), table (not always in a message: a reader has to know the table).
+    `watermarks` says that a WATERMARK closes its partition up to its position.
     """
 
     positions: tuple[tuple[str, tuple[int, ...]], ...]
@@ -64,8 +63,10 @@ ORDERS: Final[Mapping[str, Order]] = {
     "cloudcanal-json": Order((), (Citation("cloudcanal#exec-ts"), Citation("cloudcanal#keys-empty")), keys="table"),
     "cloudcanal-canal-json": Order((), (Citation("cloudcanal#canal-es"), Citation("cloudcanal#canal-id"))),
     "cloudcanal-debezium": Order((_FILE_POSITION,), (Citation("cloudcanal-envelope#source-position"),), keys="table"),
-    "aliyun-dts-avro": Order((_OFFSET_AT_FILE, _NUMBER), (Citation(_VENDORS, "1.3, 1.6"),), Provenance.OBSERVED),
-    "tencent-dts-json": Order((_OFFSET_AT_FILE,), (Citation("document 003"), Citation(_VENDORS, "2.1, 2.5"))),
+    "aliyun-dts-avro": Order(
+        (_OFFSET_AT_FILE, _NUMBER), (Citation("aliyun#source-position"), Citation("aliyun#one-partition")), Provenance.OBSERVED
+    ),
+    "tencent-dts-json": Order((_OFFSET_AT_FILE,), (Citation("tencent#position"), Citation("tencent#order"))),
     "huawei-cdl-json": Order((_NUMBER,), (Citation("huawei#log-position"),)),
     "huawei-cdl-debezium": Order((_NUMBER,), (Citation("huawei#log-position"),)),
     "debezium-json": Order(
@@ -83,7 +84,7 @@ class _Law:
     name: str
     statement: str
     effect: Effect
-    citations: tuple[Citation, ...] = ()
+    citations: tuple[Citation, ...] = (_KEYED_TABLES,)
     provenance: Provenance = Provenance.ASSUMED
     needs: tuple[str, ...] = field(default=())
 
@@ -93,25 +94,23 @@ _LAWS: Final[tuple[_Law, ...]] = (
         "every-offset",
         "Every message of the stream is taken into account: its offset was seen when the stream has been read to its end.",
         Effect.LOST_CHANGE,
+        (Citation("harness#every-offset"),),
     ),
     _Law(
         "corrupt-kept",
         "A message that nobody can read is kept and counted with its offset, neither swallowed nor the end of the stream.",
         Effect.SILENT_CORRUPTION,
+        (Citation("harness#corrupt-not-raise"),),
     ),
     _Law(
         "at-least-once",
         "A change that comes again leaves the table as it is: there is one row to a key.",
         Effect.PHANTOM_ROW,
-        (Citation("ticdc#at-least-once"), Citation(_VENDORS, "2.5, 5: duplicates after restart")),
-        Provenance.DOCUMENTED,
     ),
     _Law(
         "key-change",
         "After an UPDATE of the key, or the delete and the insert that stand for it, no row is left under the old key.",
         Effect.PHANTOM_ROW,
-        (Citation("ticdc#key-update"), Citation("debezium#key-update")),
-        Provenance.OBSERVED,
     ),
     _Law(
         "schema-cache",
@@ -134,7 +133,6 @@ _LAWS: Final[tuple[_Law, ...]] = (
         "restart",
         "A reader that dies and goes on from its checkpoint ends with the tables of one that did not, and so if its broker dies.",
         Effect.LOST_CHANGE,
-        (_DESIGN,),
     ),
     _Law(
         "order",
@@ -145,7 +143,6 @@ _LAWS: Final[tuple[_Law, ...]] = (
         "convergence",
         "When the stream has been read to its end, the kept tables are the source's tables, row by row and cell by cell.",
         Effect.WRONG_VALUE,
-        (_DESIGN,),
     ),
 )
 
@@ -162,7 +159,7 @@ def rules(fmt: str) -> tuple[Rule, ...]:
             law.statement,
             Obligation.MUST,
             order.provenance if law.name == "order" else law.provenance,
-            order.citations if law.name == "order" else (*law.citations, *(() if law.citations else (_DESIGN,))),
+            order.citations if law.name == "order" else law.citations,
             law.effect,
             law="stream",
         )

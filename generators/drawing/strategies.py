@@ -67,7 +67,7 @@ def types(*, supports: Callable[[SourceType], bool] = any_type, source: str = "m
 
 
 def values(kind: SourceType, /, *, nullable: bool = False) -> SearchStrategy[Value]:
-    """Canonical values of a type (DESIGN 4), all of which fit it (`sources.fits`); with `nullable` also None.
+    """Canonical values of a type, all of which fit it (`sources.fits`); with `nullable` also None.
 
     About half are the type's boundaries and texts, bytes and times that decoders get wrong; the rest is the whole range. There
     are no surrogates and no NaN, infinities and negative zeros only where the source is PostgreSQL.

@@ -1,4 +1,4 @@
-"""Malformed variants of valid messages and of single cells, each with what a decoder owes for it (DESIGN 3.6, Faults).
+"""Malformed variants of valid messages and of single cells, each with what a decoder owes for it.
 
 An envelope fault alters the whole value of a message; a cell fault puts a text into one column that its type cannot hold.
 """
@@ -123,7 +123,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault("raw-control", "raw-control", UNSPECIFIED, "A string holds a raw control character.", _into_string(b"\x01")),
 )
 """Every envelope fault of messages in JSON. RFC 8259 leaves duplicate names (4), surrogates (8.2) and a BOM (8.1) to the parser;
-raw control characters (7) and invalid UTF-8 (8.1) it forbids, but common parsers differ (reference/decode_performance.md 4)."""
+raw control characters (7) and invalid UTF-8 (8.1) it forbids, but common parsers differ."""
 
 _CORRUPT: Final = Change(row=0, kind=Kind.CORRUPT)
 

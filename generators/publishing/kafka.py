@@ -1,6 +1,6 @@
 """Publishing to Kafka: run topics, delivery that is accounted for message by message, rate control.
 
-The client is confluent-kafka, imported when first used. The topic options are those of Kafka 4.3 (reference/environment.md).
+The client is confluent-kafka, imported when first used. The topic options are those of Kafka 4.3.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Corpora on disk: messages as a writer would publish them, with the expected changes beside them (DESIGN 3.7, docs/corpus.md).
+"""Corpora on disk: messages as a writer would publish them, with the expected changes beside them (docs/corpus.md).
 
 `<out>/<format>/<profile>/` holds `manifest.json`, `tables.json`, `messages.jsonl`, `expected.jsonl` and, on request,
 `messages.parquet`. The same cases give the same bytes, whatever the process, hash seed, time zone or locale.
@@ -182,7 +182,7 @@ def _table_of(change: Change, tables: tuple[Table, ...]) -> Table | None:
 
 
 class _Parquet:
-    """`messages.parquet`: the shape of Spark's Kafka source (DESIGN 3.2); the offset is the ordinal, the timestamp CreateTime."""
+    """`messages.parquet`: the shape of Spark's Kafka source; the offset is the ordinal, the timestamp CreateTime."""
 
     def __init__(self, file: Path) -> None:
         try:

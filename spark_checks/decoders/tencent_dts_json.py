@@ -1,12 +1,12 @@
-"""Tencent DTS's FlatRecord in JSON as native Spark expressions (document 003; reference/cloud_vendors.md 2).
+"""Tencent DTS's FlatRecord in JSON as native Spark expressions.
 
 One message is one row change, a DDL statement, BEGIN or COMMIT, a heartbeat or a checkpoint. `oldColumns` and `newColumns` are
 lists of texts that belong to `columns` by position; a list that is too short ends in NULLs. A member that does not apply is null
-or absent. `messageType`s that the page does not list, which sibling formats have, are passed on as CONTROL, and so are
-checkpoints: they tell how far DTS has read, not that all before it was sent.
+or absent. A `messageType` that the page does not list, as sibling formats have some, becomes CONTROL. So does a checkpoint: it
+says how far DTS has read, not that everything before was sent.
 
-What the page leaves open is read in each of the likely forms: numbers as JSON numbers or strings, hex digits in either case,
-TIMESTAMP as text in the deployment's zone or as epoch milliseconds (TX-3), ENUM and SET as labels or as numbers. `position` is
+The decoder accepts each likely form of what the page leaves open: numbers as JSON numbers or strings, hex digits in either case,
+TIMESTAMP as text in the deployment's zone or as epoch milliseconds, ENUM and SET as labels or as numbers. `position` is
 `position`.
 """
 
@@ -49,7 +49,7 @@ _LAST_SECOND: Final = 253_402_300_799
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of FlatRecords (DESIGN 3.3)."""
+    """Changes of FlatRecords."""
     m, kind = F.col("m"), F.col("kind")
     told, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
     op, names = row["messageType"], row["columns"]["name"]
@@ -76,7 +76,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4)."""
+    """Typed row changes of `table`."""
     deployment = deployment or Deployment()
     m, kind, op = F.col("m"), F.col("kind"), F.col("op")
     mine = (kind == "ROW") & (m["schemaName"] == table.database) & (m["tableName"] == table.name)
@@ -116,7 +116,7 @@ def _kind(m: Column) -> Column:
 
 
 def _fits(m: Column) -> Column:
-    """Whether every column has a name of its own and every value a column."""
+    """Whether column names are unique and every value has a column."""
     names = m["columns"]["name"]
     unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(names, lambda n: n.isNull())
     longest = F.greatest(F.size(m["oldColumns"]), F.size(m["newColumns"]))
@@ -124,13 +124,13 @@ def _fits(m: Column) -> Column:
 
 
 def _padded(values: Column, names: Column) -> Column:
-    """As many values as there are names: NULLs behind a list that is too short (reference/cloud_vendors.md 2.2)."""
+    """As many values as there are names: NULLs behind a list that is too short (tencent#pairing)."""
     nulls = F.array_repeat(F.lit(None).cast("string"), F.size(names) - F.size(values))
     return F.when(F.size(values) == F.size(names), values).when(values.isNotNull(), F.concat(values, nulls))
 
 
 def _placed(i: int, c: ColumnOf) -> str:
-    """A column's value of a list `v`: mostly the columns are the table's in its order, and then it has not to be searched for."""
+    """A column's value of a list `v`, by its place in the table; only if another column stands there is it searched for."""
     key = literal(c.name)
     at = f"CAST(array_position(names, {key}) AS int) - 1"
     return f"CASE WHEN get(names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {at}) END"

@@ -96,14 +96,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         "init-dropped",
         1,
         "rows/init",
-        "The SDK does not know INIT: the rows of a full load vanish (DTS-7).",
+        "The SDK does not know INIT: the rows of a full load vanish.",
         on_rows(reference.decode, "op IS NULL OR op <> 'READ'"),
     ),
     _liar(
         "short-as-filler",
         1,
         "control/short",
-        "The demo skips values of 48 bytes and less, which it takes for fillers (DTS-8).",
+        "The demo skips values of 48 bytes and less, which it takes for fillers.",
         lambda records, *, deployment=None: reference.decode(
             records.where("value IS NULL OR length(value) > 48"), deployment=deployment
         ),
@@ -112,14 +112,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         "born-timestamp-required",
         1,
         "rows/edition-2019",
-        "A reader by the published schema runs into the end of a record of 2019, which has no bornTimestamp (DTS-2).",
+        "A reader by the published schema runs into the end of a record of 2019, which has no bornTimestamp.",
         _newer_only,
     ),
     _liar(
         "born-timestamp-unknown",
         1,
         "rows/edition-changes",
-        "A reader by the SDK's schema that checks where a record ends refuses all that have bornTimestamp (DTS-2).",
+        "A reader with the SDK's schema that checks where a record ends refuses every record with bornTimestamp.",
         _on_bytes(reference.decode, "concat(value, X'00')"),
     ),
     _liar(
@@ -140,14 +140,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         "columns-in-order",
         1,
         "value/integer",
-        "Values are laid under the table's columns in an order of the reader's own instead of that of fields.",
+        "Values are assigned to the columns in alphabetical order instead of the order of fields.",
         _images("map_from_arrays(array_sort(map_keys({i})), map_values({i}))"),
     ),
     _liar(
         "columns-of-another-record",
         1,
         "image/own-fields",
-        "SDK-fast keeps a table's fields from its first record, and lays the values of all others under them.",
+        "The SDK's fast branch keeps a table's fields from its first record, and assigns the values of all others to them.",
         on_columns(
             reference.decode,
             after="CASE WHEN size(after) = size(min_by(after, offset) OVER (PARTITION BY database, table)) THEN map_from_arrays("
@@ -168,7 +168,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "physical-names",
         1,
         "names/logical",
-        "The SDK does not look at l_db_name and l_tb_name: rows go to tables that are shards (DTS-9).",
+        "The SDK does not look at l_db_name and l_tb_name: rows go to tables that are shards.",
         _on_bytes(reference.decode, _replaced(_text("l_db_name"), _text("x_db_name"))),
     ),
     _liar(
@@ -189,14 +189,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         "delete-from-after-images",
         1,
         "image/delete",
-        "A DELETE's row is looked for in afterImages, which is null.",
+        "The row of a DELETE is read from afterImages, which is null.",
         on_columns(reference.decode, before="CASE WHEN op = 'DELETE' THEN NULL ELSE before END"),
     ),
     _liar(
         "heartbeat-as-row",
         1,
         "control/heartbeat",
-        "What is no DDL is taken for a row: a heartbeat becomes a row without columns.",
+        "Every message but a DDL is taken for a row: a heartbeat becomes a row without columns.",
         on_columns(
             reference.decode,
             op="CASE WHEN kind = 'HEARTBEAT' THEN 'INSERT' ELSE op END",
@@ -229,7 +229,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "microseconds-as-nanoseconds",
         2,
         "value/fraction",
-        "DateTime.millis is taken for nanoseconds of every source, as it is of Oracle (DTS-3).",
+        "DateTime.millis is taken for nanoseconds of every source, as it is of Oracle.",
         _cells(Logical.DATETIME, f"timestampadd(MICROSECOND, {_FRACTION} DIV 1000 - {_FRACTION}, {{x}})"),
     ),
     _liar(
@@ -243,7 +243,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "sign-of-the-hour",
         2,
         "value/time-negative",
-        "A TIME's sign is looked for in its hour, which is 0 where less than an hour is meant.",
+        "The sign of a TIME is read from its hour, which is 0 below one hour.",
         _cells(Logical.TIME, "regexp_replace({x}, '^-00:', '00:')"),
     ),
     _liar(
@@ -282,7 +282,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "equal-rows-dropped",
         1,
         "rows/delivered-twice",
-        "id is taken for unique, as the schema says: a record with the id of one before it is dropped (DTS-4).",
+        "id is taken for unique, as the schema says: a record with the id of one before it is dropped.",
         lambda records, *, deployment=None: (
             on_columns(
                 reference.decode,

@@ -17,7 +17,7 @@ Decode = Callable[..., DataFrame]
 class Liar:
     """A decoder that is wrong on purpose in one way.
 
-    `level` is 1 or 2, and `decode` has the signature of that level's decoder (DESIGN 3.3, 3.4); `convicts` is the id of the rule
+    `level` is 1 or 2, and `decode` has the signature of that level's decoder; `convicts` is the id of the rule
     that must catch it, `why` the decoder or the mistake of the real world that it stands for.
     """
 

@@ -1,4 +1,4 @@
-"""Keepers of tables that are wrong on purpose, over correct changes: each falls into one trap that streams set (DESIGN 7)."""
+"""Keepers of tables that are wrong on purpose, over correct changes: each falls into one trap that streams set."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "columns-of-another-record",
         1,
         "lists/own-columns",
-        "A table's columns are remembered from its first record, and the values of all others laid under them.",
+        "A table's columns are kept from its first record, and the values of all others assigned to them.",
         on_columns(
             reference.decode,
             after="CASE WHEN size(after) = size(min_by(after, offset) OVER (PARTITION BY database, table)) THEN map_from_arrays("
@@ -119,14 +119,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         "delete-from-new-columns",
         1,
         "image/delete-in-old",
-        "A DELETE's row is looked for in newColumns, which is null.",
+        "The row of a DELETE is read from newColumns, which is null.",
         on_columns(reference.decode, before="CASE WHEN op = 'DELETE' THEN NULL ELSE before END"),
     ),
     _liar(
         "heartbeat-as-row",
         1,
         "control/heartbeat",
-        "What is no DDL is taken for a row: a heartbeat becomes a row without columns.",
+        "Every message but a DDL is taken for a row: a heartbeat becomes a row without columns.",
         on_columns(
             reference.decode,
             op="CASE WHEN kind = 'HEARTBEAT' THEN 'INSERT' ELSE op END",
@@ -175,7 +175,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "equal-rows-dropped",
         1,
         "rows/delivered-twice",
-        "A record like one before it is taken for a second delivery and dropped: its offset is never answered.",
+        "A record equal to an earlier one is dropped as a second delivery: its offset is never answered.",
         lambda records, *, deployment=None: (
             on_columns(
                 reference.decode,

@@ -319,7 +319,7 @@ def warm_up(spark: SparkSession) -> None:
 
 
 def read_kafka(spark: SparkSession, bootstrap: str, topic: str, ranges: list[tuple[str, int, int, int]]) -> DataFrame:
-    """A batch of a topic's records with headers, in the shape of DESIGN 3.2; ranges are inclusive, one per partition."""
+    """A batch of a topic's records with headers, in the shape of `streaming.RECORDS`; ranges are inclusive, one per partition."""
     starts = {str(p): low for _, p, low, _ in ranges}
     ends = {str(p): high + 1 for _, p, _, high in ranges}
     return (

@@ -1,4 +1,4 @@
-"""What a decoder makes of garbage: mutated messages decoded at level one, and tallied where they are (DESIGN 3.3, 3.8 `fuzz`).
+"""What a decoder makes of garbage: mutated messages decoded at level one, and tallied where they are.
 
 Nothing is gathered but the tallies. The decoder's output is kept on disk for the time of the check, so that every column of every
 row has been computed: a query for the columns that the check reads would leave the rest undone, and their exceptions unseen.
@@ -25,9 +25,9 @@ NEEDED: Final = (*PLACE, "row", "kind")
 def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
     """Answers the request `fuzz`.
 
-    It has `records` (Parquet files in the shape of DESIGN 3.2), `expected` (Parquet files with `topic`, `partition`, `offset`,
-    `way`, `state`, `reason` and `size` of each record), `low` and `high` (the offsets to look at, inclusive), `decoder` and
-    `deployment`. The answer's `tallies` are those of `tally`. Raises DecoderError for a decoder without level one.
+    It has `records` (Parquet files in the shape of Spark's Kafka source), `expected` (Parquet files with `topic`, `partition`,
+    `offset`, `way`, `state`, `reason` and `size` of each record), `low` and `high` (the offsets to look at, inclusive), `decoder`
+    and `deployment`. The answer's `tallies` are those of `tally`. Raises DecoderError for a decoder without level one.
     """
     decoder = load(request["decoder"])
     if 1 not in decoder.functions:

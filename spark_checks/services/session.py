@@ -31,7 +31,7 @@ def session(
     """A quiet local session on `cores` threads, UTC, without a UI; `conf` is set last.
 
     `packages` names what is added of PACKAGES from Maven, in the version of the installed pyspark; the first resolution takes
-    about ten seconds (reference/environment.md). Options that belong to the JVM have no effect on a session that is already
+    about ten seconds. Options that belong to the JVM have no effect on a session that is already
     running; AVRO_LIMITS, and the archive of classes if there is one, stand before those of `conf`.
     """
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable

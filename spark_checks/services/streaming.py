@@ -30,7 +30,7 @@ RECORDS: Final = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
     "headers array<struct<key: string, value: binary>>"
 )
-"""The shape of Spark's Kafka source with headers (DESIGN 3.2)."""
+"""The shape of Spark's Kafka source with headers."""
 
 
 def materialise(changes: DataFrame, tables: Sequence[Table], checkpoint: str, *, fmt: str = "ticdc-canal-json") -> StreamingQuery:

@@ -20,7 +20,7 @@ from generators.storage import codec
 from spark_checks.services.engine import Decoder
 
 WARM_UP: Final = 4
-"""Untimed rounds: with two the JVM still favours whoever comes later (reference/decode_performance.md 0)."""
+"""Untimed rounds: with two the JVM still favours whoever comes later."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The model: default Spark types (DESIGN 4), handle keys, instants, images."""
+"""The model: default Spark types, handle keys, instants, images."""
 
 import pytest
 

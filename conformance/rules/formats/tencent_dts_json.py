@@ -1,8 +1,4 @@
-"""What a decoder of Tencent DTS JSON owes, special before general.
-
-Citations name document 003 and reference/cloud_vendors.md 2, whose 2.6 numbers the contradictions (TX-n) of document 003 with
-itself, its older edition and its sister pages.
-"""
+"""What a decoder of Tencent DTS JSON owes, special before general."""
 
 from __future__ import annotations
 
@@ -11,14 +7,9 @@ from typing import Final
 from conformance.rules.base import Aspect, Effect, Selector
 from conformance.rules.book import ASSUMED, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, WHOLE, Book, changes
 from conformance.rules.families import mysql_values as _mysql_values
-from conformance.rules.families.mysql_values import MANUAL, Grade, Values
+from conformance.rules.families.mysql_values import Grade, Values
 
 _BOOK: Final = Book("tencent-dts-json", DOCUMENTED)
-_DOCUMENT: Final = "document 003"
-_REFERENCE: Final = "reference/cloud_vendors.md"
-_FIELDS: Final = (_DOCUMENT, "field table")
-_COLUMNS: Final = (_DOCUMENT, "MySQL column attributes")
-_VALUES: Final = (_DOCUMENT, "conversion of MySQL types")
 
 _ODD_NIBBLE: Final = (
     _BOOK.rule(
@@ -26,8 +17,7 @@ _ODD_NIBBLE: Final = (
         "A binary with an odd number of hexadecimal digits, as the document's 0xfff, is no row of bytes: the message is CORRUPT.",
         Effect.SILENT_CORRUPTION,
         Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:cell-binary-odd-nibble",)),
-        _VALUES,
-        (_REFERENCE, "2.6 TX-2"),
+        "tencent#binary",
         obligation=UNSPECIFIED,
     ),
 )
@@ -38,37 +28,41 @@ _CONTROL: Final = (
         "HEARTBEAT says that the source is alive: it is no row and no error.",
         Effect.PHANTOM_ROW,
         changes(kinds=("HEARTBEAT",)),
-        _FIELDS,
+        "tencent#message-types",
+        "tencent#heartbeat",
     ),
     _BOOK.rule(
         "control/checkpoint",
         "CHECKPOINT says how far DTS has read: CONTROL, WATERMARK or HEARTBEAT, as nothing says what may be relied on.",
         Effect.PHANTOM_ROW,
         changes(kinds=("CONTROL",)),
-        _FIELDS,
-        (_REFERENCE, "2.3"),
+        "tencent#message-types",
+        "tencent#checkpoint",
     ),
     _BOOK.rule(
         "control/empty-transaction",
         "BEGIN and COMMIT with no row between them are a transaction of rows that were not selected.",
         Effect.PHANTOM_ROW,
         changes(kinds=("TRANSACTION",), tags=("control:empty-transaction",)),
-        (_REFERENCE, "2.5: empty transactions"),
+        "tencent#empty-transaction",
+        "tencent#transaction",
+        provenance=ASSUMED,
     ),
     _BOOK.rule(
         "control/transaction",
         "BEGIN and COMMIT bound a transaction and carry no row; only COMMIT has a transactionId.",
         Effect.PHANTOM_ROW,
         changes(kinds=("TRANSACTION",)),
-        _FIELDS,
+        "tencent#message-types",
+        "tencent#transaction",
     ),
     _BOOK.rule(
         "control/time",
         "A HEARTBEAT has heartbeatTimestamp (seconds) and no commit time; a CHECKPOINT has neither.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",), kinds=("HEARTBEAT", "CONTROL")),
-        _FIELDS,
-        (_REFERENCE, "2.6 TX-6"),
+        "tencent#heartbeat",
+        "tencent#timestamp",
         obligation=UNSPECIFIED,
         provenance=ASSUMED,
     ),
@@ -80,21 +74,21 @@ _STATEMENTS: Final = (
         "DDL is one DDL change for any statement.",
         Effect.LOST_SCHEMA_CHANGE,
         changes(kinds=("DDL",)),
-        _FIELDS,
+        "tencent#message-types",
     ),
     _BOOK.rule(
         "ddl/sql",
         "sql is the whole statement, with comments and line ends.",
         Effect.LOST_SCHEMA_CHANGE,
         Selector(fields=("sql",), kinds=("DDL",)),
-        _FIELDS,
+        "tencent#sql",
     ),
     _BOOK.rule(
         "ddl/names",
         "A DDL record names its schema; that it names no table is not said.",
         Effect.WRONG_TABLE,
         Selector(fields=("database", "schema", "table"), kinds=("DDL",)),
-        (_REFERENCE, "2.3"),
+        "tencent#ddl-names",
         obligation=SHOULD,
         provenance=ASSUMED,
     ),
@@ -106,15 +100,14 @@ _ROWS: Final = (
         "total and index mean nothing in version 1, whether index is 0 or the total: the record is a whole row.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, tags=("fragment",)),
-        _FIELDS,
-        (_REFERENCE, "2.6 TX-7"),
+        "tencent#fragments",
     ),
     _BOOK.rule(
         "rows/source-type",
         "A sourceType other than MySQL is no reason to refuse a record.",
         Effect.STOPPED_PIPELINE,
         Selector(fields=("change",), aspects=EXISTENCE, tags=("source-type",)),
-        (_REFERENCE, "2.6 TX-9"),
+        "tencent#source-type",
         obligation=SHOULD,
         provenance=ASSUMED,
     ),
@@ -123,31 +116,30 @@ _ROWS: Final = (
         "Delivery is at least once, whatever id promises: two equal records are two changes, and each offset is answered.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, tags=("delivery:twice",)),
-        _FIELDS,
-        (_REFERENCE, "2.6 TX-8"),
+        "tencent#at-least-once",
+        "tencent#id",
     ),
     _BOOK.rule(
         "rows/absent-fields",
         "A field that does not apply may be absent instead of null: the record is read all the same.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=WHOLE, kinds=("ROW",), profiles=("*sparse*",)),
-        _FIELDS,
-        (_REFERENCE, "2.2, 2.6 TX-10"),
+        "tencent#absent-fields",
     ),
     _BOOK.rule(
         "rows/readable",
         "INSERT, UPDATE and DELETE are one row each, the fields that do not apply being null.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",)),
-        _FIELDS,
-        (_REFERENCE, "2.5: one record per message"),
+        "tencent#message-types",
+        "tencent#images",
     ),
     _BOOK.rule(
         "rows/op",
         "messageType is the operation.",
         Effect.WRONG_OP,
         Selector(fields=("change",), aspects=(Aspect.OP,), kinds=("ROW",)),
-        _FIELDS,
+        "tencent#message-types",
     ),
     _BOOK.one_each(),
 )
@@ -158,21 +150,21 @@ _ENVELOPE: Final = (
         "Records of a table without a primary key have no pkNames.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",), tags=("keys:none",)),
-        _FIELDS,
+        "tencent#keys",
     ),
     _BOOK.rule(
         "envelope/keys",
         "pkNames are the primary key's columns.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",)),
-        _FIELDS,
+        "tencent#keys",
     ),
     _BOOK.rule(
         "envelope/position-file",
         "position has the file's number without the padding of its name; a number above 999999 is as good.",
         Effect.WRONG_ORDER,
         Selector(fields=("position",), tags=("position:file",)),
-        (_REFERENCE, "2.6 TX-12"),
+        "tencent#position-number",
         obligation=SHOULD,
         provenance=ASSUMED,
     ),
@@ -181,24 +173,24 @@ _ENVELOPE: Final = (
         "position is a text, end offset and file number (2196@4); rows of one event share it. id is not a position.",
         Effect.WRONG_ORDER,
         Selector(fields=("position",)),
-        _FIELDS,
-        (_REFERENCE, "2.6 TX-8"),
+        "tencent#position",
+        "tencent#id",
     ),
     _BOOK.rule(
         "envelope/commit-time",
         "timestamp, in seconds, is the commit time; readerTimestamp, in milliseconds, is when DTS handled the record.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",)),
-        _FIELDS,
-        (_REFERENCE, "2.6 TX-6"),
+        "tencent#timestamp",
+        "tencent#reader-timestamp",
     ),
     _BOOK.rule(
         "envelope/types",
         "types are originalType as it stands; dataTypeNumber, whose numbering is open, is not a type's name.",
         Effect.SILENT_CORRUPTION,
         Selector(fields=("types",)),
-        _COLUMNS,
-        (_REFERENCE, "2.2, 2.6 TX-14"),
+        "tencent#columns",
+        "tencent#type-numbers",
         obligation=SHOULD,
     ),
     _BOOK.rule(
@@ -206,7 +198,7 @@ _ENVELOPE: Final = (
         "schemaName and tableName are the names, dots in them included; objectName joins them and is not to be split.",
         Effect.WRONG_TABLE,
         Selector(aspects=(Aspect.FIELD,)),
-        _FIELDS,
+        "tencent#names",
     ),
 )
 
@@ -216,21 +208,21 @@ _IMAGES: Final = (
         "DELETE has its row in oldColumns, and newColumns is null.",
         Effect.LOST_DELETE,
         Selector(aspects=(Aspect.IMAGE,), ops=("DELETE",)),
-        _FIELDS,
+        "tencent#images",
     ),
     _BOOK.rule(
         "image/sides",
         "INSERT has newColumns alone, UPDATE both.",
         Effect.PHANTOM_ROW,
         Selector(aspects=(Aspect.IMAGE,)),
-        _FIELDS,
+        "tencent#images",
     ),
     _BOOK.rule(
         "lists/short",
         "A column beyond the end of a value list is NULL.",
         Effect.NULL_FOR_ABSENT,
         Selector(fields=("cell",), aspects=(Aspect.PRESENCE, Aspect.NULL), classes=("trimmed",)),
-        (_REFERENCE, "2.2: a too-short list reads as null; 6.2"),
+        "tencent#pairing",
         obligation=SHOULD,
         provenance=ASSUMED,
     ),
@@ -239,16 +231,20 @@ _IMAGES: Final = (
         "Values belong to the columns of their own record, by position: another record's order does not hold.",
         Effect.WRONG_VALUE,
         Selector(fields=("cell",), aspects=(Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE), tags=("lists:swapped",)),
-        _COLUMNS,
-        (_REFERENCE, "2.2: positional alignment"),
+        "tencent#columns",
+        "tencent#pairing",
+        "tencent#json-shapes",
+        provenance=ASSUMED,
     ),
     _BOOK.rule(
         "lists/columns",
         "An image has exactly the columns of its record, each with the value at its place.",
         Effect.NULL_FOR_ABSENT,
         Selector(aspects=(Aspect.PRESENCE,)),
-        _COLUMNS,
-        (_REFERENCE, "2.2: positional alignment"),
+        "tencent#columns",
+        "tencent#pairing",
+        "tencent#json-shapes",
+        provenance=ASSUMED,
     ),
 )
 
@@ -258,7 +254,7 @@ _SPECIAL_VALUES: Final = (
         "The older edition's TIMESTAMP is the number of milliseconds since 1970 in UTC.",
         Effect.TIME_SHIFT,
         Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=("timestamp",), profiles=("*older-edition*",)),
-        (_REFERENCE, "2.4, 2.6 TX-3"),
+        "tencent#timestamp-epoch",
         obligation=SHOULD,
     ),
     _BOOK.rule(
@@ -272,7 +268,8 @@ _SPECIAL_VALUES: Final = (
             tags=("datetime:day-first",),
             profiles=("*older-edition*",),
         ),
-        (_REFERENCE, "2.6 TX-4"),
+        "tencent#day-first",
+        "tencent#datetime-example",
         obligation=UNSPECIFIED,
         provenance=ASSUMED,
     ),
@@ -281,75 +278,73 @@ _SPECIAL_VALUES: Final = (
         "TIME may have more fraction digits than its column: the time counts, not its text.",
         Effect.WRONG_VALUE,
         Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=("time",), classes=("plain",), profiles=("*padded-time*",)),
-        _VALUES,
-        (_REFERENCE, "2.6 TX-13"),
+        "tencent#time",
+        "tencent#fraction-digits",
     ),
     _BOOK.rule(
         "value/text-like-hex",
         "Text that begins with 0x is text.",
         Effect.SILENT_CORRUPTION,
         Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=("text",), tags=("text:hex",)),
-        _VALUES,
+        "tencent#text",
+        "tencent#binary",
     ),
 )
 
-_STRINGS: Final = (_VALUES, (_REFERENCE, "2.4: every MySQL type is a string"))
-_UNCOVERED: Final = (_REFERENCE, "2.4: not covered")
-_GUESSED: Final = Grade((_UNCOVERED,), obligation=UNSPECIFIED)
+_NOT_COVERED: Final = ("tencent#not-covered",)
+_NUMBERS: Final = ("tencent#strings", "tencent#numbers")
+_TEXTS: Final = Grade(("tencent#strings", "tencent#text"), provenance=DOCUMENTED)
+_GUESSED: Final = Grade(_NOT_COVERED, obligation=UNSPECIFIED)
+_BITS: Final = Grade((*_NOT_COVERED, "tencent#avro-types"), obligation=SHOULD)
 _GRADES: Final = Values(
-    Grade(_STRINGS, provenance=DOCUMENTED),
+    Grade(_NUMBERS, provenance=DOCUMENTED),
     {
-        "null": Grade(
-            (_VALUES, (_REFERENCE, "2.6 TX-11")),
-            "SQL NULL is JSON null, though all types are said to be strings; a string is not NULL.",
-        ),
-        "text-null": Grade(((_REFERENCE, "2.6 TX-11"), ("RFC 8259", "3"))),
-        "json-null-literal": Grade((_UNCOVERED, ("RFC 8259", "3"))),
-        "decimal": Grade(_STRINGS, 'DECIMAL is a text equal to the value, as "3.0".', provenance=DOCUMENTED),
-        "float-exponent": Grade((_VALUES, _UNCOVERED), "FLOAT and DOUBLE may have Java's exponent form."),
+        "null": Grade(("tencent#null",), "SQL NULL is JSON null, though all types are said to be strings; a string is not NULL."),
+        "text-null": Grade(("tencent#null", "standards#json-null")),
+        "json-null-literal": Grade((*_NOT_COVERED, "standards#json-null", "standards#mysql-json-null")),
+        "decimal": Grade(_NUMBERS, 'DECIMAL is a text equal to the value, as "3.0".', provenance=DOCUMENTED),
+        "float-exponent": Grade((*_NOT_COVERED, "tencent#numbers"), "FLOAT and DOUBLE may have Java's exponent form."),
         "bit-ambiguous": _GUESSED,
-        "bits-64": Grade((_UNCOVERED, (_REFERENCE, "2.4: BIT is an Integer in the Avro page")), obligation=SHOULD),
-        "bits": Grade((_UNCOVERED, (_REFERENCE, "2.4: BIT is an Integer in the Avro page")), obligation=SHOULD),
+        "bits-64": _BITS,
+        "bits": _BITS,
         "label-ambiguous": _GUESSED,
         "enum": Grade(
-            ((_REFERENCE, "2.4: text in the Avro page"), (_REFERENCE, "2.6 TX-14")),
-            "ENUM is its label, whether dataTypeNumber is 254 or 247.",
-            SHOULD,
+            ("tencent#avro-types", "tencent#type-numbers"), "ENUM is its label, whether dataTypeNumber is 254 or 247.", SHOULD
         ),
-        "set-64": Grade((_UNCOVERED,), "A SET of 64 members has them all.", SHOULD),
+        "set-64": Grade(_NOT_COVERED, "A SET of 64 members has them all.", SHOULD),
         "set": Grade(
-            ((_REFERENCE, "2.4: text in the Avro page"), (_REFERENCE, "2.6 TX-14")),
+            ("tencent#avro-types", "tencent#type-numbers"),
             "SET is its labels, joined by commas, whether dataTypeNumber is 254 or 248.",
             SHOULD,
         ),
-        "binary-empty": Grade((_UNCOVERED,), "An empty binary is 0x: no bytes, not NULL.", SHOULD),
-        "binary-stripped": Grade((_UNCOVERED, ("osheroff/mysql-binlog-connector-java issues", "#139")), obligation=UNSPECIFIED),
+        "binary-empty": Grade(_NOT_COVERED, "An empty binary is 0x: no bytes, not NULL.", SHOULD),
+        "binary-stripped": Grade((*_NOT_COVERED, "tencent#binary-trailing-zeros"), obligation=UNSPECIFIED),
         "binary": Grade(
-            (_VALUES, (_REFERENCE, "2.4")),
+            ("tencent#binary",),
             "Binaries are 0x and hexadecimal digits, in either letter case; the prefix is no part of the bytes.",
             provenance=DOCUMENTED,
         ),
-        "zero-date": Grade((_UNCOVERED, (_REFERENCE, "2.4: FLINK-T"), (MANUAL, "13.2"))),
-        "timestamp-ambiguous": Grade((_UNCOVERED,), obligation=SHOULD),
+        "zero-date": Grade((*_NOT_COVERED, "tencent#zero-dates", "standards#mysql-zero-dates")),
+        "timestamp-ambiguous": Grade(_NOT_COVERED, obligation=SHOULD),
         "timestamp-truncated": Grade(
-            (_VALUES, (_REFERENCE, "2.4")),
+            ("tencent#timestamp-milliseconds",),
             "TIMESTAMP has three fraction digits: what is finer is cut off, not rounded.",
             provenance=DOCUMENTED,
         ),
-        "timestamp": Grade((_VALUES, _UNCOVERED), obligation=SHOULD),
-        "datetime-fraction": Grade((_VALUES,), provenance=DOCUMENTED),
+        "timestamp": Grade(("tencent#timestamp-milliseconds", *_NOT_COVERED), obligation=SHOULD),
+        "datetime-fraction": Grade(("tencent#datetime",), provenance=DOCUMENTED),
         "date": Grade(
-            (_VALUES, (_REFERENCE, "2.6 TX-1")),
+            ("tencent#datetime", "tencent#datetime-example"),
             "DATE and DATETIME are wall clock without a zone: the example that loses a day is not followed.",
-            provenance=DOCUMENTED,
         ),
-        "time-negative": Grade((_UNCOVERED, (MANUAL, "13.2.3"))),
-        "time-over-24h": Grade((_UNCOVERED, (MANUAL, "13.2.3"))),
-        "time": Grade((_VALUES, (_REFERENCE, "2.6 TX-13")), provenance=DOCUMENTED),
-        "year-zero": Grade((_UNCOVERED,), obligation=SHOULD),
-        "year": Grade((_UNCOVERED,)),
-        "json": Grade((_UNCOVERED,)),
-        "text": Grade((*_STRINGS, (_REFERENCE, "2.6 TX-15: the page's own text is damaged")), provenance=DOCUMENTED),
+        "time-negative": Grade((*_NOT_COVERED, "standards#mysql-time-range")),
+        "time-over-24h": Grade((*_NOT_COVERED, "standards#mysql-time-range")),
+        "time": Grade(("tencent#time",), provenance=DOCUMENTED),
+        "year-zero": Grade(_NOT_COVERED, obligation=SHOULD),
+        "year": Grade((*_NOT_COVERED, "tencent#numbers")),
+        "json": Grade((*_NOT_COVERED, "standards#json-numbers")),
+        "text-controls": _TEXTS,
+        "text": _TEXTS,
     },
 )
 

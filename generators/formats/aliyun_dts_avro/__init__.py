@@ -1,9 +1,8 @@
 """Aliyun DTS Avro: raw Avro records of a subscription or of a sync to Kafka, editions 2019 and 2020-06 of the schema.
 
-Source: document 001 (which sends its reader to the vendor's schema), reference/aliyun_dts_record.avsc,
-reference/cloud_vendors.md 1. One message is one record and one change: a row, a DDL statement, a transaction mark, or nothing but
-a sign of life. `fields[i]` names the column of `beforeImages[i]` and `afterImages[i]`; its order is not the table's, and here is
-drawn from the history's seed.
+Source: the vendor's Record.avsc and its clients (`aliyun` of the catalogue of sources). One message is one record and one change:
+a row, a DDL statement, a transaction mark, or nothing but a sign of life. `fields[i]` names the column of `beforeImages[i]` and
+`afterImages[i]`; its order is not the table's, and here is drawn from the history's seed.
 """
 
 from __future__ import annotations

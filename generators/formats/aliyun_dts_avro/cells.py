@@ -1,7 +1,7 @@
 """Values as Aliyun DTS writes them: the Avro branch, its record, and what a perfect decoder has of it.
 
-Source: reference/cloud_vendors.md 1.7. Beside the types of MySQL and PostgreSQL there are types for what only a wire can hold:
-`charset:<name>`, `geometry`, `geometry-text`, `special-numeric`, `empty-null` and `empty-none` (`wire_type`).
+Beside the types of MySQL and PostgreSQL there are types for what only a wire can hold: `charset:<name>`, `geometry`,
+`geometry-text`, `special-numeric`, `empty-null` and `empty-none` (`wire_type`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from generators.sources import mysql, postgresql
 Writer: TypeAlias = Callable[[Value], tuple[Datum, Cell]]
 
 ZERO_DOUBT: Final = "nothing says how a zero TIMESTAMP is written: zero seconds are the zero value or 1970-01-01 00:00:00"
-EMPTY_DOUBT: Final = "EmptyObject NULL is read in four ways (DTS-6), and documented in none"
+EMPTY_DOUBT: Final = "EmptyObject NULL is read in several ways, and documented in none"
 CHARSET_DOUBT: Final = "the character set is none that a reader can know"
 NOT_A_NUMBER: Final = "JSON has no text for a number that is not finite"
 

@@ -179,14 +179,14 @@ FAULTS: Final = (
         "source-type-13",
         "foreign-schema",
         MUST,
-        "sourceType is 13, OTHER of a schema that has TIDB before it (DTS-5).",
+        "sourceType is 13, OTHER of a schema that has TIDB before it.",
         _number("source-type", 13),
     ),
     Fault(
         "published-union",
         "foreign-schema",
         MUST,
-        "The index of Record in the published array of schemas, read as a union, precedes the record (DTS-1).",
+        "The index of Record in the published array of schemas, read as a union, precedes the record.",
         _before(LONG(13)),
     ),
     Fault(

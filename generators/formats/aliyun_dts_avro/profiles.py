@@ -1,6 +1,6 @@
 """Aliyun DTS Avro's schema editions and the choices that its sources leave open, as the facts that change what is written.
 
-Source: reference/cloud_vendors.md 1. The vendor names no release: an edition of the schema is one.
+The vendor names no release: an edition of the schema is one.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ OPERATION: Final = "dts-operation"
 class AliyunProfile(Profile):
     """An edition of the schema with a source's and a task's choices.
 
-    `born` writes bornTimestamp, in seconds or with `born_ms` in milliseconds (DTS-2). `source_type` and `source_version` are the
-    record's Source; `fraction` is the unit of DateTime.millis (micros or nanos; DTS-3), `moment_fraction` that of
+    `born` writes bornTimestamp, in seconds or with `born_ms` in milliseconds. `source_type` and `source_version` are the
+    record's Source; `fraction` is the unit of DateTime.millis (micros or nanos), `moment_fraction` that of
     Timestamp.millis. `null_fraction` leaves millis null where it would be 0. `physical` is a reader of PostgreSQL's physical log.
-    `logical_tags` writes a physical object name, and the logical one in tags (DTS-9).
+    `logical_tags` writes a physical object name, and the logical one in tags.
 
     `text` is the branch of the TEXT family (binary-object, text-object, character), `binary` that of BINARY and VARBINARY
     (character, object). `charset` is the character set of CHAR and VARCHAR, `charsets` that of types by name; a value that it
@@ -49,8 +49,8 @@ class AliyunProfile(Profile):
 
     `keys_told` False leaves out pk_uk_info, `meta_version` writes metaVersion. `short` records have positions of a few characters
     and no tags but a row's, `bare` ones nothing but the operation. `fields_text` puts an empty text in a DDL record's
-    fields (DTS-11), `ddl_table` names the table in it. `table_order` keeps columns in the order of the table; `order` salts every
-    random order, `one_id` gives every record the same id (DTS-4), `lag_ms` is how much later the task handles an event.
+    fields, `ddl_table` names the table in it. `table_order` keeps columns in the order of the table; `order` salts every
+    random order, `one_id` gives every record the same id, `lag_ms` is how much later the task handles an event.
     """
 
     born: bool = True
@@ -110,7 +110,7 @@ OPTIONS: Final = (
     ),
 )
 """In the order of a profile's name. `postgresql` and `drds` are sources, MySQL is the default; `physical-log` reads PostgreSQL's
-physical log. `text-character` and `text-object` are two of three branches that TEXT may have (reference/cloud_vendors.md 1.7).
+physical log. `text-character` and `text-object` are two of three branches that TEXT may have (aliyun#object-types).
 `legacy-charsets` has CHAR in latin1 and VARCHAR in gbk, `partial` before images without what was not captured. `blocks` and
 `sized-blocks` are two ways to put arrays and maps into blocks."""
 

@@ -1,8 +1,7 @@
 """Aliyun DTS's Avro schema as one self-contained record, and encoders of its parts.
 
-Source: reference/aliyun_dts_record.avsc, an array of named schemas of which the wire holds the last alone;
-reference/cloud_vendors.md 1.1. Parts are encoded one by one, because the specification leaves it to the writer how many blocks an
-array or a map has.
+Source: the vendor's Record.avsc, an array of named schemas of which the wire holds the last alone (aliyun#bare-record). Parts are
+encoded one by one, because the specification leaves it to the writer how many blocks an array or a map has.
 """
 
 from __future__ import annotations

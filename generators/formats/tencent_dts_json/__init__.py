@@ -1,9 +1,9 @@
 """Tencent Cloud DTS JSON: data subscription records (FlatRecord) of a MySQL source, message version 1.
 
-Source: document 003, an older edition of the same page, and reference/cloud_vendors.md 2. There is no public source and no
-captured message: field names and rules on values are documented, JSON types and shapes are not. One record is one row, or one
-control or DDL message; `oldColumns` and `newColumns` hold texts in the order of `columns`. Document 003's own text is damaged in
-places (TX-15); geometry, on which the editions disagree (TX-5), is no type of `generators.sources.mysql`.
+Source: the vendor's page "JSON Demo 说明" and an older edition of it (`tencent` of the catalogue of sources). There is no public
+source and no captured message: field names and rules on values are documented, JSON types and shapes are not. One record is one
+row, or one control or DDL message; `oldColumns` and `newColumns` hold texts in the order of `columns`. Geometry, on which the
+pages disagree (tencent#geometry), is no type of `generators.sources.mysql`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ FIELDS: Final = (
     "total",
     "index",
 )
-"""Every field of document 003, in its order."""
+"""Every field of the page, in its order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
 
 
 def _fragment(profile: TencentProfile) -> dict[str, str]:
-    """`total` and `index`, reserved and without meaning; the older edition's words make `index` the total (TX-7)."""
+    """`total` and `index`, reserved and without meaning; the older edition's words make `index` the total (tencent#fragments)."""
     return {"total": "1", "index": "1" if profile.index_is_total else "0"}
 
 
@@ -132,14 +132,14 @@ def _text(text: str, profile: TencentProfile) -> str:
 
 
 def _serialise(members: Mapping[str, str], profile: TencentProfile) -> str:
-    """The JSON text in the document's order of fields; one that does not apply is null, or left out (TX-10)."""
+    """The JSON text in the document's order of fields; one that does not apply is null, or left out."""
     found = [f'"{name}":{members.get(name, "null")}' for name in FIELDS if name in members or not profile.absent]
     return "{" + ",".join(found) + "}"
 
 
 def position_of(at: Instant, ordinal: int) -> tuple[str, str, str]:
     """File name, position and safe position of an event in the virtual binlog. The position's file number has lost the name's
-    zero padding (TX-12)."""
+    zero padding."""
     number = FIRST_FILE + at.seq // COMMITS_PER_FILE
     end = 2196 + 500 * ordinal
     return f"mysql-bin.{number:06d}", f"{end}@{number}", f"{end - 195}@{number}"
@@ -219,7 +219,7 @@ def _named(change: Change, table: Table) -> Change:
 
 
 def _partition(record: _Record, profile: TencentProfile, partitions: int) -> int:
-    """By hash of the object's name, or of that and the key's texts (571/49934); Java's hash is assumed, and 0 for other
+    """By hash of the object's name, or of that and the key's texts (tencent#order); Java's hash is assumed, and 0 for other
     messages."""
     if not record.object:
         return 0
@@ -241,7 +241,9 @@ def _milliseconds(_kind: SourceType, value: Value) -> Value:
 
 def losses(_profile: TencentProfile) -> tuple[Loss, ...]:
     """What the records do not hold of a row: TIMESTAMP below the millisecond."""
-    return (Loss((Logical.TIMESTAMP,), "TIMESTAMP is cut off after milliseconds", "document 003, timestamp", _milliseconds),)
+    return (
+        Loss((Logical.TIMESTAMP,), "TIMESTAMP is cut off after milliseconds", "tencent#timestamp-milliseconds", _milliseconds),
+    )
 
 
 KINDS: Final = (

@@ -1,7 +1,4 @@
-"""Tencent DTS JSON's message version and the choices that its documents leave open, as the facts that change what is written.
-
-Source: document 003; reference/cloud_vendors.md 2.
-"""
+"""Tencent DTS JSON's message version and the choices that its documents leave open, as the facts that change what is written."""
 
 from __future__ import annotations
 
@@ -28,11 +25,11 @@ ASSUMED: Final = (
 class TencentProfile(Profile):
     """Message version 1 with an edition's and a deployment's choices.
 
-    `absent` leaves out fields that do not apply, else they are null (TX-10). `short_lists` ends a value list after its last value
-    that is not NULL. `upper_hex` is the letter case of binaries. `padded_time` writes TIME with six fraction digits (TX-13).
-    `pk_hash` places a row by its table and key. `epoch_ms` writes TIMESTAMP as a number of milliseconds (TX-3), `index_is_total`
-    reads `index` as the older edition does (TX-7). `binlog_codes` are the binlog's own type numbers, else the protocol's (TX-14).
-    `source_type` is the field's text (TX-9).
+    `absent` leaves out fields that do not apply, else they are null. `short_lists` ends a value list after its last value
+    that is not NULL. `upper_hex` is the letter case of binaries. `padded_time` writes TIME with six fraction digits.
+    `pk_hash` places a row by its table and key. `epoch_ms` writes TIMESTAMP as a number of milliseconds, `index_is_total`
+    reads `index` as the older edition does. `binlog_codes` are the binlog's own type numbers, else the protocol's.
+    `source_type` is the field's text.
     """
 
     absent: bool = False

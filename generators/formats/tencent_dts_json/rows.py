@@ -1,6 +1,6 @@
 """Rows of Tencent DTS JSON: `columns`, and value lists in their order.
 
-Source: document 003, "Record 中 MySQL 列属性" and its rules on values; reference/cloud_vendors.md 2.2 and 2.4.
+Source: tencent#columns, tencent#pairing and the facts on values.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _CODES: Final[Mapping[str, tuple[int, int]]] = {
     "set": (254, 248),
     "json": (245, 245),
 }
-"""Type numbers as a binlog stores them, and as the protocol has them (TX-14); the BLOB and TEXT families are 252 in both."""
+"""Type numbers as a binlog stores them, and as the protocol has them (tencent#type-numbers); BLOB and TEXT are 252 in both."""
 
 
 def columns_of(table: Table, profile: TencentProfile) -> str:
@@ -63,7 +63,7 @@ def _columns(table: Table, binlog_codes: bool, library: Escapes) -> str:
 
 
 def type_number(kind: SourceType, binlog_codes: bool) -> int:
-    """`dataTypeNumber` of a type, in one reading of TX-14 or the other."""
+    """`dataTypeNumber` of a type, as the binlog stores it or as the protocol has it."""
     stored, protocol = _CODES.get(kind.name, (252, 252))
     return stored if binlog_codes else protocol
 
@@ -101,7 +101,7 @@ def _listed(image: Image | None, profile: TencentProfile) -> tuple[Image | None,
 
 
 def row_text(texts: Texts, profile: TencentProfile) -> str:
-    """A value list: strings, and null for SQL NULL (TX-11)."""
+    """A value list: strings, and null for SQL NULL."""
     library = profile.escapes
     return f"[{','.join(['null' if text is None else json_string(text, library) for text in texts])}]"
 

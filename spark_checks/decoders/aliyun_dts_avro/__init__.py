@@ -1,8 +1,8 @@
-"""Aliyun DTS's Avro Record as native Spark expressions (reference/cloud_vendors.md 1).
+"""Aliyun DTS's Avro Record as native Spark expressions.
 
-One message is one Record: a row change, a DDL statement, a mark of a transaction, a heartbeat or something of DTS's own, as
-`operation` tells. `fields[i]` names the column of `beforeImages[i]` and `afterImages[i]`, in an order of its own. A cell is what
-its Avro branch says, never its `dataTypeNumber`; null is SQL NULL, and EmptyObject stands for a column that was not captured.
+One message is one Record; `operation` says whether it is a row change, a DDL statement, a mark of a transaction, a heartbeat or a
+message for DTS itself. `fields[i]` names the column of `beforeImages[i]` and `afterImages[i]`, in any order. The Avro branch of a
+cell decides how it is read, never its `dataTypeNumber`; null is SQL NULL, and EmptyObject a column that was not captured.
 `position` is `sourcePosition`, `types` are data type numbers, `commit_time` is `sourceTimestamp`, in seconds.
 
 The primary key is what the tag `pk_uk_info` lists as PRIMARY. On DRDS the object's name is that of a physical table, and the tags
@@ -31,11 +31,11 @@ _TRANSACTIONS: Final = ("BEGIN", "COMMIT", "ROLLBACK", "ABORT")
 _STATEMENTS: Final = ("DDL", "COMMAND")
 _LAST_SECOND: Final = 253_402_300_799
 _DOT: Final = "\\u002E"
-"""A dot inside a name: six characters."""
+"""How a dot inside a name is written."""
 
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
-    """Changes of Records (DESIGN 3.3)."""
+    """Changes of Records."""
     m, kind = F.col("m"), F.col("kind")
     told, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
     parts, op = F.when(kind != "CORRUPT", F.col("parts")), _op(row["operation"])
@@ -64,7 +64,7 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-    """Typed row changes of `table` (DESIGN 3.4)."""
+    """Typed row changes of `table`."""
     m, kind, op = F.col("m"), F.col("kind"), F.col("op")
     mine = (kind == "ROW") & _is(table, m)
     cells = ", ".join(f"{_placed(i, c.name)} AS {name(c.name)}" for i, c in enumerate(table.columns))
@@ -89,7 +89,7 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
 def _messages(records: DataFrame, wanted: Schema, deployment: Deployment | None) -> DataFrame:
     """Coordinates, `m`, `parts` of the object's name and `kind` of every message."""
     framed = _avro.messages(records, WIRE, deployment, wanted=wanted, newer_long=True)
-    # Trailing empty parts are none (Java's split, reference/cloud_vendors.md 1.5).
+    # Trailing empty parts do not count, as in Java's split (aliyun#dots).
     parts = F.split(F.expr("trim(TRAILING '.' FROM m.objectName)"), r"\.")
     kind = F.when(F.col("whole"), F.coalesce(_kind(F.col("m"), F.col("parts")), F.lit("CORRUPT"))).otherwise("CORRUPT")
     return framed.select(*COORDINATES, "m", "whole", parts.alias("parts")).select(*COORDINATES, "m", "parts", kind.alias("kind"))
@@ -111,7 +111,7 @@ def _kind(m: Column, parts: Column) -> Column:
 
 
 def _fits(m: Column) -> Column:
-    """Whether every column has a name of its own and every image as many cells as there are columns."""
+    """Whether column names are unique and every image has as many cells as columns."""
     names = m["fields"]["member1"]["name"]
     fits = F.size(F.array_distinct(names)) == F.size(names)
     for side in ("beforeImages", "afterImages"):
@@ -122,7 +122,7 @@ def _fits(m: Column) -> Column:
 
 
 def _present(cells: Column) -> Column:
-    """An empty array of cells is no image (reference/cloud_vendors.md 1.4)."""
+    """An empty array of cells is no image (aliyun#empty-images)."""
     return F.when(F.size(cells) > 0, cells)
 
 
@@ -139,7 +139,7 @@ def _logical(m: Column, tag: str) -> Column:
 
 
 def _is(table: Table, m: Column) -> Column:
-    """Whether the message is of the table, by the object's name as it is written."""
+    """Whether the message belongs to the table, by the object's name as written."""
     parts = (table.database, *([table.schema] if table.schema else []), table.name)
     written = m["objectName"] == ".".join(part.replace(".", _DOT) for part in parts)
     database = F.coalesce(m["tags"]["l_db_name"], _name(F.split_part(m["objectName"], F.lit("."), F.lit(1))))
@@ -161,7 +161,7 @@ def _image(side: str) -> Column:
 
 
 def _placed(i: int, column: str) -> str:
-    """A column's cell of an image `v`: mostly the columns are in the table's order, and then it has not to be searched for."""
+    """A column's cell of an image `v`, by its place in the table; only if another column stands there is it searched for."""
     key = literal(column)
     at = f"CAST(array_position(names, {key}) AS int) - 1"
     return f"CASE WHEN get(names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {at}) END"

@@ -1,8 +1,8 @@
-"""Cells of Aliyun DTS's Record, structs of Avro branches, as texts and as typed values (reference/cloud_vendors.md 1.7).
+"""Cells of Aliyun DTS's Record, structs of Avro branches, as texts and as typed values.
 
-Like `_mysql`, this gives SQL text; nothing in it raises, or depends on session time zone, ANSI mode or case sensitivity. A cell's
-Avro branch decides how it is read: a column takes the branches that its type can have, from any other it has no value. What is
-NULL without being SQL NULL, not captured, or a zero date, does not fit.
+Like `families.mysql`, this module gives SQL text that never raises and does not depend on session time zone, ANSI mode or case
+sensitivity. A cell's Avro branch decides how it is read: a column takes the branches that its type can have, and any other gives
+no value. A cell without a value fits only if it is SQL NULL, not captured, or a zero date.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _WHENS: Final = (
     if branch != "EmptyObject"
 )
 TEXT: Final = f"CASE {' '.join(_WHENS)} END"
-"""SQL of the text of the cell `x` at level one (DESIGN 3.3)."""
+"""SQL of the text of the cell `x` at level one."""
 
 
 def in_nanoseconds(source: Column, position: Column) -> Column:
@@ -148,14 +148,14 @@ def _float(value: str, kind: SourceType) -> str:
 
 
 def _fraction(parts: str, nanos: str) -> str:
-    """Microseconds of `millis`, NULL for nanoseconds between two of them."""
+    """`millis` in microseconds; NULL if it has nanoseconds that no microsecond holds."""
     millis = f"{parts}.millis"
     whole = f"WHEN {millis} % 1000 = 0 THEN {millis} DIV 1000"
     return f"CASE WHEN NOT {nanos} OR {millis} IS NULL THEN coalesce({millis}, 0) {whole} END"
 
 
 def _wall_clock(parts: str, kind: SourceType, nanos: str) -> str:
-    """Of years from 1 to 9999: Spark names no others, and Python has none."""
+    """Only years from 1 to 9999: Spark cannot make others, and Python has none."""
     hour, minute, second = (f"coalesce({parts}.{part}, 0)" for part in ("hour", "minute", "second"))
     midnight = f"try_make_timestamp_ntz({parts}.year, {parts}.month, {parts}.day, 0, 0, 0)"
     dated = f"{parts}.year BETWEEN 1 AND 9999"
@@ -169,7 +169,7 @@ def _wall_clock(parts: str, kind: SourceType, nanos: str) -> str:
 
 
 def _zero(x: str, kind: SourceType) -> str | None:
-    """Whether the cell is one of MySQL's zero dates: parts of a date of which one is 0."""
+    """Whether the cell is one of MySQL's zero dates: a date with a part of 0."""
     if kind.source == _POSTGRESQL:
         return None
     parts = _of(x, "DateTime")
@@ -194,8 +194,8 @@ def _instant(x: str, kind: SourceType) -> str:
 
 
 def _zoned(x: str, kind: SourceType, nanos: str) -> str:
-    """A wall clock and its zone, mostly a bare offset: for a zone that does not exist the cast gives NULL, for none it would take
-    the session's."""
+    """A wall clock and its zone, mostly a bare offset. The cast gives NULL for an unknown zone; without a zone it would take the
+    session's."""
     zone = _of(x, "TimestampWithTimeZone", "timezone")
     clock = _wall_clock(_of(x, "TimestampWithTimeZone", "value"), kind, nanos)
     return f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat(CAST({clock} AS string), ' ', {zone}) AS timestamp) END"

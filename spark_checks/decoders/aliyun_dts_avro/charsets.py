@@ -1,12 +1,12 @@
-"""Characters of Aliyun DTS's Record whose bytes are not in UTF-8, as UTF-8 (reference/cloud_vendors.md 1.7).
+"""Characters of Aliyun DTS's Record whose bytes are not in UTF-8, as UTF-8 (aliyun#charset).
 
 A Character's bytes are in the charset that it names, by MySQL's names. Nearly all are in UTF-8, so an image is looked through
-once, and cells are only made anew where another charset is among them.
+once, and cells are rebuilt only where another charset occurs.
 
-MySQL's latin1 is Windows-1252 with the five bytes that that leaves open as control characters: Latin-1 with characters replaced.
-Spark decodes no others unless a setting of the session lets it, hence Java's URLDecoder, to which every byte is a percent escape:
-it knows all of Java's, and puts U+FFFD for bytes that are none of the charset. An empty or unknown name, or `binary`, tells no
-text, and stays.
+MySQL's latin1 is Windows-1252, whose five undefined bytes are control characters: Latin-1 with some characters replaced. Spark
+decodes few other charsets unless a session setting allows it, hence Java's URLDecoder on percent escapes of all bytes: it knows
+all of Java's charsets and gives U+FFFD for bytes that a charset does not have. A Character with an empty or unknown name, or with
+`binary`, stays as it is.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _JAVA_CHARSETS: Final = {
     "eucjpms": "x-eucJP-Open",
     "gb18030": "GB18030",
 }
-"""Java's name by MySQL's, of those that Java has."""
+"""Java's names of MySQL's charsets, where Java has them."""
 
 _OPEN: Final = (0x81, 0x8D, 0x8F, 0x90, 0x9D)
 _LATIN_1: Final = [chr(byte) for byte in range(0x80, 0xA0) if byte not in _OPEN]

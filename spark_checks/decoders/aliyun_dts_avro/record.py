@@ -1,4 +1,4 @@
-"""Aliyun DTS's Record as Avro schemas (reference/cloud_vendors.md 1.1): what is on the wire, and what of it is read.
+"""Aliyun DTS's Record as Avro schemas (aliyun#bare-record, aliyun#editions): what is on the wire, and what of it is read.
 
 The published file is an array of 14 schemas, by which no Record can be read; here the named types stand where they first occur.
 Both schemas end before `bornTimestamp`, which only newer writers have. Spark gives a union as a struct of its branches `member0`,
@@ -54,7 +54,7 @@ _HEAD: Final[dict[str, Schema]] = {
     "tags": {"type": "map", "values": "string"},
 }
 _SKIPPED: Final = ("version", "id")
-"""Numbers only: where Avro skips a string or a block, it takes a negative length for nothing to skip."""
+"""Numbers only, because Avro skips nothing where a string or block that it skips has a negative length."""
 
 
 def _record(head: dict[str, Schema], field: Schema, branches: tuple[Schema, ...]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _record(head: dict[str, Schema], field: Schema, branches: tuple[Schema, ...]
 
 
 WIRE: Final = _record(_HEAD, _FIELD, BRANCHES)
-"""All that a writer of the older kind writes."""
+"""Everything that the older edition has."""
 
 _READ: Final[dict[str, Schema]] = {name: kind for name, kind in _HEAD.items() if name not in _SKIPPED}
 CHANGE: Final = _record(_READ, _FIELD, BRANCHES)

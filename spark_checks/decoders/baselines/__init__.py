@@ -1,8 +1,8 @@
-"""The throughput baselines: what one writes first, `from_json` into structs of strings and `try_cast`, no check and no quirk.
+"""The throughput baselines, as a first attempt looks: `from_json` into structs of strings and `try_cast`, without checks.
 
-A baseline is the yardstick of its format's decoder (DESIGN 9), so it does nothing that costs: every message is taken for a row
-change of the table, nothing malformed is noticed, an absent column is NULL, a base64 or an epoch is no decimal and no date,
-times are in the session's zone. A format's record says where things stand in its messages; one function reads all of them.
+A baseline is the yardstick of its format's decoder, so it does nothing that costs: it takes every message for a row change of the
+table, notices nothing malformed, gives NULL for an absent column, does not convert base64 or epochs, and reads times in the
+session's zone. A record a format says where things stand in its messages; one function reads all formats.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _IMAGE: Final = {ROWS: "array<{row}>", ROW: "{row}", VALUES: "array<string>"}
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Where a format's messages have what a row change is made of: dotted paths, "" for what they have not.
+    """Where a format's messages hold the parts of a row change: dotted paths, "" for parts that they lack.
 
     `images` is how `before` and `after` hold rows: ROWS, ROW, or VALUES, which stand in the order of the table's columns and
     whose names are the `name` members of the array `names`. `committed` is in ms, or in seconds. `ops` are the operations by
-    their wire names, and other messages no rows; without it what stands at `op` is the operation of a row.
+    their wire names, and other messages are no rows; without `ops` the value at `op` is the operation.
     """
 
     op: str

@@ -1,8 +1,7 @@
 """Aliyun DTS's Avro Record, its baseline: `from_avro` with the plain schema, the text of a cell whatever its branch, try_cast.
 
-As every baseline (`baseline.py`) it does nothing that costs: nothing malformed is noticed, what is behind `afterImages` is not
-looked at, every Character is in UTF-8, what was not captured is NULL, times have
-no fraction, operations and names are as they are written.
+As every baseline it does nothing that costs: it notices nothing malformed, ignores what follows `afterImages`, takes every
+Character for UTF-8, gives NULL for what was not captured, and drops fractions of times; operations and names stay as written.
 """
 
 from __future__ import annotations
@@ -137,7 +136,7 @@ def _image(m: Column, side: str) -> Column:
 
 
 def _text(cell: Column) -> Column:
-    """What branch it has, as text."""
+    """The cell's branch as text."""
     clock = cell["member5"]
     date = F.concat_ws("-", clock["year"], clock["month"], clock["day"])
     time = F.concat_ws(":", clock["hour"], clock["minute"], clock["second"])

@@ -1,7 +1,7 @@
 """TiCDC Simple in Avro, its baseline: `from_avro` with the plain schema, the text of a cell whatever its branch, try_cast.
 
-As every baseline (`baseline.py`) it does nothing that costs: nothing malformed is noticed, every DML is taken for the table's, an
-unsigned number or an instant is whatever its branch's text casts to, times are in the session's zone, no schema is looked up.
+As every baseline it does nothing that costs: it notices nothing malformed, takes every DML for the table's, casts the text of a
+branch whatever the number or instant, reads times in the session's zone, and looks up no schema.
 """
 
 from __future__ import annotations

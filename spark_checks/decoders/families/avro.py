@@ -1,12 +1,12 @@
-"""What the decoders of Avro formats share: a message read as one record with nothing before it and nothing behind.
+"""What the decoders of Avro formats share: a message read as one record with nothing before it and nothing behind it.
 
-`from_avro` reads a record and does not look at what follows it, so every value is read with eight bytes of its own hash appended,
-as a record of the message and those bytes: they come out as they went in only if the message ended where the value did. Where
-the bytes do not fit the schema, or a length is beyond `session.AVRO_LIMITS`, it gives a record of NULLs.
+`from_avro` ignores bytes after a record. So eight bytes of the value's own hash are appended, and the value is read as a record
+of the message and these bytes: they come out unchanged only if the message ends where the value does. Where the bytes do not fit
+the schema, or a length is beyond `session.AVRO_LIMITS`, `from_avro` gives a record of NULLs.
 
-A format may have gained a last field, a long, and raw Avro tells no version. Parsing twice would cost twice: instead the longest
-encoding of a long stands between value and hash. A message of the older kind has it for its last field, and a newer one leaves
-it to be found as it was appended. Nor can a cut message borrow from it: bytes that go on in it are longer than any number.
+A newer edition of a format may have one more field, a long at the end, and raw Avro shows no version. Parsing twice would cost
+twice; instead the longest encoding of a long stands between value and hash. It is the last field of an older message, and comes
+out unchanged behind a newer one. A truncated message cannot use it either: a number that continues into it is too long.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ def messages(
     wanted: Schema | None = None,
     newer_long: bool = False,
 ) -> DataFrame:
-    """Coordinates, `value` (decompressed), `m` (the message by `schema`, of NULLs when it cannot be read) and `whole`: whether it
-    can, and the value has nothing more.
+    """Coordinates, `value` (decompressed), `m` (the message by `schema`, NULLs if it cannot be read) and `whole`: whether it can
+    be read and nothing follows it.
 
-    `wanted` is a schema by Avro's rules of resolution: fields that it has not are skipped and not in `m`. With `newer_long` a
-    long may follow what `schema` describes, which is not in `m`.
+    `wanted` is the reader's schema in Avro's schema resolution: fields that it lacks are skipped and not in `m`. With
+    `newer_long` a long may follow what `schema` describes; it is not in `m`.
     """
     records = decompressed(records, deployment.compression if deployment else "none")
     found = _framed(F.col("value"), schema, wanted, newer_long)
     j = F.col("j")
     whole = F.coalesce(_whole(j, F.col("value"), newer_long), F.lit(False))
-    # In two steps: a column that is used twice in one is decoded twice where Spark does not find the common part.
+    # Two steps, since Spark decodes a column twice that one step uses twice, unless it finds the common part.
     parsed = records.select(*COORDINATES, "value", found.alias("j"))
     return parsed.select(*COORDINATES, "value", j["m"].alias("m"), whole.alias("whole"))
 

@@ -1,7 +1,7 @@
-"""What the formats share that write one JSON object and at most one row change into a message.
+"""What formats with one JSON object and at most one row change a message share.
 
-A message is parsed once, inside a wrapping (`_canal.py` says why), and both images of a row are typed by one pair of
-lambdas: they are interpreted, where generated code for a table of some width grows past what the JVM compiles.
+A message is parsed once, inside a wrapping (`families.canal` says why). One pair of lambdas types both images of a row: Spark
+interprets lambdas, while generated code for a wide table grows past what the JVM compiles.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ CellSql = Callable[[ColumnOf, str], str]
 
 
 def messages(records: DataFrame, envelope: StructType, deployment: Deployment | None = None) -> DataFrame:
-    """Coordinates, `m` (the message as `envelope`, NULL when it is not one JSON object) and `whole`: whether it is one, and each
-    member that `envelope` names is of its kind of JSON value."""
+    """Coordinates, `m` (the message as `envelope`, NULL if it is not one JSON object) and `whole`: whether it is one, and every
+    member that `envelope` names has the right kind of JSON value."""
     records = decompressed(records, deployment.compression if deployment else "none")
     parsed = records.select(*COORDINATES, read(F.col("value").cast("string"), envelope).alias("j"))
     return parsed.select(*COORDINATES, message(F.col("j")).alias("m"), whole(F.col("j")).alias("whole"))
@@ -35,7 +35,7 @@ def name(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """A text in SQL that no setting reads differently."""
+    """A text in SQL that means the same under every setting."""
     return f"CAST(X'{text.encode().hex()}' AS string)"
 
 
@@ -45,19 +45,19 @@ def error(kind: Column) -> Column:
 
 
 def before(op: Column, image: Column) -> Column:
-    """The image where the op has one before it."""
+    """The before image, where the op has one."""
     return F.when(op.isin("UPDATE", "DELETE"), image)
 
 
 def after(op: Column, image: Column) -> Column:
-    """The image where the op has one after it."""
+    """The after image, where the op has one."""
     return F.when(op.isin("INSERT", "UPDATE"), image)
 
 
 def images(table: Table, text: CellSql, value: CellSql, texts: str = "images") -> Column:
     """The images of `texts`, an array of structs, as structs `value` (typed) and `unfit`: whether a cell is not of its type.
 
-    `value` is a cell's typed value, `text` what `misfit` is to judge it by: NULL for SQL NULL and for nothing else.
+    `value` is a cell's typed value, `text` what `misfit` judges it by: NULL for SQL NULL alone.
     """
     values = ", ".join(f"{value(c, 't')} AS {name(c.name)}" for c in table.columns)
     tests = (misfit(text(c, "i.t"), f"i.value.{name(c.name)}", c.type) for c in table.columns)
@@ -69,7 +69,7 @@ def images(table: Table, text: CellSql, value: CellSql, texts: str = "images") -
 
 
 def rows(frame: DataFrame) -> DataFrame:
-    """Level two (DESIGN 3.4) of coordinates, `op` (CORRUPT for what cannot be read, NULL for what is not the table's) and
+    """Level two of coordinates, `op` (CORRUPT for what cannot be read, NULL for what is not the table's) and
     `typed`: what `images` makes of the image before and the image after."""
     op, row, read, typed = F.col("op"), F.col("row"), F.col("read"), F.col("typed")
     unfit = F.coalesce(F.get(typed, F.lit(0))["unfit"] | F.get(typed, F.lit(1))["unfit"], F.lit(False))

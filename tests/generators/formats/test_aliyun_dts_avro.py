@@ -1,4 +1,4 @@
-"""Aliyun DTS Avro against the vectors of reference/cloud_vendors.md 1.8, the values of 1.7, and each choice of the writer."""
+"""Aliyun DTS Avro against vectors that an independent Avro library encoded, printed messages, and each choice of the writer."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ VECTOR = bytes.fromhex(
     "00bcc8cf01b0b5afd20c1037323436394037381037323334374037380230000c382e302e323800020e6d7964622e7431000214706b5f756b5f696e666f22"
     "7b225052494d415259223a5b2261225d7d0004040261100262fa0300000404021012313233343536373839040e757466386d6234087465737400b0b5afd20c"
 )
-"""PYDUMP's INSERT shape, 1.8."""
+"""An INSERT in the shape of one that a consumer printed (aliyun#images), encoded by an independent Avro library."""
 
 SMALLEST = bytes.fromhex("00000000000000001e00000000000000")
-"""The smallest legal record, 1.8."""
+"""The smallest legal record (aliyun#short-records)."""
 
 HEAD = {
     "version": 0,
@@ -202,7 +202,7 @@ def test_the_smallest_record() -> None:
     ],
 )
 def test_mysqls_values(kind: SourceType, value: Value, branch: str, record: Any) -> None:
-    """1.4 and 1.7, the dumps' decimals among them."""
+    """aliyun#decimal and the other facts on values, printed decimals among them."""
     assert wire(kind, value) == (branch, record)
 
 
@@ -235,7 +235,7 @@ def test_an_instant_of_postgresql_is_wall_clock_and_a_bare_offset() -> None:
 
 
 def test_millis_are_micros_for_mysql_and_postgresql_and_nanos_for_others() -> None:
-    """DTS-3; Timestamp's are microseconds everywhere."""
+    """aliyun#datetime-nanos; Timestamp's are microseconds everywhere."""
     kind, value = mysql.temporal("datetime", 6), mysql.wall("2024-01-02 03:04:05.678901")
     assert [wire(kind, value, p)[1]["millis"] for p in (PLAIN, OLD, DRDS)] == [678_901, 678_901, 678_901_000]
     moment = mysql.temporal("timestamp", 6)
@@ -265,7 +265,7 @@ def test_text_has_one_of_three_branches() -> None:
     ],
 )
 def test_characters_are_in_their_columns_charset(name: str, text: str, charset: str, raw: bytes) -> None:
-    """1.7; latin1 is Windows-1252. A column that cannot hold a text is one in utf8mb4."""
+    """aliyun#charset-names: latin1 is Windows-1252. A column that cannot hold a text is one in utf8mb4."""
     assert wire(wire_type(f"charset:{name}", Logical.TEXT), text)[1] == {"charset": charset, "value": raw}
 
 
@@ -279,7 +279,7 @@ def test_an_unknown_charset_leaves_its_value_open_but_not_its_bytes() -> None:
 
 
 def test_level_one_shows_records_as_json_in_the_schemas_order() -> None:
-    """DESIGN 3.3, with bytes as hexadecimal digits."""
+    """Level one, with bytes as hexadecimal digits."""
     assert cell_text(("Character", {"charset": "gbk", "value": b"\xff"})) == '{"charset":"gbk","value":"ff"}'
     assert cell_text(("DateTime", clock(2024, None, None, None, None, None, None))) == (
         '{"year":2024,"month":null,"day":null,"hour":null,"minute":null,"second":null,"millis":null}'
@@ -304,7 +304,7 @@ def test_not_a_number_has_no_text_in_json() -> None:
 
 
 def test_a_rows_record() -> None:
-    """1.1 and 1.6."""
+    """aliyun#born-timestamp, aliyun#keys."""
     record, found = one(PLAIN, change(ABC, Op.UPDATE, (ROW, {**ROW, "b": "y"}), at=Instant(1_700_000_000_987, 3)))
     assert (record["operation"], record["objectName"]) == ("UPDATE", "db.abc")
     assert record["sourceTimestamp"] == record["bornTimestamp"] == 1_700_000_000
@@ -391,7 +391,7 @@ def test_what_was_not_captured_is_neither_key_nor_changed() -> None:
     ],
 )
 def test_object_names(parts: tuple[str, ...], name: str) -> None:
-    """1.5."""
+    """aliyun#object-name, aliyun#dots, aliyun#logical-names."""
     assert object_name(*parts) == name
 
 
@@ -429,7 +429,7 @@ def test_ddl_is_the_string_branch_of_the_after_image_and_names_its_database() ->
     ],
 )
 def test_operations(event: Event, name: str, kind: Kind, accept: tuple[Any, ...]) -> None:
-    """1.2."""
+    """aliyun#operations."""
     record, found = one(PLAIN, event)
     assert record["operation"] == name
     (change_,) = found.changes
@@ -462,7 +462,7 @@ def test_blocks_hold_the_same_record() -> None:
 
 
 def test_ids_grow_or_are_all_the_same() -> None:
-    """DTS-4."""
+    """aliyun#id."""
     event = insert(ABC, ROW)
     ids = [
         whole().read(w.message.value or b"")[0]["id"] for w in written(PLAIN, event, event, setting(one_id=True), event, event)
@@ -471,7 +471,7 @@ def test_ids_grow_or_are_all_the_same() -> None:
 
 
 def test_type_numbers() -> None:
-    """1.7: MySQL's protocol numbers, never those that the demo has no adapter for, and PostgreSQL's OIDs."""
+    """aliyun#type-numbers: MySQL's protocol numbers, never those that the demo has no adapter for, and PostgreSQL's OIDs."""
     numbers = {name: type_number(kind) for name, kind in mysql.TYPES.items()}
     assert not {17, 18, 19} & set(numbers.values())
     expected = {
@@ -527,6 +527,6 @@ def test_profiles_are_checked() -> None:
 
 
 def test_branches_are_numbered_in_the_unions_order() -> None:
-    """1.1: the order of the file's list of types differs."""
+    """aliyun#null: the order of the union counts; that of the file's list of types differs."""
     assert [BRANCHES.index(name) for name in ("null", "Character", "Decimal", "Float", "EmptyObject")] == [0, 2, 3, 4, 12]
     assert cell_bytes(("Decimal", {"value": "", "precision": 0, "scale": 0})) == b"\x06\x00\x00\x00"

@@ -60,7 +60,7 @@ def branches(value, side):
 
 
 def names_of(record):
-    """Database, schema and table as reference/cloud_vendors.md 1.5 has them, the tags of DRDS first."""
+    """Database, schema and table as aliyun#object-name has them, the tags of DRDS first (aliyun#logical-names)."""
     parts = [part.replace("\\u002E", ".") for part in (record["objectName"] or "").split(".")]
     tags = record["tags"]
     if "l_db_name" in tags:
@@ -233,7 +233,7 @@ def test_level_two_cases_hold_no_ddl_and_one_table():
 
 
 def test_real_marks_are_shorter_than_the_demos_filler():
-    """DTS-8: the demo leaves out what has 48 bytes or less."""
+    """aliyun#filler: the demo leaves out what has 48 bytes or less."""
     for profile in PROFILES:
         for scenario in boundary_scenarios(FORMAT, profile):
             if "control:short" in scenario.tags:

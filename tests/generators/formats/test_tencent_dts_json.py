@@ -1,5 +1,5 @@
-"""Tencent DTS JSON against document 003's rules and the illustrative record of reference/cloud_vendors.md 2.3, and each
-contradiction (TX-n of 2.6) as the writer decides it."""
+"""Tencent DTS JSON against the rules of the vendor's page, an illustrative record made from its field table, and each
+contradiction of the page as the writer decides it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ ILLUSTRATION = json.loads(
 
 
 def test_the_illustrative_record() -> None:
-    """2.3, which leaves out what does not apply; id and gtid are the history's, fakeGtid and tags are in every record here."""
+    """The illustrative record leaves out what does not apply; id and gtid are the history's, every record here has fakeGtid and
+    tags."""
     event = change(ILLUSTRATED, Op.UPDATE, ({"id": 1, "b": None}, {"id": 1, "b": b"\x0f\xff"}), at=Instant(1729744496000))
     wired, found = one(replace(PLAIN, absent=True), event)
     assert wired.pop("fakeGtid") is False
@@ -89,7 +90,7 @@ def test_the_illustrative_record() -> None:
 
 
 def test_fields_are_the_documents_in_its_order_and_null_or_absent() -> None:
-    """TX-10; oldColumns of an INSERT is documented as null, so it is there in either style."""
+    """tencent#absent-fields; oldColumns of an INSERT is documented as null, so it is there in either style."""
     wired, _ = one(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}))
     assert tuple(wired) == FIELDS
     assert [n for n, v in wired.items() if v is None] == [
@@ -133,7 +134,7 @@ def test_a_table_without_primary_key_has_no_pk_names() -> None:
     ],
 )
 def test_short_lists_end_after_the_last_value_and_mean_null(row: Row, texts: list[str | None]) -> None:
-    """2.2: a too-short list reads as null."""
+    """tencent#pairing: a list that is too short reads as null."""
     wired, found = one(SPARSE, insert(ABC, row))
     assert wired["newColumns"] == texts
     image = found.changes[0].after
@@ -159,7 +160,7 @@ def test_short_lists_end_after_the_last_value_and_mean_null(row: Row, texts: lis
     ],
 )
 def test_messages_without_rows(event: Event, kind: Kind, carries: dict[str, Any]) -> None:
-    """2.3, and TX-6: seconds but for readerTimestamp."""
+    """tencent#timestamp, tencent#reader-timestamp: seconds but for readerTimestamp."""
     wired, found = one(PLAIN, event)
     assert {name: wired[name] for name in carries} == carries
     assert (wired["columns"], wired["oldColumns"], wired["newColumns"]) == (None, None, None)
@@ -192,8 +193,8 @@ def test_a_checkpoint_may_be_read_in_three_ways() -> None:
     ],
 )
 def test_value_texts(kind: SourceType, value: Value, text: str | None) -> None:
-    """Document 003's examples (TX-1: the day that the second DATETIME example loses is kept; TX-2: whole bytes), and what 2.4
-    does not cover, assumed."""
+    """The page's examples (tencent#datetime-example: the day that the second one loses is kept; tencent#binary: whole bytes), and
+    what it does not cover, assumed."""
     found = cell(kind, value, PLAIN.forms)
     assert (found.text, found.value) == (text, value)
 
@@ -208,7 +209,7 @@ def test_timestamp_is_cut_to_milliseconds_as_the_document_shows() -> None:
 
 
 def test_the_older_editions_timestamp_is_milliseconds() -> None:
-    """TX-3; 0 is the zero value or the epoch itself."""
+    """tencent#timestamp-epoch; 0 is the zero value or the epoch itself."""
     kind = mysql.temporal("timestamp", 3)
     assert cell(kind, 1729744496_123_000, OLDER.forms).text == "1729744496123"
     zero = cell(kind, ZeroDate(), OLDER.forms)
@@ -216,14 +217,14 @@ def test_the_older_editions_timestamp_is_milliseconds() -> None:
 
 
 def test_the_older_editions_datetime_keeps_the_month_before_the_day() -> None:
-    """TX-4."""
+    """tencent#day-first."""
     assert (
         cell(mysql.temporal("datetime", 3), mysql.wall("2024-03-04 05:06:07.089"), OLDER.forms).text == "2024-03-04 05:06:07.089"
     )
 
 
 def test_time_may_be_padded_and_hex_in_capitals() -> None:
-    """TX-13; the letter case is not covered."""
+    """tencent#time; the letter case is not covered."""
     kind = mysql.temporal("time", 3)
     assert cell(kind, -1000, SPARSE.forms).text == "-00:00:00.001000"
     assert cell(kind, -1000, PLAIN.forms).text == "-00:00:00.001"
@@ -231,32 +232,32 @@ def test_time_may_be_padded_and_hex_in_capitals() -> None:
 
 
 def test_index_is_the_current_one_or_the_total_and_tags_differ_by_edition() -> None:
-    """TX-7; 2.1 on tags."""
+    """tencent#fragments, tencent#tags."""
     event = insert(ABC, {"id": 1, "a": "x", "b": None})
     assert [(one(p, event)[0]["total"], one(p, event)[0]["index"]) for p in PROFILES] == [(1, 0), (1, 0), (1, 1)]
     assert one(OLDER, event)[0]["tags"] == {"lowerCaseTableNames": "0"}
 
 
 def test_ids_grow_and_a_second_delivery_is_a_change_of_its_own() -> None:
-    """TX-8."""
+    """tencent#at-least-once, tencent#id."""
     event = insert(ABC, {"id": 1, "a": "x", "b": None})
     first, second = written(PLAIN, event, event)
     assert [c.kind for w in (first, second) for c in w.changes] == [Kind.ROW, Kind.ROW]
 
 
 def test_source_types_beside_mysql_are_written() -> None:
-    """TX-9."""
+    """tencent#source-type."""
     assert [one(p, Heartbeat(START))[0]["sourceType"] for p in PROFILES] == ["MySQL", "TDSQL-C MySQL", "MySQL"]
 
 
 def test_null_is_no_string_and_the_text_null_is_one() -> None:
-    """TX-11."""
+    """tencent#null."""
     wired, _ = one(PLAIN, insert(ABC, {"id": 1, "a": "null", "b": None}))
     assert wired["newColumns"] == ["1", "null", None]
 
 
 def test_positions_have_the_files_number_without_padding() -> None:
-    """TX-12."""
+    """tencent#position-number."""
     wired, found = one(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}, Instant(START.ms, 1)))
     assert (wired["fileName"], wired["position"]) == ("mysql-bin.000004", "2196@4")
     wired, found = one(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}, Instant(START.ms, 1_000_000_000)))
@@ -265,14 +266,14 @@ def test_positions_have_the_files_number_without_padding() -> None:
 
 
 def test_type_numbers_have_two_readings() -> None:
-    """TX-14."""
+    """tencent#type-numbers."""
     kinds = (mysql.enum_of("a"), mysql.set_of("a"), mysql.temporal("datetime"), mysql.temporal("timestamp"), mysql.integer("int"))
     assert [type_number(kind, True) for kind in kinds] == [254, 254, 18, 17, 3]
     assert [type_number(kind, False) for kind in kinds] == [247, 248, 12, 7, 3]
 
 
 def test_placement_by_table_or_by_key() -> None:
-    """571/49934; the hash itself is assumed."""
+    """tencent#order; the hash itself is assumed."""
     rows: list[tuple[Row | None, Row | None]] = [(None, {"id": i, "a": "x", "b": None}) for i in range(12)]
     assert len({w.message.partition for w in written(PLAIN, change(ABC, Op.INSERT, *rows))}) == 1
     spread = written(SPARSE, change(ABC, Op.INSERT, *rows))

@@ -1,4 +1,4 @@
-"""The reference decoder of Aliyun DTS's Avro Record, by reference/cloud_vendors.md 1."""
+"""The reference decoder of Aliyun DTS's Avro Record."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ VECTOR = (
     "00bcc8cf01b0b5afd20c1037323436394037381037323334374037380230000c382e302e323800020e6d7964622e7431000214706b5f756b5f696e666f22"
     "7b225052494d415259223a5b2261225d7d0004040261100262fa0300000404021012313233343536373839040e757466386d6234087465737400b0b5afd20c"
 )
-"""reference/cloud_vendors.md 1.8."""
+"""An INSERT that an independent Avro library encoded."""
 SMALLEST = "00000000000000001e00000000000000"
-"""reference/cloud_vendors.md 1.8, a NOOP."""
+"""A NOOP with everything empty (aliyun#short-records)."""
 
 _NAMESPACE = "com.alibaba.dts.formats.avro"
 _OPERATIONS = (
@@ -67,7 +67,7 @@ def _enum(name: str, symbols: str) -> dict[str, Any]:
 
 
 def schema(*, born: bool = True) -> Any:
-    """The published schema (reference/cloud_vendors.md 1.1), with or without its last field, as fastavro reads it."""
+    """The published schema (aliyun#editions), with or without its last field, as fastavro reads it."""
     named: dict[str, Any] = {}
     for name, fields in _BRANCHES.items():
         fastavro.parse_schema(_record(name, fields), named)
@@ -214,7 +214,7 @@ def test_the_literal_vectors(records: Callable[..., DataFrame]) -> None:
 
 
 def test_every_operation_has_its_kind(records: Callable[..., DataFrame]) -> None:
-    """The reference, 1.2: INIT are a full load's rows, COMMAND is MongoDB's DDL; a row's op is the operation, INIT a READ."""
+    """INIT are a full load's rows (aliyun#init), COMMAND is MongoDB's DDL (aliyun#command); a row's op is the operation."""
     rows = {"INSERT": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE", "INIT": "READ"}
     kinds = dict.fromkeys(_OPERATIONS.split(), "CONTROL") | dict.fromkeys(rows, "ROW") | {"DDL": "DDL", "COMMAND": "DDL"}
     kinds |= dict.fromkeys(("BEGIN", "COMMIT", "ROLLBACK", "ABORT"), "TRANSACTION") | {"HEARTBEAT": "HEARTBEAT"}
@@ -251,7 +251,7 @@ def test_every_operation_has_its_kind(records: Callable[..., DataFrame]) -> None
 
 
 def test_names_of_objects(records: Callable[..., DataFrame]) -> None:
-    """The reference, 1.5: dots join the parts, a dot inside one is six characters; on DRDS the tags have the logical names."""
+    """Dots join the parts, a dot inside one is six characters (aliyun#dots); on DRDS the tags have the logical names."""
     logical = {"l_db_name": "logical", "l_tb_name": "orders"}
     names: tuple[tuple[str | None, str, dict[str, str], tuple[str | None, str | None, str | None]], ...] = (
         ("db", "MySQL", {}, ("db", None, None)),
@@ -619,7 +619,7 @@ def test_cells_are_typed_exactly(records: Callable[..., DataFrame], spark: Spark
 def test_fractions_are_microseconds_or_nanoseconds_by_source(
     records: Callable[..., DataFrame], source: str, position: str, nanos: bool
 ) -> None:
-    """The reference, 1.7: DateTime, not Timestamp. Nanoseconds between two microseconds are lost by no column type."""
+    """aliyun#datetime-nanos: DateTime, not Timestamp. Nanoseconds between two microseconds are lost by no column type."""
     kinds = {"d": mysql.temporal("datetime", 6), "t": mysql.temporal("time", 6), "i": mysql.temporal("timestamp", 6)}
     table = Table("db", "t", tuple(Column(n, kind) for n, kind in kinds.items()))
     cells = [
@@ -673,7 +673,7 @@ def test_tags_and_times(records: Callable[..., DataFrame]) -> None:
 
 
 def test_arrays_and_maps_in_several_blocks(records: Callable[..., DataFrame]) -> None:
-    """The reference, 1.9: legal Avro that fastavro does not write. Both arrays are in two blocks, one with its bytes counted."""
+    """aliyun#blocks: legal Avro that fastavro does not write. Both arrays are in two blocks, one with its bytes counted."""
     value = record("INSERT", "id b", None, [number(1), chars("x")], tags={})
     head = b"\x04\x04\x04id\x00\x02b\x02\x00"
     assert value.count(head) == 1

@@ -1,4 +1,4 @@
-"""The reference decoder of Tencent DTS's FlatRecord in JSON, by document 003 and reference/cloud_vendors.md 2."""
+"""The reference decoder of Tencent DTS's FlatRecord in JSON."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ UPDATE = """{"id":16,"version":1,"messageType":"UPDATE","fileName":"mysql-bin.00
  "columns":[{"name":"id","dataTypeNumber":3,"isKey":true,"originalType":"int(11)"},
             {"name":"b","dataTypeNumber":252,"isKey":false,"originalType":"blob"}],
  "oldColumns":["1",null],"newColumns":["1","0x0fff"],"pkNames":["id"],"readerTimestamp":1729744496789,"total":1,"index":0}"""
-"""reference/cloud_vendors.md 2.3."""
+"""An illustrative record, made from the field table of the vendor's page."""
 
 
 def record(kind: object, columns: object = None, old: object = None, new: object = None, **fields: object) -> str:
@@ -104,7 +104,7 @@ def test_the_references_example(records: Callable[..., DataFrame]) -> None:
 
 
 def test_kinds(records: Callable[..., DataFrame]) -> None:
-    """Members that do not apply may be null or absent (TX-10)."""
+    """Members that do not apply may be null or absent (tencent#absent-fields)."""
     none = ("schemaName", "tableName", "columns", "oldColumns", "newColumns")
     kinds = {
         record("DDL", sql="alter table t add c int", executionTime=1): "DDL",
@@ -162,7 +162,7 @@ def test_values_belong_to_columns_by_position(records: Callable[..., DataFrame])
 
 
 def test_keys_position_and_time(records: Callable[..., DataFrame]) -> None:
-    """JSON types are nowhere stated (reference/cloud_vendors.md 2.1), and isKey may be left out when it is false."""
+    """JSON types are nowhere stated (tencent#json-shapes), and isKey may be left out when it is false."""
     bare = [{"name": "a", "isKey": True}, {"name": "b"}, {"name": "c", "isKey": "TRUE"}]
     values = (
         record("INSERT", bare, None, ["1", "2", "3"]),
@@ -296,11 +296,11 @@ CELLS: tuple[tuple[SourceType, object, object], ...] = (
     (mysql.binary("blob"), "0x" + bytes(range(256)).hex(), bytes(range(256))),
     (mysql.binary("blob"), "0x", b""),
     (mysql.binary("blob"), "", b""),
-    (mysql.binary("blob"), "0xfff", MISFIT),  # TX-2: the document's own
+    (mysql.binary("blob"), "0xfff", MISFIT),  # tencent#binary: the page's own
     (mysql.binary("blob"), "0xzz", MISFIT),
     (mysql.binary("blob"), "0fff", MISFIT),
     (mysql.temporal("date"), "2024-10-24", dt.date(2024, 10, 24)),
-    (mysql.temporal("date"), "2024-24-10", MISFIT),  # TX-4
+    (mysql.temporal("date"), "2024-24-10", MISFIT),  # tencent#day-first
     (mysql.temporal("datetime", 6), "2024-10-24 12:34:56.123456", dt.datetime(2024, 10, 24, 12, 34, 56, 123456)),
     (mysql.temporal("datetime", 6), "2024-10-24 12:34:56", dt.datetime(2024, 10, 24, 12, 34, 56)),
     (mysql.temporal("datetime"), "0000-00-00 00:00:00", None),

@@ -1,353 +1,353 @@
-"""What a decoder of Aliyun DTS Avro owes, special before general.
-
-Citations name reference/cloud_vendors.md 1, whose 1.10 numbers the contradictions (DTS-n), and the clients that it was read from.
-"""
+"""What a decoder of Aliyun DTS Avro owes, special before general."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from conformance.rules.base import Aspect, Effect, Selector
-from conformance.rules.book import ASSUMED, AVRO, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, WHOLE, changes
-from conformance.rules.formats.aliyun_dts_avro.values import BOOK, DEMO, FAST, FLINK, REFERENCE, SDK, VALUES
-
-_rule = BOOK.rule
+from conformance.rules.book import ASSUMED, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, WHOLE, changes
+from conformance.rules.formats.aliyun_dts_avro.values import BOOK, VALUES
 
 _NO_NAMES: Final = ("TRANSACTION", "HEARTBEAT", "CONTROL")
 
 _CONTROL: Final = (
-    _rule(
+    BOOK.rule(
         "control/short",
         "A record of 48 bytes or less may be a BEGIN, COMMIT or HEARTBEAT with short positions: length makes no filler.",
         Effect.LOST_CHANGE,
         changes(tags=("control:short",)),
-        (REFERENCE, "1.3: Filler records; 1.10 DTS-8"),
+        "aliyun#filler",
+        "aliyun#short-records",
         obligation=SHOULD,
     ),
-    _rule(
+    BOOK.rule(
         "control/filler",
         "NOOP moves the offset on, be it the smallest record of 15 or 16 bytes: CONTROL or HEARTBEAT, and no error.",
         Effect.PHANTOM_ROW,
         changes(kinds=("CONTROL",), tags=("control:filler",)),
-        (REFERENCE, "1.3: Filler records; 1.8"),
+        "aliyun#filler",
+        "aliyun#short-records",
     ),
-    _rule(
+    BOOK.rule(
         "control/other",
         "FILL, FINISH, CONTROL and RDB, unknown to the SDK, are CONTROL: neither a row nor an error.",
         Effect.PHANTOM_ROW,
         changes(kinds=("CONTROL",), tags=("control:other",)),
-        (REFERENCE, "1.2"),
+        "aliyun#operations",
+        "aliyun#known-operations",
+        obligation=SHOULD,
+        provenance=ASSUMED,
     ),
-    _rule(
+    BOOK.rule(
         "control/checkpoint",
         "CHECKPOINT says how far DTS has read: CONTROL or HEARTBEAT.",
         Effect.PHANTOM_ROW,
         changes(kinds=("CONTROL",)),
-        (REFERENCE, "1.2"),
+        "aliyun#operations",
+        "aliyun#rowless",
     ),
-    _rule(
+    BOOK.rule(
         "control/heartbeat",
         "HEARTBEAT says that the source is alive: it is no row and no error.",
         Effect.PHANTOM_ROW,
         changes(kinds=("HEARTBEAT",)),
-        (REFERENCE, "1.2"),
+        "aliyun#operations",
+        "aliyun#rowless",
     ),
-    _rule(
+    BOOK.rule(
         "control/undone",
         "ROLLBACK and ABORT, unknown to the SDK, end a transaction without effect: TRANSACTION.",
         Effect.PHANTOM_ROW,
         changes(kinds=("TRANSACTION",), tags=("control:undone",)),
-        (REFERENCE, "1.2"),
+        "aliyun#operations",
+        "aliyun#known-operations",
+        obligation=SHOULD,
+        provenance=ASSUMED,
     ),
-    _rule(
+    BOOK.rule(
         "control/transaction",
         "BEGIN and COMMIT bound a transaction and carry no row.",
         Effect.PHANTOM_ROW,
         changes(kinds=("TRANSACTION",)),
-        (REFERENCE, "1.2, 1.4"),
+        "aliyun#rowless",
     ),
-    _rule(
+    BOOK.rule(
         "control/names",
         "A record of no object has objectName null: no database, schema or table.",
         Effect.WRONG_TABLE,
         Selector(fields=("database", "schema", "table", "keys", "types", "sql"), kinds=_NO_NAMES),
-        (REFERENCE, "1.1: field 9"),
+        "aliyun#rowless",
     ),
 )
 
 _STATEMENTS: Final = (
-    _rule(
+    BOOK.rule(
         "ddl/command",
         "COMMAND is a statement of MongoDB: clients take it for DDL, for a command or for nothing known.",
         Effect.LOST_SCHEMA_CHANGE,
         Selector(fields=("change", "sql", "database"), tags=("control:command",)),
-        (REFERENCE, "1.2; 1.10 DTS-7"),
-        (FAST, "COMMAND"),
+        "aliyun#command",
         obligation=SHOULD,
     ),
-    _rule(
+    BOOK.rule(
         "ddl/empty-fields",
         "fields may be the string branch: readers skip it.",
         Effect.LOST_SCHEMA_CHANGE,
         Selector(fields=("change",), aspects=WHOLE, tags=("ddl:fields-text",)),
-        (REFERENCE, "1.10 DTS-11"),
+        "aliyun#fields-text",
         obligation=SHOULD,
     ),
-    _rule(
+    BOOK.rule(
         "ddl/table-named",
         "objectName of DDL may name the table too.",
         Effect.WRONG_TABLE,
         Selector(fields=("database", "schema", "table"), kinds=("DDL",), tags=("ddl:table-named",)),
-        (REFERENCE, "1.10 DTS-9"),
+        "aliyun#ddl-object",
         obligation=SHOULD,
         provenance=ASSUMED,
     ),
-    _rule(
+    BOOK.rule(
         "ddl/kind",
         "DDL is one DDL change for any statement, without fields and without a before image.",
         Effect.LOST_SCHEMA_CHANGE,
         changes(kinds=("DDL",)),
-        (REFERENCE, "1.4: DDL"),
+        "aliyun#ddl",
     ),
-    _rule(
+    BOOK.rule(
         "ddl/sql",
         "The statement is the string branch of afterImages, whole, with comments and line ends.",
         Effect.LOST_SCHEMA_CHANGE,
         Selector(fields=("sql",), kinds=("DDL",)),
-        (REFERENCE, "1.4: DDL"),
-        (DEMO, "DDL"),
+        "aliyun#ddl",
     ),
-    _rule(
+    BOOK.rule(
         "ddl/names",
         "objectName of DDL is the bare database, even of CREATE TABLE: no table is made of it.",
         Effect.WRONG_TABLE,
         Selector(fields=("database", "schema", "table"), kinds=("DDL",)),
-        (REFERENCE, "1.4: DDL; 1.10 DTS-9"),
+        "aliyun#ddl",
     ),
 )
 
 _ROWS: Final = (
-    _rule(
+    BOOK.rule(
         "fault/charset-unknown",
         "A Character in a charset that is empty or that nobody knows is kept in any form or refused, never lost.",
         Effect.MOJIBAKE,
         Selector(fields=("change",), aspects=WHOLE, tags=("charset:unknown",)),
-        (REFERENCE, "1.7: Character"),
-        (SDK, "JDKCharsetMapper"),
+        "aliyun#charset-unknown",
         obligation=UNSPECIFIED,
     ),
-    _rule(
+    BOOK.rule(
         "rows/init",
         "INIT is a row of the full load, unknown to the SDK: READ with an after image.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=WHOLE, ops=("READ",)),
-        (REFERENCE, "1.2; 1.10 DTS-7"),
-        (DEMO, "README: INIT"),
+        "aliyun#init",
         provenance=DOCUMENTED,
     ),
-    _rule(
+    BOOK.rule(
         "rows/edition-changes",
         "Nothing says which edition wrote a record: bornTimestamp is there or is not, record by record.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, tags=("edition:mixed",)),
-        (REFERENCE, "1.1: Schema variants; 1.10 DTS-2"),
-        (FLINK, "bornTimestamp"),
+        "aliyun#editions",
     ),
-    _rule(
+    BOOK.rule(
         "rows/edition-2019",
         "A record of the edition of 2019 ends before bornTimestamp, and is whole.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",), profiles=("2019*",)),
-        (REFERENCE, "1.1: Schema variants; 1.10 DTS-2"),
-        (SDK, "Record.java"),
+        "aliyun#editions",
     ),
-    _rule(
+    BOOK.rule(
         "rows/blocks",
         "Arrays and maps come in any number of blocks, their sizes told or not: places count through the whole array.",
         Effect.WRONG_VALUE,
         Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",), profiles=("*blocks*",)),
-        (AVRO, "Binary encoding: arrays, maps"),
-        (REFERENCE, "1.9"),
-        provenance=DOCUMENTED,
+        "standards#avro-blocks",
+        "aliyun#blocks",
     ),
-    _rule(
+    BOOK.rule(
         "rows/empty-object",
         "A record with EmptyObject NULL or NONE is a row, whatever a reader makes of NULL: no exception.",
         Effect.STOPPED_PIPELINE,
         Selector(fields=("change",), aspects=EXISTENCE, tags=("images:empty-object",)),
-        (REFERENCE, "1.4: Partial images; 1.10 DTS-6"),
+        "aliyun#empty-object",
+        "aliyun#not-captured",
         obligation=SHOULD,
     ),
-    _rule(
+    BOOK.rule(
         "rows/delivered-twice",
         "id is not unique, whatever the schema says: two records with the same id are two changes.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, tags=("delivery:twice",)),
-        (REFERENCE, "1.1: field 2; 1.10 DTS-4"),
+        "aliyun#id",
+        "aliyun#at-least-once",
     ),
-    _rule(
+    BOOK.rule(
         "rows/source-type",
         "Every sourceType of the published schema is read, OTHER as number 12 among them.",
         Effect.STOPPED_PIPELINE,
         Selector(fields=("change",), aspects=EXISTENCE, tags=("source-type",)),
-        (REFERENCE, "1.1: Schema variants; 1.10 DTS-5"),
+        "aliyun#source-types",
     ),
-    _rule(
+    BOOK.rule(
         "rows/readable",
         "INSERT, UPDATE and DELETE are one row each: a bare record without magic, schema id or union index.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",)),
-        (REFERENCE, "1.3; 1.10 DTS-1"),
+        "aliyun#bare-record",
     ),
-    _rule(
+    BOOK.rule(
         "rows/op",
         "operation is the operation.",
         Effect.WRONG_OP,
         Selector(fields=("change",), aspects=(Aspect.OP,), kinds=("ROW",)),
-        (REFERENCE, "1.2"),
+        "aliyun#operations",
+        "aliyun#images",
     ),
     BOOK.one_each(),
 )
 
 _ENVELOPE: Final = (
-    _rule(
+    BOOK.rule(
         "envelope/no-keys",
         "Without the tag pk_uk_info, or PRIMARY in it, a record has no keys; unique keys are none.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",), tags=("keys:none",)),
-        (REFERENCE, "1.6: pk_uk_info"),
+        "aliyun#no-keys",
     ),
-    _rule(
+    BOOK.rule(
         "envelope/keys-filtered",
         "PRIMARY may name a column that is not in fields: the record is read all the same.",
         Effect.STOPPED_PIPELINE,
         Selector(fields=("keys",), tags=("keys:filtered",)),
-        (REFERENCE, "1.6: pk_uk_info names a column"),
+        "aliyun#keys-filtered",
         obligation=SHOULD,
     ),
-    _rule(
+    BOOK.rule(
         "envelope/keys",
         "The keys are PRIMARY of the tag pk_uk_info, JSON whose members come in any order.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",)),
-        (REFERENCE, "1.6: pk_uk_info"),
+        "aliyun#keys",
     ),
-    _rule(
+    BOOK.rule(
         "envelope/position",
         "The position is sourcePosition as it stands: neither safeSourcePosition nor id.",
         Effect.WRONG_ORDER,
         Selector(fields=("position",)),
-        (REFERENCE, "1.1: fields 2, 4, 5"),
+        "aliyun#source-position",
+        "aliyun#id",
     ),
-    _rule(
+    BOOK.rule(
         "envelope/commit-time",
         "sourceTimestamp is in seconds; bornTimestamp and the tags' milliseconds are later.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",)),
-        (REFERENCE, "1.1: fields 3, 15; 1.10 DTS-2"),
+        "aliyun#source-timestamp",
+        "aliyun#born-timestamp",
     ),
-    _rule(
+    BOOK.rule(
         "envelope/types",
         "types are dataTypeNumber as decimal text: MySQL's protocol numbers or PostgreSQL's OIDs.",
         Effect.SILENT_CORRUPTION,
         Selector(fields=("types",)),
-        (REFERENCE, "1.7"),
+        "aliyun#type-numbers",
         obligation=SHOULD,
     ),
-    _rule(
+    BOOK.rule(
         "names/logical",
         "The tags l_db_name and l_tb_name name the logical table of DRDS; objectName is the physical one.",
         Effect.WRONG_TABLE,
         Selector(fields=("database", "table"), profiles=("*+drds*",)),
-        (REFERENCE, "1.5; 1.10 DTS-9"),
-        (FLINK, "l_db_name"),
+        "aliyun#logical-names",
         obligation=SHOULD,
     ),
-    _rule(
+    BOOK.rule(
         "names/dots",
         "A dot inside a name is the six characters \\u002E: objectName is split first, and its parts are unescaped.",
         Effect.WRONG_TABLE,
         Selector(fields=("database", "schema", "table"), tags=("names:dotted",)),
-        (REFERENCE, "1.5"),
+        "aliyun#dots",
     ),
-    _rule(
+    BOOK.rule(
         "names/three-parts",
         "objectName of PostgreSQL is database, schema and table.",
         Effect.WRONG_TABLE,
         Selector(fields=("database", "schema", "table"), profiles=("*+postgresql*",)),
-        (REFERENCE, "1.5"),
+        "aliyun#object-name",
     ),
-    _rule(
+    BOOK.rule(
         "names/two-parts",
         "objectName of MySQL is database and table; there is no schema.",
         Effect.WRONG_TABLE,
         Selector(fields=("database", "schema", "table")),
-        (REFERENCE, "1.5"),
+        "aliyun#object-name",
     ),
-    _rule(
+    BOOK.rule(
         "envelope/fields",
         "What a record has not is none of its fields.",
         Effect.SILENT_CORRUPTION,
         Selector(aspects=(Aspect.FIELD,)),
-        (REFERENCE, "1.1"),
+        "aliyun#rowless",
+        "aliyun#ddl",
     ),
 )
 
 _IMAGES: Final = (
-    _rule(
+    BOOK.rule(
         "image/empty-array",
         "An empty array of images is no image.",
         Effect.PHANTOM_ROW,
         Selector(aspects=(Aspect.IMAGE,), tags=("images:empty",)),
-        (REFERENCE, "1.4: An empty images array"),
-        (FLINK, "images"),
+        "aliyun#empty-images",
     ),
-    _rule(
+    BOOK.rule(
         "image/delete",
         "DELETE has its row in beforeImages, and afterImages is null.",
         Effect.LOST_DELETE,
         Selector(aspects=(Aspect.IMAGE,), ops=("DELETE",)),
-        (REFERENCE, "1.4"),
+        "aliyun#images",
     ),
-    _rule(
+    BOOK.rule(
         "image/sides",
         "INSERT and INIT have afterImages alone, UPDATE both.",
         Effect.PHANTOM_ROW,
         Selector(aspects=(Aspect.IMAGE,)),
-        (REFERENCE, "1.4"),
+        "aliyun#images",
+        "aliyun#init",
     ),
-    _rule(
+    BOOK.rule(
         "image/not-captured",
         "EmptyObject NONE stands for a column that was not captured: it is absent, and not NULL.",
         Effect.NULL_FOR_ABSENT,
         Selector(fields=("cell",), aspects=(Aspect.PRESENCE,), states=("ABSENT",)),
-        (REFERENCE, "1.4: Partial images"),
-        (SDK, "NoneValue"),
+        "aliyun#not-captured",
     ),
-    _rule(
+    BOOK.rule(
         "image/own-fields",
         "Values belong to the fields of their own record, by position: another record's order does not hold.",
         Effect.WRONG_VALUE,
         Selector(fields=("cell",), aspects=(Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE), tags=("columns:change",)),
-        (REFERENCE, "1.4: fields[i] pairs; 1.6: metaVersion"),
-        (FAST, "fields cached per objectName"),
+        "aliyun#pairing",
+        "aliyun#column-order",
     ),
-    _rule(
+    BOOK.rule(
         "image/blocks",
         "Places count through an array of several blocks: the first value of a block has not the first column.",
         Effect.WRONG_VALUE,
         Selector(fields=("cell",), aspects=(Aspect.PRESENCE,), profiles=("*blocks*",)),
-        (AVRO, "Binary encoding: arrays, maps"),
-        (FAST, "counter"),
-        (REFERENCE, "1.9"),
-        provenance=DOCUMENTED,
+        "standards#avro-blocks",
+        "aliyun#blocks",
     ),
-    _rule(
+    BOOK.rule(
         "image/columns",
         "An image has exactly the columns of fields, each with the value at its place.",
         Effect.NULL_FOR_ABSENT,
         Selector(aspects=(Aspect.PRESENCE,)),
-        (REFERENCE, "1.4: fields[i] pairs"),
+        "aliyun#pairing",
     ),
 )
 
