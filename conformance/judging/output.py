@@ -72,8 +72,9 @@ def check_columns(schema: pa.Schema, level: int, who: str) -> None:
             problems.append(f"column {name!r} is {schema.field(name).type}")
     if problems:
         raise UsageError(
-            f"decoder {who} does not return the level-{level} columns: {'; '.join(problems)}. Expected, as docs/writing-a-decoder.md "
-            f"says: {', '.join(REQUIRED[level])}, images as {'map<string,string>' if level == 1 else 'structs of typed columns'}."
+            f"decoder {who} does not return the level-{level} columns: {'; '.join(problems)}. "
+            "Expected (docs/writing-a-decoder.md): "
+            f"{', '.join(REQUIRED[level])}, images as {'map<string,string>' if level == 1 else 'structs of typed columns'}."
             " Use --map NAME=EXPRESSION to rename."
         )
 

@@ -82,11 +82,11 @@ def failure(found: Failure) -> Panel:
     more = f"  (and {found.cases - 1} more)" if found.cases > 1 else ""
     if 0 < found.new < found.cases:
         more += f"  ({found.cases - found.new} of them known)"
-    cited = "; ".join(str(c) for c in rule.citations)
     # Text, not markup: decoders and messages say anything.
     lines = [
         Text(rule.statement, "bold"),
-        Text(f"{rule.obligation}, {rule.provenance.lower()}: {cited}", "dim"),
+        Text(f"{rule.obligation}, {rule.provenance.lower()}", "dim"),
+        *(Text(f"source    {citation}", "dim") for citation in rule.citations),
         Text.assemble("case      ", printable(finding.case), (more, "dim")),
         Text.assemble("at        ", printable(finding.path)),
         Text.assemble("expected  ", (printable(finding.expected), "green")),

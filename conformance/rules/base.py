@@ -137,15 +137,18 @@ def _any(globs: Iterable[str], text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A source: `where` is a fact of the catalogue, `page#name` (conformance.rules.sources)."""
+    """A fact of the catalogue of sources, `page#name` (conformance.rules.sources)."""
 
     where: str
-    section: str = ""
+
+    @property
+    def address(self) -> str:
+        """Where its first evidence on the web is; "" for none."""
+        return next((one.address for one in fact(self.where).evidence if one.address.startswith("https://")), "")
 
     def __str__(self) -> str:
-        if "#" in self.where and not self.section and "/" not in self.where:
-            return "; ".join(one.text for one in fact(self.where).evidence)
-        return f"{self.where}, {self.section}" if self.section else self.where
+        first, *more = fact(self.where).evidence
+        return f"{first.text}{f', and {len(more)} more' if more else ''} [{self.where}]"
 
 
 @dataclass(frozen=True, slots=True)

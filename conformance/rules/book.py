@@ -7,9 +7,6 @@ from typing import Final
 
 from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector
 
-RFC8259: Final = "RFC 8259"
-AVRO: Final = "Apache Avro 1.12.0 specification"
-
 EXISTENCE: Final = (Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT)
 WHOLE: Final = (*EXISTENCE, Aspect.KIND, Aspect.OP)
 CONTENT: Final = (Aspect.NULL, Aspect.VALUE)
@@ -67,12 +64,12 @@ class Book:
         statement: str,
         effect: Effect,
         selector: Selector,
-        *citations: str | tuple[str, str],
+        *citations: str,
         obligation: Obligation = MUST,
         provenance: Provenance | None = None,
     ) -> Rule:
         """The rule `<format>/<name>`; a citation is a fact of the catalogue, `page#name` (conformance.rules.sources)."""
-        cited = tuple(Citation(one) if isinstance(one, str) else Citation(*one) for one in citations)
+        cited = tuple(map(Citation, citations))
         return Rule(f"{self.format}/{name}", statement, obligation, provenance or self.provenance, cited, effect, selector)
 
     def faults(self, container: str = "json") -> tuple[Rule, ...]:

@@ -31,7 +31,7 @@ class Row:
 class Grade:
     """What a format says about one line: other words (`statement`, "" keeps the table's), facts, obligation, provenance."""
 
-    citations: tuple[str | tuple[str, str], ...]
+    citations: tuple[str, ...]
     statement: str = ""
     obligation: Obligation = MUST
     provenance: Provenance | None = None

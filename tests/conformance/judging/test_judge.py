@@ -17,7 +17,7 @@ TABLE = Table("db", "t", (Column("id", INT), Column("a", TEXT)), ("id",))
 
 
 def rule(name, obligation=Obligation.MUST, **selector):
-    cited = (Citation("a document", "1"),)
+    cited = (Citation("harness#every-offset"),)
     return Rule(f"x/{name}", "It is so.", obligation, Provenance.ASSUMED, cited, Effect.WRONG_VALUE, Selector(**selector))
 
 

@@ -17,7 +17,7 @@ TABLE = Table("db", "t", (Column("c", mysql.TYPES["unsigned-bigint"]),))
 
 
 def rule(name, obligation=Obligation.MUST, effect=Effect.WRONG_SIGN, fmt="x-json"):
-    cited = (Citation("document 9", "2.1"), Citation("a/repository v1"))
+    cited = (Citation("harness#every-offset"), Citation("harness#deployment"))
     return Rule(f"{fmt}/{name}", f"The statement of {name}.", obligation, Provenance.DOCUMENTED, cited, effect)
 
 

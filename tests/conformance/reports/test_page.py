@@ -59,7 +59,7 @@ def test_a_run_that_fails_says_what_where_and_how_to_see_it_again(full):
         "x-json ✗ fails 1/5 6 6",
         "2 broken rules",
         "✗ x-json/value/unsigned The statement of value/unsigned.",
-        "MUST · WRONG_SIGN · documented: document 9, 2.1; a/repository v1",
+        "MUST · WRONG_SIGN · documented: cdc-conformance, Writing a decoder, Level one, and 1 more [harness#every-offset]; ",
         "case x-json/v1/bad and 1 more",
         "expected 9223372036854775808 actual -9223372036854775808",
         '"data":[{"id":"1","c":"9223372036854775808"}]',

@@ -23,7 +23,7 @@ RULE = Rule(
     "An unsigned bigint keeps its value above the signed maximum.",
     Obligation.MUST,
     Provenance.DOCUMENTED,
-    (Citation("document 9", "2.1"), Citation("a/repository v1")),
+    (Citation("harness#every-offset"), Citation("harness#deployment")),
     Effect.WRONG_SIGN,
 )
 LAW = replace(RULE, id="x-json/law/batch-independence", law="batch", obligation=Obligation.SHOULD)
@@ -140,7 +140,7 @@ def test_what_the_lines_say():
     bad = found[2]
     assert (bad["verdict"], bad["rules_broken"]) == ("fail", [RULE.id])
     assert bad["messages"] == [{"topic": "cdc", "partition": 0, "offset": 1}]
-    assert found[4]["citations"] == ["document 9, 2.1", "a/repository v1"]
+    assert found[4]["citations"] == [str(one) for one in RULE.citations]
     assert (found[0]["version"], records.schema()["$id"]) == (3, "tag:cdc-conformance,2026:report-line:3")
     failure = found[9]
     assert (failure["rule"], failure["case"], failure["cases"], failure["path"]) == (RULE.id, BAD.case.id, 2, "after['c']")
@@ -226,7 +226,9 @@ def test_bytes_in_a_report(value, expected):
 SNAPSHOT = """\
 ╭─ x-json/value/unsigned WRONG_SIGN ───────────────────────────────────────────────────────────────╮
 │ An unsigned bigint keeps its value above the signed maximum.                                     │
-│ MUST, documented: document 9, 2.1; a/repository v1                                               │
+│ MUST, documented                                                                                 │
+│ source    cdc-conformance, Writing a decoder, Level one, and 1 more [harness#every-offset]       │
+│ source    cdc-conformance, Writing a decoder, Deployment, and 1 more [harness#deployment]        │
 │ case      x-json/v1/bad  (and 1 more)                                                            │
 │ at        after['c']                                                                             │
 │ expected  9223372036854775808 (bigint unsigned)                                                  │

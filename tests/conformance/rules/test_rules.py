@@ -189,8 +189,11 @@ def test_every_given_condition_must_hold(conditions, matches):
 
 
 def test_citations_print_with_their_section():
-    assert str(Citation("document 000", "2.1")) == "document 000, 2.1"
-    assert str(Citation("a repository")) == "a repository"
+    one = Citation("standards#mysql-time-range")
+    assert str(one) == "Oracle, MySQL 8.0 Reference Manual, 13.2.3 The TIME Type, 13.2.3 [standards#mysql-time-range]"
+    assert one.address == "https://dev.mysql.com/doc/refman/8.0/en/time.html"
+    assert str(Citation("harness#every-offset")).endswith(", and 1 more [harness#every-offset]")
+    assert Citation("harness#every-offset").address == ""
 
 
 def test_the_first_rule_owns():

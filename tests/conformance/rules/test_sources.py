@@ -49,13 +49,6 @@ def test_evidence_says_where_it_is_to_be_opened():
                     assert each.quote, (one.id, each)
 
 
-def test_every_fact_is_cited():
-    cited = {citation.where for rule in ALL for citation in rule.citations}
-    cited |= {loss.citation for name in FORMATS for profile in get(name).profiles for loss in get(name).losses(profile)}
-    unused = {one.id for page in pages().values() for one in page.facts.values()} - cited
-    assert not {one for one in unused if not one.startswith(("standards#", "harness#"))}
-
-
 PAGE = """
 title = "X"
 [documents.d]
