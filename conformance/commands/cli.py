@@ -299,9 +299,9 @@ def replay(
         for one in done:
             outcomes.append(one.outcome)
             click.echo(again.told(one, chosen(style)))
-            if one.outcome is again.Outcome.FIXED and remove_fixed:
+            if one.outcome is again.ReplayOutcome.FIXED and remove_fixed:
                 one.path.unlink(missing_ok=True)
-    if not remove_fixed and (fixed := outcomes.count(again.Outcome.FIXED)):
+    if not remove_fixed and (fixed := outcomes.count(again.ReplayOutcome.FIXED)):
         click.echo(f"{fixed} of {len(outcomes)} FIXED: their files can be removed (--remove-fixed)", err=True)
     sys.exit(max((again.EXIT[outcome] for outcome in outcomes), default=0))
 

@@ -290,7 +290,7 @@ def starts(broker: str | None, note: Callable[[str], None]) -> Iterator[Check]:
     Without a `broker` it is the embedded one. What needs something that did not start is left out.
     """
     from conformance.brokers.broker import broker as kafka_broker
-    from conformance.engines.base import ChildDied, DecodeRaised, Source
+    from conformance.engines.base import ChildDied, DecodeRaised, RecordSource
     from conformance.engines.child import ChildEngine
     from generators.model import Message
     from generators.publishing import kafka
@@ -324,7 +324,7 @@ def starts(broker: str | None, note: Callable[[str], None]) -> Iterator[Check]:
             with kafka.run_topic(bootstrap, 1, note=note) as topic:
                 messages = [Message("doctor", 0, None, b"%d" % number) for number in range(count)]
                 sent = kafka.publish(bootstrap, topic, messages).acknowledged
-                source = Source(((topic, 0, 0, count - 1),), bootstrap=bootstrap, topic=topic)
+                source = RecordSource(((topic, 0, 0, count - 1),), bootstrap=bootstrap, topic=topic)
                 read = engine.open("doctor", source).result()
             if not sent == read == count:
                 raise HarnessError(f"{count} records were sent, {sent} acknowledged, {read} read by Spark")

@@ -101,14 +101,14 @@ def fuzz(**options: Any) -> None:
     """
     from conformance.engines.child import OURS, QUICK, ChildEngine, needed
     from conformance.reports.console import console
-    from conformance.running.fuzzing import Fuzzer, Settings, save
+    from conformance.running.fuzzing import Fuzzer, FuzzSettings, save
 
     names, decoder = known(tuple(dict.fromkeys(options["formats"]))), options["decoder"]
     if options["everything"] and options["formats"]:
         raise UsageError("--all is every format; name none beside it")
     if decoder and len(names) != 1:
         raise UsageError("--decoder decodes one format; name it")
-    settings = Settings(
+    settings = FuzzSettings(
         count=options["count"],
         seed=options["seed"],
         decoder=decoder or "",

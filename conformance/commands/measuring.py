@@ -129,7 +129,7 @@ def load(name: str, **options: Any) -> None:
 
     (fmt,) = known((name,))
     search = options["search"]
-    settings = loading.Settings(
+    settings = loading.LoadSettings(
         format=fmt,
         rate=options["rate"] if options["rate"] is not None else 1_000.0 if search else 2_000.0,
         duration_s=options["duration"] if options["duration"] is not None else 6.0 if search else 10.0,

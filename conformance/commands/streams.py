@@ -27,7 +27,7 @@ from generators.errors import NothingSelected, UsageError
 from generators.garbage.nemesis import NEMESES
 
 if TYPE_CHECKING:
-    from conformance.streams.kept import Outcome
+    from conformance.streams.kept import StreamResult
 
 
 NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
@@ -78,7 +78,7 @@ def stream(
     """
     from conformance.engines.child import ChildEngine, needed
     from conformance.reports.console import console
-    from conformance.streams.reading import Settings, render, run
+    from conformance.streams.reading import StreamSettings, render, run
 
     if everything and formats:
         raise UsageError("--all means every format; name formats or give --all, not both")
@@ -87,8 +87,8 @@ def stream(
         raise UsageError("--decoder judges one format; name it")
     if restart and broker_spec == "none":
         raise UsageError("--restart needs a broker: micro-batches from files have nothing that could restart")
-    settings = Settings(names, writer_profile, nemesis, seed, decoder, restart)
-    outcomes: list[Outcome] = []
+    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart)
+    outcomes: list[StreamResult] = []
     packages = needed(names, kafka=broker_spec != "none")
     with Progress() as note, ChildEngine(packages=packages) as engine:
         note("starting Spark and Kafka")

@@ -43,7 +43,7 @@ Unit = tuple[int, int]
 """A message by the unit of load that it belongs to and its ordinal there."""
 
 
-class Source:
+class ProducerSource:
     """The messages of one seed in order, each with its unit, and whether a decoder owes a row for it at the level.
 
     Where every unit is one message, and `load` has learned its bytes, messages are made as they go. Else a pool of units is made
@@ -92,7 +92,7 @@ def _owed(one: Written, level: int, table: str) -> bool:
 class Reports:
     """What is told of a publishing while it runs: ticks, marks of intended times, samples; and what is owed for it."""
 
-    def __init__(self, source: Source, first: int, every: int, tell: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, source: ProducerSource, first: int, every: int, tell: Callable[[dict[str, Any]], None]) -> None:
         self._source, self._first, self._every, self._tell = source, first, every, tell
         self._acked = self._owed = self._places = 0
         self._told_s = 0.0
@@ -151,7 +151,7 @@ def main() -> None:
     threading.Thread(target=listen, daemon=True).start()
     fmt = get(asked["format"])
     profile, layout = fmt.profile(asked["profile"]), Layout(partitions=asked["partitions"])
-    source = Source(fmt, profile, asked["seed"], layout, asked["level"], asked["pool"])
+    source = ProducerSource(fmt, profile, asked["seed"], layout, asked["level"], asked["pool"])
     tell({"ready": True})
     while (command := commands.get()) is not None:
         reports = Reports(source, source.drawn, asked["every"], tell)

@@ -59,7 +59,7 @@ class DecoderFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class LoadSettings:
     """What to load, and how. `profile` None is the format's plain one, `decoder` None the reference, `level` None the highest.
 
     `rate` is messages a second; in a search it is where to begin, `duration_s` how long each step takes.
@@ -99,10 +99,10 @@ class Sampled:
 
 
 @dataclass(slots=True)
-class Outcome:
+class LoadResult:
     """What a load came to. `steps` holds the one step, or every step of a search in order."""
 
-    settings: Settings
+    settings: LoadSettings
     profile: str
     level: int
     broker: str = ""
@@ -157,7 +157,7 @@ class Outcome:
 class Lane:
     """A topic, its producer, and the query that reads it; a context manager that starts and stops all three."""
 
-    def __init__(self, engine: ChildEngine, bootstrap: str, outcome: Outcome, note: Note) -> None:
+    def __init__(self, engine: ChildEngine, bootstrap: str, outcome: LoadResult, note: Note) -> None:
         self._engine, self._bootstrap, self._note = engine, bootstrap, note
         self.outcome, self.settings = outcome, outcome.settings
         self.fmt: Format[Any] = get(self.settings.format)
@@ -336,7 +336,7 @@ class Lane:
 def judged(
     fmt: Format[Any],
     profile: Profile,
-    outcome: Outcome,
+    outcome: LoadResult,
     capabilities: Capabilities,
     wanted: Mapping[tuple[int, int], tuple[int, int]],
     found: Mapping[tuple[int, int], Sequence[Any]],
@@ -364,13 +364,13 @@ def judged(
 
 
 def run(
-    settings: Settings,
+    settings: LoadSettings,
     engine: ChildEngine,
     bootstrap: str,
     note: Note = lambda _text: None,
     broker: str = "",
     say: Note = lambda _text: None,
-) -> Outcome:
+) -> LoadResult:
     """Loads a decoder, holds the rate or searches for the highest, judges the sample.
 
     `note` is told how far it is, `say` what each step of a search came to.
@@ -385,7 +385,7 @@ def run(
     level = settings.level or max(loaded.levels)
     if level not in loaded.levels:
         raise UsageError(f"decoder {spec} has no level {level}; it has {', '.join(map(str, loaded.levels))}")
-    outcome = Outcome(settings, profile.name, level, broker)
+    outcome = LoadResult(settings, profile.name, level, broker)
     try:
         with Lane(engine, bootstrap, outcome, note) as lane:
             lane.warm_up()
@@ -409,7 +409,7 @@ def run(
     return outcome
 
 
-def check(settings: Settings) -> None:
+def check(settings: LoadSettings) -> None:
     """Raises UsageError for settings that make no sense, UnknownName for a format or profile that there is not."""
     for name, value in (("rate", settings.rate), ("duration", settings.duration_s)):
         if not 0 < value < math.inf:
@@ -419,7 +419,7 @@ def check(settings: Settings) -> None:
     _profile(settings)
 
 
-def _profile(settings: Settings) -> Profile:
+def _profile(settings: LoadSettings) -> Profile:
     fmt = get(settings.format)
     found: Profile = fmt.profile(settings.profile) if settings.profile else plain_profile(fmt)
     return found

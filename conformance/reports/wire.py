@@ -265,7 +265,7 @@ def _cut(found: Sequence[Segment], kept: Sequence[Span]) -> Iterator[Segment]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class WireText:
     """A message's value ready to be shown: `form` is null, text or hex, `size` its bytes, `note` what the text alone hides."""
 
     form: str
@@ -274,21 +274,21 @@ class Wire:
     note: str = ""
 
 
-def wire(value: bytes | None, path: str, row: int = 0, expected: str = "", limit: int = 600) -> Wire:
+def wire(value: bytes | None, path: str, row: int = 0, expected: str = "", limit: int = 600) -> WireText:
     """A message's value with a finding's field marked. A text that is not UTF-8 has its bytes escaped; what is binary is dumped,
     with the column's name and the expected text marked where they stand in it."""
     if value is None:
-        return Wire("null", (Segment("null"),), 0)
+        return WireText("null", (Segment("null"),), 0)
     text, note = _text(value)
     if text is None:
         text, marks = dump(value, _needles(path, expected), max(limit // 4, WIDTH))
         left = len(value) - text.count("\n") * WIDTH
         note = f"the first {len(value) - left:,} of {len(value):,} bytes" if left > 0 else f"{len(value):,} bytes"
-        return Wire("hex", tuple(segments(text, marks)), len(value), note)
+        return WireText("hex", tuple(segments(text, marks)), len(value), note)
     found = clipped(segments(text, spans(text, path, row)), limit)
     if any(one.omitted for one in found):
         note = "; ".join(filter(None, (note, f"shortened; {len(value):,} bytes in all")))
-    return Wire("text", tuple(found), len(value), note)
+    return WireText("text", tuple(found), len(value), note)
 
 
 def _text(value: bytes) -> tuple[str | None, str]:

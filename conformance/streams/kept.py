@@ -30,7 +30,7 @@ RESTART: Final = "restart"
 
 
 @dataclass(slots=True)
-class Outcome:
+class StreamResult:
     """What one stream came to. `nemesis` is its name, with `+restart` or `+broker-restart` behind it where processes died.
 
     `rows` are those of the source at the end, `messages` how many the topic had, repeats and garbage included, `repeats` how many
@@ -184,15 +184,15 @@ def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None) -> Cell:
     return old[name] if unsent and old is not None and name in old else cell
 
 
-def judge(group: Group, kept: Kept, how: str = "") -> list[Outcome]:
+def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
     """What each stream of a group came to. `how` is what died on the way."""
     return [_judged(group, stream, kept, how) for stream in group.streams]
 
 
-def _judged(group: Group, stream: Told, kept: Kept, how: str) -> Outcome:
+def _judged(group: Group, stream: Told, kept: Kept, how: str) -> StreamResult:
     story, order = stream.story, ORDERS[group.fmt.name]
     name = stream.nemesis.name + (f"+{how}" if how else "")
-    outcome = Outcome(group.fmt.name, stream.profile.name, name, rows=len(story.rows))
+    outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(story.rows))
     flat = [one for stage in stream.stages for one in stage]
     outcome.messages = len(flat)
     _coverage(stream, flat, kept, outcome, how)
@@ -232,7 +232,7 @@ def _schemas_late(stream: Told) -> bool:
     return False
 
 
-def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Outcome, how: str) -> None:
+def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: StreamResult, how: str) -> None:
     """Every offset seen, every unreadable message kept; what a restart lost is the restart's."""
     counts: Counter[int] = Counter()
     spoiled: set[tuple[int, int]] = set()
@@ -263,7 +263,7 @@ def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Outcom
         outcome.differ("corrupt-kept", f"partition {place[0]}, offset {place[1]} can be read, and is told to be unreadable")
 
 
-def _watermarks(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Outcome) -> None:
+def _watermarks(stream: Told, flat: Sequence[Written], kept: Kept, outcome: StreamResult) -> None:
     """The highest watermark of each partition is the one that is known."""
     highest: dict[int, int] = {}
     for one in flat:
@@ -276,7 +276,7 @@ def _watermarks(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Outc
             outcome.differ("watermark", f"partition {partition} is known up to {kept.watermarks.get(partition)}, not {mark}")
 
 
-def _cells(story: Streamed, key: Value, image: Image, found: Mapping[str, str | None], outcome: Outcome, rule: str) -> None:
+def _cells(story: Streamed, key: Value, image: Image, found: Mapping[str, str | None], outcome: StreamResult, rule: str) -> None:
     row, last = story.rows[key], story.last[key]
     for column in story.table.columns:
         outcome.cells += 1

@@ -22,7 +22,7 @@ from typing import Any, Final
 from conformance.cases.catalogue import profiles
 from conformance.engines.base import ChildDied, DecodeRaised, write_records
 from conformance.engines.child import DECODERS, ChildEngine
-from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, Outcome, Told, judge, read_state
+from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, StreamResult, Told, judge, read_state
 from generators.drawing.shared_history import Streamed, streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import STAGES, Nemesis, Stream, named
@@ -142,18 +142,18 @@ def publish(bootstrap: str, topic: str, group: Group, stage: int) -> None:
             raise HarnessError(f"{len(messages) - result.acknowledged} of {len(messages)} messages were not acknowledged")
 
 
-def failed(group: Group, how: str, error: BaseException) -> list[Outcome]:
+def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
     """Every stream's outcome when the query itself did not get to the end."""
     outcomes = []
     for stream in group.streams:
         name = stream.nemesis.name + (f"+{how}" if how else "")
-        outcome = Outcome(group.fmt.name, stream.profile.name, name, rows=len(stream.story.rows))
+        outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(stream.story.rows))
         outcome.differ("restart" if how else "convergence", f"the query ended: {' '.join(str(error).split())[:900]}")
         outcomes.append(outcome)
     return outcomes
 
 
-def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | None, home: Path) -> list[Outcome]:
+def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | None, home: Path) -> list[StreamResult]:
     """All stages, each read to its end before the next one comes; without a broker from files."""
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
@@ -175,7 +175,7 @@ def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | No
         return judge(group, reader.kept())
 
 
-def killed(engine: ChildEngine, group: Group, decoder: str, bootstrap: str, home: Path) -> list[Outcome]:
+def killed(engine: ChildEngine, group: Group, decoder: str, bootstrap: str, home: Path) -> list[StreamResult]:
     """Everything is there at once and read in small micro-batches by a process that dies three times: before a batch's state is
     written, after it is written and before the batch is committed, and at some moment."""
     with kafka.run_topic(bootstrap, group.partitions) as topic:
@@ -210,7 +210,7 @@ def _kill_when(engine: ChildEngine, reading: Future[Mapping[str, Any]], path: Pa
         reading.result()
 
 
-def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, note: Callable[[str], None]) -> list[Outcome]:
+def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, note: Callable[[str], None]) -> list[StreamResult]:
     """A broker of this pass's own is killed and started again while the query reads."""
     from conformance.brokers.embedded import EmbeddedKafka
 
@@ -237,7 +237,7 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class StreamSettings:
     """What is asked for; `decoder` None is the reference."""
 
     formats: tuple[str, ...]
@@ -248,7 +248,9 @@ class Settings:
     restart: bool = False
 
 
-def run(settings: Settings, engine: ChildEngine, bootstrap: str | None, note: Callable[[str], None]) -> Iterator[Outcome]:
+def run(
+    settings: StreamSettings, engine: ChildEngine, bootstrap: str | None, note: Callable[[str], None]
+) -> Iterator[StreamResult]:
     """The outcomes, as they come; `bootstrap` None reads files. Raises NothingSelected, UsageError."""
     nemeses = named(settings.nemesis)
     for name in settings.formats:
@@ -256,7 +258,7 @@ def run(settings: Settings, engine: ChildEngine, bootstrap: str | None, note: Ca
         chosen = profiles(fmt, settings.glob)
         for profile in chosen:
             if why := not_kept(fmt, profile):
-                yield Outcome(name, profile.name, "-", lost=why)
+                yield StreamResult(name, profile.name, "-", lost=why)
         for group in groups(fmt, chosen, nemeses, settings.seed):
             decoder = decoder_of(fmt, settings.decoder)
             what = f"{name}: {len(group.streams)} streams"
@@ -274,7 +276,7 @@ def run(settings: Settings, engine: ChildEngine, bootstrap: str | None, note: Ca
                 yield from broker_killed(engine, group, decoder, home(), note)
 
 
-def render(outcomes: Sequence[Outcome], *, markdown: bool = False) -> Any:
+def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
     """A line for each stream, then what differs in words; for a terminal, or as Markdown."""
     from rich.console import Group as Together
     from rich.table import Table as RichTable
