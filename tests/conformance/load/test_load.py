@@ -597,7 +597,7 @@ class TestUnderLoad:
         found = json.loads(out)
         assert (found["verdict"], found["exit_code"]) == ("interrupted", 130)
         assert found["figures"]["acknowledged"] > 0
-        assert "everything that was started has been stopped" in err
+        assert "all started processes have been stopped" in err
         assert (tmp_path / "load.html").exists()
         eventually(lambda: not any(Path(f"/proc/{pid}/stat").exists() for pid in started))
         assert topics(kafka) == []
