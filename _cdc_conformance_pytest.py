@@ -1,8 +1,7 @@
-"""What pytest and the console script load first: standard library only, and none of our packages until they are needed.
+"""The module that pytest and the console script load first: standard library only; our packages are imported on demand.
 
-pytest imports this module in every project of an environment that has cdc-conformance, whether or not the project uses it; so
-options and markers are declared here, and the rest waits in `conformance.pytest_plugin` until a class with `__cdc_suite__` is
-collected.
+pytest imports this module in every project of an environment with cdc-conformance, even if the project does not use it. So it
+only declares options and markers; `conformance.pytest_plugin` is imported once a class with `__cdc_suite__` is collected.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ PACKAGES = ("generators", "conformance", "spark_checks")
 
 
 def _shadow() -> ModuleType:
-    """`conformance.shadow`, loaded by path: the package may be what is hidden."""
+    """`conformance.shadow`, loaded by path, because the package may be hidden."""
     path = Path(__file__).resolve().parent / "conformance" / "shadow.py"
     spec = importlib.util.spec_from_file_location("_cdc_conformance_shadow", path)
     assert spec is not None and spec.loader is not None
@@ -49,10 +48,10 @@ def main() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The suite's options. A class attribute of the same meaning wins over its option."""
+    """The suite's options. A class attribute of the same meaning overrides its option."""
     group = parser.getgroup("cdc-conformance", "CDC decoder conformance")
     file = "default: the configuration file's, else"
-    group.addoption("--cdc-budget", choices=BUDGETS, default=None, help=f"how many cases are drawn ({file} smoke)")
+    group.addoption("--cdc-budget", choices=BUDGETS, default=None, help=f"number of drawn cases ({file} smoke)")
     group.addoption("--cdc-seed", type=int, default=None, metavar="N", help=f"the seed of drawn cases ({file} 1)")
     group.addoption(
         "--cdc-broker",
@@ -69,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _suite(node: Any) -> Any:
-    """The class below which `node` is collected, if it is a conformance suite."""
+    """The class of `node`, if it is a conformance suite."""
     cls = getattr(node, "cls", None)
     return cls if cls is not None and getattr(cls, "__cdc_suite__", False) else None
 
@@ -89,15 +88,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
-    """The seed and what the suites judge, printed only when there are suites: `cls.cdc_report_header(config)`, one text each."""
+    """The suites' header lines, `cls.cdc_report_header(config)`; none without suites."""
     suites = {cls: None for cls in map(_suite, items) if cls is not None}
     return [f"cdc-conformance: {cls.cdc_report_header(config)}" for cls in suites]
 
 
 def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:
-    """Explains an import of ours that failed because a folder of the user's hides a package."""
+    """Explains a failed import of ours if a folder of the user hides the package."""
     error = call.excinfo.value if call.excinfo is not None else None
-    # pytest wraps what a test module's import raised, and keeps the cause.
+    # pytest wraps the import error of a test module and keeps the cause.
     while error is not None and not isinstance(error, ImportError):
         error = error.__cause__ or error.__context__
     if error is None or (error.name or "").partition(".")[0] not in PACKAGES:

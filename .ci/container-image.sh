@@ -1,12 +1,12 @@
 #!/bin/sh
-# Builds an image shaped like the Apache Kafka one, for machines that cannot pull it.
+# Builds an image like Apache Kafka's, for machines that cannot pull it.
 #
 #   .ci/container-image.sh NAME[:TAG]
 #
 # Debian (debootstrap), a JRE, the broker's jars from our cache, and /etc/kafka/docker/run, which turns KAFKA_* variables into
-# properties as the official image does. Does nothing when the engine has an image of that name. Needs root, a running Docker engine
-# and debootstrap (.ci/docker.sh sees to both), and $PYTHON (default: python) with this project and pyspark installed.
-# DEBOOTSTRAP_MIRROR names another Debian mirror than debootstrap's own choice.
+# properties as the official image does. Does nothing if the engine has an image of that name. Needs root, a running Docker engine
+# and debootstrap (.ci/docker.sh provides both), and $PYTHON (default: python) with this project and pyspark installed.
+# DEBOOTSTRAP_MIRROR names a Debian mirror instead of debootstrap's default.
 set -eu
 
 say() { echo "container-image.sh: $*" >&2; }
@@ -19,7 +19,7 @@ suite=bookworm
 
 docker info >/dev/null 2>&1 || fail "no Docker engine answers; run .ci/docker.sh first"
 if docker image inspect "$name" >/dev/null 2>&1; then
-    say "$name is there"
+    say "$name exists"
     exit 0
 fi
 command -v debootstrap >/dev/null 2>&1 || fail "debootstrap is not installed"
@@ -47,7 +47,7 @@ try:
 except HarnessError as error:
     sys.exit(str(error))
 print(*jars, sep="\n")
-' >"$work/jars" || fail "the Kafka jars cannot be had"
+' >"$work/jars" || fail "the Kafka jars are not available"
 
 say "installing Debian $suite and a JRE (under a minute)"
 # shellcheck disable=SC2086 # the mirror is optional

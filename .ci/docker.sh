@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes sure that a Docker engine answers: starts dockerd by hand when none does.
+# Makes sure that a Docker engine answers; starts dockerd if none does.
 #
-#   .ci/docker.sh          leaves a running engine behind; a dockerd of ours has its process id in $CDC_CONFORMANCE_DOCKERD_PID
+#   .ci/docker.sh          leaves an engine running; a started dockerd has its process id in $CDC_CONFORMANCE_DOCKERD_PID
 #                          (default /var/run/cdc-conformance-dockerd.pid) and its log beside it
-#   .ci/docker.sh stop     stops a dockerd that this script started
+#   .ci/docker.sh stop     stops the dockerd that this script started
 #
-# Packages are installed only with CI=true or CDC_CONFORMANCE_INSTALL=1. Exits 1 and says which step failed when no engine can be had.
+# Packages are installed only with CI=true or CDC_CONFORMANCE_INSTALL=1. Exits 1 and names the failed step if no engine can be started.
 set -u
 
 pid_file=${CDC_CONFORMANCE_DOCKERD_PID:-/var/run/cdc-conformance-dockerd.pid}
@@ -32,9 +32,9 @@ stop() {
 }
 
 start() {
-    # A stale socket or pid file of an engine that was killed keeps the next one from starting.
+    # A stale pid file of a killed engine prevents the next start.
     if [ -f /var/run/docker.pid ] && ! kill -0 "$(cat /var/run/docker.pid)" 2>/dev/null; then rm -f /var/run/docker.pid; fi
-    # A session of its own: Ctrl-C on the terminal is not meant for the engine.
+    # A separate session: Ctrl-C on the terminal must not reach the engine.
     setsid dockerd --storage-driver="$1" >>"$log" 2>&1 </dev/null &
     echo $! >"$pid_file"
     tries=0

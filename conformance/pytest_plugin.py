@@ -118,18 +118,18 @@ class DecoderSuite:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SuiteRun:
     """What an item comes to: `kind` is passed, failed, xfailed or skipped."""
 
     kind: str
     text: str = ""
 
 
-Outcomes: TypeAlias = Mapping[str, Outcome]
+Outcomes: TypeAlias = Mapping[str, SuiteRun]
 """By rule id, and `RUN` for the run as a whole."""
 
 
-def settle(outcome: Outcome, request: pytest.FixtureRequest) -> None:
+def settle(outcome: SuiteRun, request: pytest.FixtureRequest) -> None:
     """Ends the item as the run says; what it says of an item that passes stands in its report section."""
     match outcome.kind:
         case "failed":
@@ -142,43 +142,43 @@ def settle(outcome: Outcome, request: pytest.FixtureRequest) -> None:
         request.node.add_report_section("call", "cdc-conformance", outcome.text)
 
 
-def outcomes(cls: type[DecoderSuite], result: RunResult) -> dict[str, Outcome]:
+def outcomes(cls: type[DecoderSuite], result: RunResult) -> dict[str, SuiteRun]:
     """What each item of a suite comes to."""
     found = result.formats[0]
     return {**{one.rule.id: _of_rule(cls, result, one) for one in found.rules}, RUN: _of_run(cls, result)}
 
 
-def _of_rule(cls: type[DecoderSuite], result: RunResult, one: RuleResult) -> Outcome:
+def _of_rule(cls: type[DecoderSuite], result: RunResult, one: RuleResult) -> SuiteRun:
     rule, found = one.rule, result.formats[0]
     failure = next((f for f in result.failures if f.rule.id == rule.id), None)
     if failure is not None and failure.known:
-        return Outcome("xfailed", f"{failure.reason or 'on record'} ({failure.cases} cases) {failure.link}".rstrip())
+        return SuiteRun("xfailed", f"{failure.reason or 'on record'} ({failure.cases} cases) {failure.link}".rstrip())
     if failure is not None:
         binding = rule.obligation is Obligation.MUST or (cls.strict and rule.obligation is Obligation.SHOULD)
-        return Outcome("failed" if binding else "passed", explain(failure))
+        return SuiteRun("failed" if binding else "passed", explain(failure))
     passed = [e for e in result.entries if e.state is State.UNEXPECTED_PASS and matches(rule.id, e.entry.rule)]
     if passed:
-        return Outcome("failed", "\n".join(f"[XPASS(strict)] {e.entry}: {e.hint}" for e in passed))
+        return SuiteRun("failed", "\n".join(f"[XPASS(strict)] {e.entry}: {e.hint}" for e in passed))
     if not one.compared:
         reason = unreached(one, found, cls.profile)
-        return Outcome("failed", f"{rule.id} was not exercised: {reason}") if one.reachable else Outcome("skipped", reason)
-    return Outcome("passed")
+        return SuiteRun("failed", f"{rule.id} was not exercised: {reason}") if one.reachable else SuiteRun("skipped", reason)
+    return SuiteRun("passed")
 
 
-def _of_run(cls: type[DecoderSuite], result: RunResult) -> Outcome:
+def _of_run(cls: type[DecoderSuite], result: RunResult) -> SuiteRun:
     found = result.formats[0]
     bad = [c for c in found.counting(cls.strict) if c.verdict in (Verdict.ERRORED, Verdict.TIMEOUT)]
     if bad:
         lines = [f"{c.case.id}: {c.verdict}: {c.note.splitlines()[0] if c.note else ''}" for c in bad[:SHOWN]]
         more = [f"... and {len(bad) - SHOWN} more"] if len(bad) > SHOWN else []
-        return Outcome("failed", "\n".join([f"{len(bad)} of {len(found.cases)} cases errored or timed out", *lines, *more]))
+        return SuiteRun("failed", "\n".join([f"{len(bad)} of {len(found.cases)} cases errored or timed out", *lines, *more]))
     if all(c.verdict is Verdict.UNSUPPORTED for c in found.cases):
-        return Outcome("failed", "nothing was judged: the decoder claims none of the cases")
+        return SuiteRun("failed", "nothing was judged: the decoder claims none of the cases")
     wrong = [e for e in result.entries if e.state is State.MATCHES_NOTHING]
     if wrong:
-        return Outcome("failed", "\n".join(f"{e.entry}: {e.hint}" for e in wrong))
+        return SuiteRun("failed", "\n".join(f"{e.entry}: {e.hint}" for e in wrong))
     counts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(found.verdicts.items()))
-    return Outcome("passed", f"{len(found.cases)} cases: {counts}")
+    return SuiteRun("passed", f"{len(found.cases)} cases: {counts}")
 
 
 def shared(cls: type[DecoderSuite], config: pytest.Config, folder: Path) -> Outcomes | str:
@@ -194,7 +194,7 @@ def shared(cls: type[DecoderSuite], config: pytest.Config, folder: Path) -> Outc
         file.seek(0)
         if text := file.read():
             told = json.loads(text)
-            return told if isinstance(told, str) else {key: Outcome(*value) for key, value in told.items()}
+            return told if isinstance(told, str) else {key: SuiteRun(*value) for key, value in told.items()}
         found = _performed(cls, config)
         json.dump(found if isinstance(found, str) else {key: (one.kind, one.text) for key, one in found.items()}, file)
     return found

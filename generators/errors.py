@@ -1,4 +1,4 @@
-"""Errors that name the thing, the value, what is legal and the nearest match."""
+"""Errors that name the thing, the value, the legal values and the nearest match."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NothingSelected(HarnessError):
 
 
 class UnknownName(UsageError):
-    """A name that is in no catalogue."""
+    """An unknown name."""
 
     def __init__(self, what: str, value: str, legal: Iterable[str], of: str = "") -> None:
         known = sorted(legal)

@@ -1,4 +1,4 @@
-"""The vocabulary that every format shares: tables, events, messages and what a decoder owes for them.
+"""The model that all formats share: tables, events, messages and the expected changes.
 
 A `History` is what happened at the source; a writer turns it into `Message`s and, beside each, the `Change`s that a perfect
 decoder recovers from those bytes. Nothing here knows a wire format.
@@ -276,8 +276,8 @@ class History:
 class Deployment:
     """What decoding needs and the bytes do not show.
 
-    `time_zone` is an IANA name, `compression` none, snappy or lz4. The rest are a writer's options where it has them, "" where it
-    has not: `binary` the text form of binaries, `decimal` that of DECIMAL, `temporal` the precision or form of dates and times,
+    `time_zone` is an IANA name, `compression` none, snappy or lz4. The others are the writer's options, "" if it has no such
+    option: `binary` the text form of binaries, `decimal` that of DECIMAL, `temporal` the precision or form of dates and times,
     `bigint_unsigned` that of BIGINT UNSIGNED. The format's module names their values.
     """
 

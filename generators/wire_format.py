@@ -1,4 +1,4 @@
-"""What a wire format is: its profiles, its writer, its switches, and the registry that finds it by name."""
+"""A wire format: its profiles, writer and switches; and the registry of formats by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from generators.model import Deployment, History, Layout, Logical, Scenario, Sou
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One exact release of a writer with the options that matter. Formats subclass it with the facts that differ.
+    """One exact release of a writer with its options. Formats subclass it with the facts that differ.
 
     `name` is `release[+option...]` in the format's fixed option order; `assumed` says which value forms have no outside
     literal (provenance ASSUMED in the report); `source` is the database that the writer reads (generators.sources.registry).
@@ -34,7 +34,7 @@ class Profile:
 
     @property
     def database(self) -> str:
-        """A database name of this profile's own, so that cases of several profiles can share one decode call."""
+        """A database name unique to this profile, so that cases of several profiles can share a decode call."""
         return "".join(c if c.isalnum() else "_" for c in self.name)
 
 
@@ -43,7 +43,7 @@ P_contra = TypeVar("P_contra", bound=Profile, contravariant=True)
 
 
 class Writer(Protocol[P_contra]):
-    """Writes what that release would write."""
+    """Writes the messages of a release."""
 
     def __call__(self, history: History, profile: P_contra, layout: Layout) -> list[Written]:
         """Every message of the history in the order of publication, each with its expectation."""
@@ -68,10 +68,10 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a profile's messages no longer hold of some values, whoever decodes them.
+    """Information that a profile's messages lose, for every decoder.
 
-    `logicals` are the logical types concerned, `left` what is left of a value, given its type; `left` None says that rows as a
-    whole cannot be rebuilt from changes. `citation` is a fact of the catalogue of sources, `page#fact`.
+    `logicals` are the affected logical types, `left` gives the remaining value of a type and a value; `left` None says that rows
+    cannot be rebuilt from changes. `citation` is a fact of the catalogue of sources, `page#fact`.
     """
 
     logicals: tuple[Logical, ...]
@@ -80,7 +80,7 @@ class Loss:
     left: Callable[[SourceType, Value], Value] | None = None
 
     def covers(self, kind: SourceType) -> bool:
-        """Whether values of the type are concerned."""
+        """Whether values of the type are affected."""
         return kind.logical in self.logicals
 
 

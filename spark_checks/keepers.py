@@ -204,7 +204,7 @@ class Materialiser:
         return "struct(version, tie)"
 
     def folded(self, state: DataFrame, events: DataFrame) -> DataFrame:
-        """Each key's row after its events: the newest one's."""
+        """Each key's row after its events, which is that of the newest event."""
         columns = (*_ROW_KEY, "version", "tie", "deleted", "image", "whole", "partition")
         both = state.withColumn("whole", F.lit(True)).select(*columns).unionByName(events.select(*columns))
         fields = "named_struct('version', version, 'tie', tie, 'deleted', deleted, 'partition', partition, 'image', image)"
@@ -229,7 +229,7 @@ class Materialiser:
         return f"transform(transform({listed}, l -> {fold}), f -> {last} 'image', map_from_entries(f.image)))[0]"
 
     def cleared(self, rows: DataFrame, ddl: DataFrame) -> DataFrame:
-        """The rows after what statements did to those that are older."""
+        """The rows after the effects of newer statements."""
         effects = ddl.groupBy(*_TABLE).agg(
             F.max(F.expr("IF(op = 'clear', version, NULL)")).alias("cleared"),
             F.expr("collect_list(struct(text, version)) FILTER (WHERE op = 'drop')").alias("dropped"),
@@ -243,7 +243,7 @@ class Materialiser:
         ).drop("cleared", "dropped")  # fmt: skip
 
     def forgetful(self, rows: DataFrame, watermarks: DataFrame) -> DataFrame:
-        """The rows without tombstones that no late row can meet any more: `punctual` keeps those out from now on."""
+        """The rows without tombstones below the watermark: from now on `punctual` removes rows that late."""
         if not self.order.watermarks:
             return rows
         passed = F.broadcast(watermarks.select("partition", F.col("version").alias("passed")))
@@ -256,19 +256,19 @@ class Materialiser:
         return union((state, as_part("corrupt", told)))
 
     def seen(self, state: DataFrame, new: DataFrame) -> DataFrame:
-        """How many messages of each partition there were so far, and the last offset."""
+        """The number of messages of each partition so far, and the last offset."""
         batch = new.groupBy("partition").agg(F.countDistinct("offset").alias("count"), F.max("offset").alias("offset"))
         both = union((state, as_part("seen", batch)))
         return as_part("seen", both.groupBy("partition").agg(F.sum("count").alias("count"), F.max("offset").alias("offset")))
 
 
 def part_of(state: DataFrame, name: str) -> DataFrame:
-    """The rows of a state that are of that part."""
+    """A state's rows of one part."""
     return state.where(F.col("part") == name)
 
 
 def as_part(part: str, frame: DataFrame) -> DataFrame:
-    """The frame as rows of a part, all columns of STATE there."""
+    """The frame as rows of a part, with all columns of STATE."""
     there = set(frame.columns)
 
     def column(name: str, kind: DataType) -> Column:
@@ -280,7 +280,7 @@ def as_part(part: str, frame: DataFrame) -> DataFrame:
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:
-    """All of their rows, by the names of columns."""
+    """The union by column names."""
     first, *others = frames
     for other in others:
         first = first.unionByName(other)
@@ -295,7 +295,7 @@ def state_type() -> StructType:
 
 
 class Keeper:
-    """The states of one materialiser in a directory: reads the last one before a batch, writes the batch's."""
+    """The states of one materialiser in a directory: reads the state before a batch, writes the batch's state."""
 
     def __init__(self, spark: SparkSession, directory: str, materialiser: Materialiser) -> None:
         self._spark, self.directory, self.materialiser = spark, directory.rstrip("/"), materialiser
@@ -305,7 +305,7 @@ class Keeper:
         self.files = hadoop.Path(self.directory).getFileSystem(spark._jsc.hadoopConfiguration())
 
     def ids(self) -> list[int]:
-        """The batches whose states are there, in order."""
+        """The batches with a state, in order."""
         home = self.path(self.directory)
         if not self.files.exists(home):
             return []
@@ -313,23 +313,23 @@ class Keeper:
         return sorted(int(name) for name in names if name.isdigit())
 
     def before(self, batch: int) -> DataFrame:
-        """The state that a batch is added to."""
+        """The state before a batch."""
         older = [number for number in self.ids() if number < batch]
         if not older:
             return as_part("", self._spark.range(0))
         return self._spark.read.schema(state_type()).parquet(f"{self.directory}/{older[-1]}")
 
     def add(self, changes: DataFrame, batch: int) -> None:
-        """Makes the state after a batch; one that is there already is made again."""
+        """Writes the state after a batch, and replaces an existing one."""
         self.put(self.materialiser.merge(self.before(batch), changes), batch)
 
     def put(self, state: DataFrame, batch: int) -> None:
-        """Writes a state and puts it in its place with one rename; the oldest ones go."""
+        """Writes a state, moves it into place with one rename, and removes the oldest states."""
         draft = f"{self.directory}/draft-{batch}"
         state.coalesce(1).write.mode("overwrite").parquet(draft)
         target = self.path(f"{self.directory}/{batch}")
         self.files.delete(target, True)
         if not self.files.rename(self.path(draft), target):
-            raise OSError(f"the state of batch {batch} could not be put in its place in {self.directory}")
+            raise OSError(f"the state of batch {batch} could not be moved to {self.directory}")
         for old in self.ids()[:-KEPT]:
             self.files.delete(self.path(f"{self.directory}/{old}"), True)

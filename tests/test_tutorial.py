@@ -127,6 +127,11 @@ def test_the_installation_is_the_readme_s():
     assert install in (ROOT / "README.md").read_text("utf-8")
 
 
+def test_the_example_of_level_two_is_its_file():
+    page = (ROOT / "docs" / "writing-a-decoder.md").read_text("utf-8")
+    assert f"```python\n{(ROOT / 'examples' / 'rows' / 'rows.py').read_text('utf-8')}```" in page
+
+
 def test_its_numbers_of_profiles_are_right():
     names = [profile.name for profile in get("ticdc-canal-json").profiles]
     assert f"All {len(names)} profiles" in PAGE
@@ -146,6 +151,17 @@ def test_its_numbers_of_profiles_are_right():
 )
 def test_what_is_shown_is_looked_for_line_by_line(shown, said, ordered, missing):
     assert unsaid(shown, said, ordered) == missing
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_example_of_level_two_conforms(tmp_path):
+    page = (ROOT / "docs" / "writing-a-decoder.md").read_text("utf-8")
+    (command,) = re.findall(r"^```sh\n(cdc-conformance run .*?--level rows.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / "rows.py").write_text((ROOT / "examples" / "rows" / "rows.py").read_text("utf-8"), "utf-8")
+    code, said = run(command, tmp_path)
+    assert code == 0, said
+    assert re.search(r"8 cases \(0 drawn; 0 judged at level one, 8 at level two\)", said), said
 
 
 @pytest.mark.spark

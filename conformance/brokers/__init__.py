@@ -1,4 +1,4 @@
-"""Kafka brokers: one in a container, one started from its jars, or one that runs already; and the jars themselves.
+"""Kafka brokers: in a container, from jars, or already running; and the jars.
 
 Imports nothing of `conformance` beyond this room.
 """

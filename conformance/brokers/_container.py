@@ -1,7 +1,7 @@
-"""A Kafka broker in a container: an image shaped like Apache Kafka's (KRaft, configured by KAFKA_* variables).
+"""A Kafka broker in a container, for images like Apache Kafka's (KRaft, configured by KAFKA_* variables).
 
-`testcontainers.kafka` starts Confluent-shaped images only, hence a class of our own.
-testcontainers and the Docker SDK are imported when first used.
+`testcontainers.kafka` starts Confluent's images only, hence this class.
+testcontainers and the Docker SDK are imported on first use.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ SETTINGS = {
     "KAFKA_LOG_RETENTION_MS": "-1",
     "KAFKA_HEAP_OPTS": "-Xmx512m",
 }
-"""Every variable that does not depend on the port. One KAFKA_ variable replaces the image's whole default configuration."""
+"""The variables that do not depend on the port. One KAFKA_ variable replaces the image's whole default configuration."""
 
-# Run by the guardian in a Python of its own. The engine may still be creating the container when we are killed.
+# The guardian runs this in its own Python. The engine may still be creating the container when we are killed.
 _REMOVE = """
 import sys, time, docker
 client = docker.from_env(timeout=30)
@@ -62,7 +62,7 @@ for _ in range(5):
 
 
 class EngineMissing(HarnessError):
-    """No container engine, or no library to reach it with."""
+    """No container engine answers, or its Python library is missing."""
 
 
 class ImageMissing(HarnessError):
@@ -75,7 +75,7 @@ def image_name() -> str:
 
 
 def engine() -> Any:
-    """A Docker SDK client that has an answer from its engine. The caller closes it. Raises EngineMissing, with what to do."""
+    """A Docker SDK client whose engine answers. The caller closes it. Raises EngineMissing with the remedy."""
     try:
         import docker  # type: ignore[import-untyped]
         import testcontainers.core.container  # noqa: F401
@@ -92,8 +92,8 @@ def engine() -> Any:
             client.close()
         where = os.environ.get("DOCKER_HOST", "its default socket")
         raise EngineMissing(
-            f"no Docker engine answers at {where} ({_short(error)}). Start it, or point DOCKER_HOST at one; "
-            "without one use --broker embedded."
+            f"no Docker engine answers at {where} ({_short(error)}). Start it, or set DOCKER_HOST; "
+            "without an engine use --broker embedded."
         ) from error
     return client
 
@@ -121,7 +121,7 @@ def has_image(client: Any, image: str) -> bool:
 
 
 def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
-    """Sees to it that the engine has the image, pulling it for at most `limit_s` seconds. Raises ImageMissing."""
+    """Pulls the image if the engine does not have it, for at most `limit_s` seconds. Raises ImageMissing."""
     import docker
 
     full = _prefixed(image)
@@ -134,12 +134,12 @@ def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
         puller = docker.from_env(timeout=max(1, int(limit_s)))
         try:
             puller.images.pull(full)
-        except Exception as error:  # noqa: BLE001 - whatever it is, there is no image
+        except Exception as error:  # noqa: BLE001 - any error means that there is no image
             failure.append(_short(error))
         finally:
             puller.close()
 
-    # A daemon thread: the SDK cannot be interrupted, and a pull that goes on in the engine harms nobody.
+    # A daemon thread: the SDK cannot be interrupted, and the engine may finish the pull later.
     thread = threading.Thread(target=pull, daemon=True, name="pull")
     began = told = time.monotonic()
     thread.start()
@@ -152,19 +152,19 @@ def need_image(client: Any, image: str, note: Note, *, limit_s: float) -> None:
         failure.append(f"not pulled within {limit_s:.0f} s")
     if failure:
         raise ImageMissing(
-            f"the engine has no image {full} and cannot pull it ({failure[0]}). Pull or build it beforehand, name another one in "
+            f"the engine has no image {full} and cannot pull it ({failure[0]}). Pull or build it, name another image in "
             "CDC_CONFORMANCE_KAFKA_IMAGE, or use --broker embedded."
         )
 
 
 def _host(client: Any) -> str:
-    """Where ports that the engine publishes are reached from here."""
+    """The host at which published ports are reachable from here."""
     from testcontainers.core.config import testcontainers_config
     from testcontainers.core.docker_client import DockerClient
 
     if testcontainers_config.tc_host_override:
         return testcontainers_config.tc_host_override
-    # An engine that runs inside our own container: its ports are here, not at the gateway where testcontainers looks.
+    # An engine inside our own container publishes its ports here, not at the gateway that testcontainers uses.
     if client.info().get("Name") == socket.gethostname():
         return "127.0.0.1"
     known = DockerClient()
@@ -177,7 +177,7 @@ def _host(client: Any) -> str:
 
 @contextlib.contextmanager
 def _ryuk_if_there(client: Any) -> Iterator[None]:
-    """Keeps testcontainers from pulling its reaper's image when the engine does not have it; our guardian cleans up anyway."""
+    """Prevents testcontainers from pulling its reaper's image; our guardian cleans up anyway."""
     from testcontainers.core.config import testcontainers_config
 
     before = testcontainers_config.ryuk_disabled
@@ -189,11 +189,11 @@ def _ryuk_if_there(client: Any) -> Iterator[None]:
 
 
 def _container(image: str, host: str, port: int, name: str) -> DockerContainer:
-    """The container, not yet started. The port is the same inside and outside, or the broker could not reach its own address."""
+    """The container, not started. The port is the same inside and outside, so that the broker can reach its own address."""
     from testcontainers.core.container import DockerContainer
 
     class ApacheKafka(DockerContainer):
-        """An image of Apache Kafka's shape as a single KRaft node."""
+        """An image like Apache Kafka's as a single KRaft node."""
 
         def __init__(self) -> None:
             super().__init__(image, name=name)
@@ -204,7 +204,7 @@ def _container(image: str, host: str, port: int, name: str) -> DockerContainer:
                 KAFKA_ADVERTISED_LISTENERS=f"PLAINTEXT://{host}:{port}",
                 KAFKA_CONTROLLER_QUORUM_VOTERS=f"1@localhost:{controller}",
             )
-            # Nobody else's business: published on loopback wherever that is enough.
+            # Published on loopback only, where that is enough.
             self.ports[f"{port}/tcp"] = ("127.0.0.1", port) if host == "127.0.0.1" else port  # type: ignore[assignment]
 
     return ApacheKafka()
@@ -213,7 +213,7 @@ def _container(image: str, host: str, port: int, name: str) -> DockerContainer:
 def _tail(client: Any, name: str) -> str:
     try:
         lines = client.containers.get(name).logs(tail=_LOG_LINES).decode("utf-8", errors="replace").splitlines()
-    except Exception as error:  # noqa: BLE001 - the log is a courtesy
+    except Exception as error:  # noqa: BLE001 - the log is optional
         return f"  (no log: {_short(error)})"
     return "\n".join(f"  {line[:400]}" for line in lines) or "  (its log is empty)"
 
@@ -226,15 +226,15 @@ def _remove(client: Any, name: str) -> None:
 
 
 def container_prefix(pid: int) -> str:
-    """What the names of a process's containers begin with."""
+    """The name prefix of a process's containers."""
     return f"cdc-conformance-kafka-{pid}-"
 
 
 @contextlib.contextmanager
 def container(client: Any, image: str, *, timeout_s: float = 120) -> Iterator[str]:
-    """Starts the image, yields HOST:PORT of a broker that answers, and removes the container in any event.
+    """Starts the image, yields HOST:PORT of a broker that answers, and always removes the container.
 
-    Raises HarnessError with the last lines of the container's log when it does not start within `timeout_s` seconds.
+    Raises HarnessError with the end of the container's log if it does not start within `timeout_s` seconds.
     """
     import docker
 

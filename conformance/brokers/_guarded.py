@@ -1,4 +1,4 @@
-"""Child processes that never outlive us: the parent's side of `_guardian.py`."""
+"""Child processes that never outlive their parent: the parent's side of `_guardian.py`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _GUARDIAN = Path(__file__).with_name("_guardian.py")
 
 
 class Guarded:
-    """A command that runs under a guardian: it ends when told, and when this process ends in any way, SIGKILL included.
+    """A command under a guardian: it ends at `stop`, and when this process ends in any way, SIGKILL included.
 
-    `output` receives its standard output and error. `remove` is a directory that the guardian removes, and `afterwards` a command
-    that it runs, if this process is gone; after an ordinary `stop` neither happens. `command` None guards just those.
-    Raises HarnessError where the operating system has no POSIX processes.
+    `output` receives its standard output and error. If this process dies, the guardian removes the directory `remove` and runs
+    the command `afterwards`; after `stop` it does neither. With `command` None the guardian does only that.
+    Raises HarnessError on an operating system without POSIX processes.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Guarded:
             raise HarnessError("child processes are guarded on Linux and macOS only; use --broker HOST:PORT here")
         self.pid_file = pid_file
         if pid_file is not None:
-            # The id of a former child would be taken for this one's.
+            # A former child's id would be read as this child's.
             pid_file.unlink(missing_ok=True)
         spec = {
             "parent": os.getpid(),
@@ -47,7 +47,7 @@ class Guarded:
             "remove": str(remove) if remove else None,
             "afterwards": list(afterwards) if afterwards is not None else None,
         }
-        # A session of its own, or Ctrl-C on the terminal would reach the child before we have finished with it.
+        # A separate session: else Ctrl-C on the terminal would kill the child before we stop it.
         self._guardian = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_GUARDIAN), json.dumps(spec)],
             stdin=subprocess.PIPE,
@@ -59,7 +59,7 @@ class Guarded:
 
     @property
     def pid(self) -> int | None:
-        """The child's process id, as soon as the guardian has written it."""
+        """The child's process id, once the guardian has written it."""
         try:
             return int(self.pid_file.read_text(encoding="ascii")) if self.pid_file else None
         except (OSError, ValueError):
@@ -77,7 +77,7 @@ class Guarded:
             return None
 
     def stop(self, timeout_s: float = 10) -> None:
-        """Kills the child and waits until it is gone. Does nothing when it is."""
+        """Kills the child and waits for its end. Does nothing if it has ended."""
         stdin = self._guardian.stdin
         assert stdin is not None
         deadline = time.monotonic() + timeout_s

@@ -1,15 +1,15 @@
-"""A watchdog that ends a child process when the process that asked for it is gone, however it went.
+"""A watchdog that ends a child process when the parent process ends, in any way.
 
-Run as a script, by path, with one JSON argument and a pipe from the parent as standard input; it imports nothing of ours. Fields:
+Runs as a script, by path, without imports of ours; standard input is a pipe from the parent. Fields of its JSON argument:
 
 - `parent`: process id of the parent;
-- `command`: what to run as a child (its output goes where the guardian's goes), or null for the last two fields alone;
-- `pid_file`: where the child's process id is written, or null;
-- `remove`: a directory to remove when the parent is gone, or null;
-- `afterwards`: a command to run when the parent is gone, or null.
+- `command`: the child's command (it shares the guardian's output), or null for the last two fields only;
+- `pid_file`: the file for the child's process id, or null;
+- `remove`: a directory to remove if the parent dies, or null;
+- `afterwards`: a command to run if the parent dies, or null.
 
-A byte on standard input means "stop": the child is killed and nothing else happens, for the parent cleans up itself. End of file,
-another parent process id, or SIGTERM mean that the parent is gone. Exits with the child's code when the child ends by itself.
+A byte on standard input means "stop": the guardian only kills the child, and the parent cleans up. End of file, a new parent
+process id, or SIGTERM mean that the parent died. If the child ends by itself, the guardian exits with the child's code.
 Needs POSIX; on Linux the kernel also kills the child if the guardian itself is killed.
 """
 
@@ -33,7 +33,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def _dies_with(guardian: int) -> Callable[[], None] | None:
-    """What a Linux child calls before exec, so that the kernel kills it with the guardian; None where there is no such call."""
+    """The function that a Linux child calls before exec, so that the kernel kills it with the guardian; None on other systems."""
     try:
         prctl = ctypes.CDLL(None).prctl
     except (OSError, AttributeError):
@@ -48,9 +48,9 @@ def _dies_with(guardian: int) -> Callable[[], None] | None:
 
 
 def _wait(parent: int, child: subprocess.Popen[bytes] | None) -> str:
-    """Which comes first: `stop` (the parent said so), `orphaned` (the parent is gone) or `ended` (the child is)."""
+    """The first event: `stop` (the parent asked), `orphaned` (the parent died) or `ended` (the child ended)."""
     while child is None or child.poll() is None:
-        # A forked sibling may hold the other end of the pipe open after the parent's death, so the parent's id is looked at too.
+        # A forked sibling may keep the pipe open after the parent's death, so the parent's id is checked too.
         if os.getppid() != parent:
             return "orphaned"
         if select.select([0], [], [], _POLL_S)[0]:
@@ -63,7 +63,7 @@ def _terminated(number: int, frame: object) -> None:
 
 
 def main(spec: dict[str, Any]) -> int:
-    """Guards until something happens; returns the exit code."""
+    """Guards until the first event; returns the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _terminated)
     child: subprocess.Popen[bytes] | None = None

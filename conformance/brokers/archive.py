@@ -1,7 +1,7 @@
-"""Class archives: what a JVM has loaded and verified once, kept for the JVMs that come after it (JDK 13 and later, JEP 350).
+"""Class archives: classes that one JVM has loaded and verified, for later JVMs (JDK 13 and later, JEP 350).
 
-With one, Spark starts in about six seconds instead of ten. A JVM takes an archive only when it is itself the one that wrote it,
-with the same jars, and does without it otherwise; `cdc-conformance prepare` writes them. They lie in the cache directory.
+With an archive Spark starts in about six seconds instead of ten. A JVM uses an archive only if the same Java
+wrote it with the same jars, else it starts without. `cdc-conformance prepare` writes the archives into the cache directory.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from generators.errors import HarnessError
 
 WRITES = "-XX:ArchiveClassesAtExit"
 _QUIET = ("-Xlog:cds=error", "-Xlog:cds+dynamic=error")
-"""A JVM that cannot use its archive goes on without; that is not worth a line on its standard output."""
+"""Suppresses the message of a JVM that cannot use its archive."""
 
 
 def spark_classes(environ: Mapping[str, str] = os.environ) -> Path | None:
-    """Where the archive of this Java and this pyspark lies or would lie; None without one of them."""
+    """The archive path of this Java and this pyspark; None if either is missing."""
     jars = pyspark_jars()
     return None if jars is None else _place("spark", jars.glob("*.jar"), environ)
 
 
 def kafka_classes(environ: Mapping[str, str] = os.environ) -> Path | None:
-    """As `spark_classes`, for the embedded broker; None until its jars are there."""
+    """The archive path of the embedded broker; None if its jars are missing."""
     with contextlib.suppress(HarnessError):
         jars = cached_jars(environ)
         return None if jars is None else _place("kafka", jars, environ)
@@ -45,8 +45,7 @@ def _place(name: str, jars: Iterable[Path], environ: Mapping[str, str]) -> Path 
 
 
 def whole(archive: Path | None) -> Path | None:
-    """The file of an archive, if it is there as it was written: its name ends with its size, since a JVM that maps one that was
-    cut short, by a full disk or a cache, crashes."""
+    """The archive's complete file, or None. Its name ends with its size, because a JVM crashes on a truncated archive."""
     if archive is not None:
         for file in archive.parent.glob(f"{archive.stem}-*{archive.suffix}"):
             with contextlib.suppress(OSError):
@@ -56,16 +55,16 @@ def whole(archive: Path | None) -> Path | None:
 
 
 def using(archive: Path | None) -> tuple[str, ...]:
-    """The JVM's options to start from an archive; none where there is none."""
+    """The JVM's options to start from an archive; empty if there is none."""
     file = whole(archive)
     return () if file is None else (f"-XX:SharedArchiveFile={file}", *_QUIET)
 
 
 @contextlib.contextmanager
 def writing(archive: Path, note: Note) -> Iterator[tuple[str, ...] | None]:
-    """The JVM's options to write an archive at its end, which must come within the context: afterwards it is there, and whole.
+    """The JVM's options to write an archive at its end, which must come within the context.
 
-    None if another process has written it meanwhile. Raises HarnessError when the JVM has written none, or the directory cannot
+    None if another process has written it meanwhile. Raises HarnessError if the JVM has not written it, or the directory cannot
     be written.
     """
     made = archive.with_name(f".{archive.stem}-{os.getpid()}.jsa")
@@ -78,7 +77,7 @@ def writing(archive: Path, note: Note) -> Iterator[tuple[str, ...] | None]:
             yield (f"{WRITES}={made}", *_QUIET)
             made.rename(archive.with_stem(f"{archive.stem}-{made.stat().st_size}"))
     except FileNotFoundError as error:
-        raise HarnessError(f"the JVM ended without writing {made}. Is it a Java 17 or 21 with class data sharing?") from error
+        raise HarnessError(f"the JVM ended without writing {made}. Is it Java 17 or 21 with class data sharing?") from error
     except OSError as error:
         raise HarnessError(f"cannot write {archive}: {error}. Set CDC_CONFORMANCE_CACHE to a writable directory.") from error
     finally:

@@ -1,4 +1,4 @@
-"""A Kafka broker to publish to: one that runs already, one in a container, or one of our own from Maven jars."""
+"""A Kafka broker: already running, in a container, or started from Maven jars."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PULL_S = 900
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A running broker: `kind` is embedded, container or running, `bootstrap` HOST:PORT, `detail` what it is, for people."""
+    """A running broker: `kind` is embedded, container or running, `bootstrap` HOST:PORT, `detail` a description."""
 
     kind: str
     bootstrap: str
@@ -27,7 +27,7 @@ class Broker:
 
 
 def parse_bootstrap(spec: str) -> str | None:
-    """`spec` if it is HOST:PORT (or several, separated by commas; IPv6 in brackets), None if it is nothing like it.
+    """`spec` if it is HOST:PORT (or several, separated by commas; IPv6 in brackets), else None.
 
     Raises UsageError for a port outside 1 to 65535.
     """
@@ -42,26 +42,26 @@ def parse_bootstrap(spec: str) -> str | None:
 
 
 def check_spec(spec: str) -> str:
-    """`spec` if it is legal for `broker`. Raises UsageError, with the legal values and the nearest match, if it is not."""
+    """`spec` if it is legal for `broker`, else raises UsageError with the legal values and the nearest match."""
     if spec in KINDS or parse_bootstrap(spec) is not None:
         return spec
     if spec == "none":
-        raise UsageError("broker 'none' means that no Kafka takes part; this needs one: auto, embedded, container or HOST:PORT")
+        raise UsageError("broker 'none' means no Kafka, but this needs one: auto, embedded, container or HOST:PORT")
     raise UnknownName("broker", spec, (*KINDS, "none", "HOST:PORT"))
 
 
 def _quiet(line: str) -> None:
-    """Tells nobody."""
+    """Ignores the message."""
 
 
 @contextlib.contextmanager
 def broker(spec: str = "auto", *, note: Callable[[str], None] = _quiet) -> Iterator[Broker]:
-    """A broker as `spec` asks for it, gone again afterwards if it was started here.
+    """The broker of `spec`; one that is started here is stopped afterwards.
 
     `embedded` starts Kafka from Maven jars as a Java process on loopback, `container` an image (CDC_CONFORMANCE_KAFKA_IMAGE, else
-    Apache Kafka's own) with testcontainers, HOST:PORT uses a running one. `auto` takes the container when a Docker engine answers
-    and has the image or gets it quickly, else the embedded one. `note` is told of progress and of what `auto` chose and why.
-    Raises UsageError for any other `spec`, HarnessError when there is no broker to be had.
+    Apache Kafka's own) with testcontainers, HOST:PORT uses a running one. `auto` takes the container if a Docker engine answers
+    and has the image or pulls it quickly, else the embedded one. `note` receives progress, and the choice of `auto` with its
+    reason. Raises UsageError for any other `spec`, HarnessError if no broker can be started.
     """
     check_spec(spec)
     with contextlib.ExitStack() as stack:
@@ -78,7 +78,7 @@ def broker(spec: str = "auto", *, note: Callable[[str], None] = _quiet) -> Itera
 
 
 def _contained(stack: contextlib.ExitStack, spec: str, note: Callable[[str], None]) -> Broker | None:
-    """A broker in a container, or None if `spec` is auto and there can be none."""
+    """A broker in a container, or None if `spec` is auto and a container is not possible."""
     auto = spec == "auto"
     try:
         client = engine()
@@ -88,10 +88,10 @@ def _contained(stack: contextlib.ExitStack, spec: str, note: Callable[[str], Non
     except (EngineMissing, ImageMissing) as error:
         if not auto:
             raise
-        note(f"broker auto takes the embedded Kafka: {error}")
+        note(f"broker auto uses the embedded Kafka: {error}")
         return None
     if auto:
-        note(f"broker auto takes the container: a Docker engine answers and has {image}")
+        note(f"broker auto uses the container: a Docker engine answers and has {image}")
     # The engine may take longer to create a container than to answer a ping.
     client.api.timeout = 60
     bootstrap = stack.enter_context(container(client, image))

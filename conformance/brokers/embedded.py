@@ -26,7 +26,7 @@ from generators.publishing.kafka import check_reachable
 HEAP = "-Xmx512m"
 _ATTEMPTS = 4
 _LOG_LINES = 15
-# Below the ephemeral range of Linux (32768-60999) and macOS: no outgoing connection takes the port, nor connects to itself.
+# Below the ephemeral ports of Linux (32768-60999) and macOS, so that no outgoing connection takes the port or connects to itself.
 _PORTS = range(20_000, 32_000)
 
 PROPERTIES = {
@@ -49,7 +49,7 @@ PROPERTIES = {
     # Its default of 128 MiB is a quarter of the heap.
     "log.cleaner.dedupe.buffer.size": "4194304",
 }
-"""What every embedded broker gets; ports and directory are added. Replication is 1 throughout, for there is one node."""
+"""Properties of every embedded broker, without ports and directory. Replication is 1, because there is one node."""
 
 
 class PortTaken(HarnessError):
@@ -57,7 +57,7 @@ class PortTaken(HarnessError):
 
 
 def free_ports(count: int) -> list[int]:
-    """`count` different TCP ports that nothing listens on at 127.0.0.1. Raises HarnessError when there are none."""
+    """`count` different free TCP ports at 127.0.0.1. Raises HarnessError if there are not enough."""
     found: list[int] = []
     for port in random.SystemRandom().sample(_PORTS, 400):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
@@ -73,12 +73,12 @@ def free_ports(count: int) -> list[int]:
 
 
 class EmbeddedKafka:
-    """A broker of our own; a context manager that starts it and leaves nothing behind.
+    """A context manager that starts a broker and removes it afterwards.
 
-    `start` returns when it answers; `stop` and `start` again make a restart with the same data and port. `close` removes the data
-    too; the guardian does both if this process dies. Raises HarnessError with the last lines of the broker's log when it does not
-    start within `timeout_s` seconds, and what `kafka_jars` and `require_java` raise. `classes` are options for the broker's JVM
-    in place of those that name its archive of classes.
+    `start` returns when it answers; `stop` and `start` restart it with the same data and port. `close` also removes the data; the
+    guardian does both if this process dies. Raises HarnessError with the end of the broker's log if it does not start within
+    `timeout_s` seconds, and the errors of `kafka_jars` and `require_java`. `classes` replaces the JVM options for the archive
+    of classes.
     """
 
     def __init__(self, note: Note, *, timeout_s: float = 90, classes: Sequence[str] = ()) -> None:
@@ -96,7 +96,7 @@ class EmbeddedKafka:
 
     @property
     def directory(self) -> Path:
-        """Where its data and log are."""
+        """The folder of its data and log."""
         assert self._dir is not None
         return self._dir
 
@@ -107,7 +107,7 @@ class EmbeddedKafka:
 
     @property
     def detail(self) -> str:
-        """What it is, for the report's header."""
+        """Its description for the report's header."""
         kafka = next((jar.stem.removeprefix("kafka_") for jar in self._jars if jar.name.startswith("kafka_2.")), "?")
         return f"embedded Kafka {kafka} on Java {self._java.version if self._java else '?'}"
 
@@ -125,7 +125,7 @@ class EmbeddedKafka:
                     self.close()
                     if attempt == _ATTEMPTS:
                         raise
-                    self._note("a port was taken meanwhile; starting the broker on another one")
+                    self._note("another process took the port; starting the broker on another port")
         except BaseException:
             self.close()
             raise
@@ -147,7 +147,7 @@ class EmbeddedKafka:
         (self._dir / "server.properties").write_text(text, encoding="utf-8")
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
         quick = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *using(kafka_classes()))
-        # StorageTool takes an id that begins with a dash for an option.
+        # StorageTool reads an id that begins with a dash as an option.
         arguments = ("format", f"--cluster-id={cluster}", f"--config={self._dir / 'server.properties'}")
         formatter = self._run(quick, "kafka.tools.StorageTool", arguments)
         try:
@@ -169,7 +169,7 @@ class EmbeddedKafka:
             return Guarded(command, output=log, pid_file=self.directory / "pid", remove=self.directory)
 
     def start(self) -> None:
-        """Starts the process and waits until it answers; one that runs already is killed first."""
+        """Starts the process and waits until it answers; a running process is killed first."""
         self.stop()
         self._process = self._run(
             self._classes or using(kafka_classes()), "kafka.Kafka", (str(self.directory / "server.properties"),)
@@ -191,12 +191,12 @@ class EmbeddedKafka:
                 raise HarnessError(f"the embedded Kafka did not answer in {self._timeout_s:.0f} s. The end of its log:\n{tail}")
 
     def stop(self) -> None:
-        """Kills the process; its data stays. Does nothing when it does not run."""
+        """Kills the process and keeps its data. Does nothing if it does not run."""
         if self._process is not None:
             self._process.stop()
 
     def end(self, timeout_s: float) -> int | None:
-        """Ends the process gently, with all that it does at its end; its exit code, or None if it takes longer."""
+        """Ends the process with SIGTERM; its exit code, or None after `timeout_s` seconds."""
         assert self._process is not None
         if (pid := self.pid) is not None:
             with contextlib.suppress(ProcessLookupError):
@@ -204,7 +204,7 @@ class EmbeddedKafka:
         return self._process.wait(timeout_s)
 
     def kill(self) -> None:
-        """Kills the process as a crash would, behind our back."""
+        """Kills the process like a crash."""
         pid = self.pid
         if pid is not None:
             with contextlib.suppress(ProcessLookupError):
@@ -218,7 +218,7 @@ class EmbeddedKafka:
             self._dir = None
 
     def log_tail(self) -> str:
-        """The last lines of its log, or words that say that there are none."""
+        """The last lines of its log, or a remark that it is empty."""
         try:
             text = (self.directory / "broker.log").read_text(encoding="utf-8", errors="replace")
         except OSError:

@@ -1,10 +1,10 @@
-"""Java, and the Maven jars of a Kafka broker: found, or resolved once and cached.
+"""Finds Java and the Maven jars of a Kafka broker; resolves the jars once and caches them.
 
 Environment:
 
 - `JAVA_HOME`: the Java to run, else `java` from PATH;
-- `CDC_CONFORMANCE_CACHE`: the cache, else `cdc-conformance` below XDG_CACHE_HOME or `~/.cache`;
-- `CDC_CONFORMANCE_KAFKA_JARS`: a directory with a broker's jars (a Kafka distribution's `libs`), taken as they are;
+- `CDC_CONFORMANCE_CACHE`: the cache, else `cdc-conformance` in XDG_CACHE_HOME or `~/.cache`;
+- `CDC_CONFORMANCE_KAFKA_JARS`: a directory with a broker's jars (a Kafka distribution's `libs`), used as it is;
 - `CDC_CONFORMANCE_IVY_SETTINGS`: an Ivy settings file, for a mirror or a proxy.
 """
 
@@ -30,13 +30,13 @@ KAFKA_VERSION = "4.3.1"
 SCALA_VERSION = "2.13"
 MODULES = (
     ("org.apache.kafka", f"kafka_{SCALA_VERSION}", KAFKA_VERSION),
-    # Without a logging backend a broker that fails to start says nothing.
+    # Without a logging backend a broker that fails to start prints nothing.
     ("org.slf4j", "slf4j-simple", "1.7.36"),
 )
 OLDEST_JAVA = 17
 
 Note: TypeAlias = Callable[[str], None]
-"""Told one line of progress at a time."""
+"""Receives progress messages, one line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Java:
 
 
 def java_version(text: str) -> int | None:
-    """The feature version in what `java -version` prints: 8 for "1.8.0_452", 17 for "17.0.15", 25 for "25-ea"; else None."""
+    """The feature version in the output of `java -version`: 8 for "1.8.0_452", 17 for "17.0.15", 25 for "25-ea"; else None."""
     found = re.search(r'version "(\d+)(?:\.(\d+))?', text)
     if found is None:
         return None
@@ -58,24 +58,24 @@ def java_version(text: str) -> int | None:
 
 
 def java_path(environ: Mapping[str, str] = os.environ) -> str:
-    """The launcher of JAVA_HOME's Java, else of PATH's. Raises HarnessError when there is none."""
+    """The launcher of JAVA_HOME's Java, else of PATH's. Raises HarnessError if there is none."""
     home = environ.get("JAVA_HOME")
     if home:
         path = shutil.which("java", path=str(Path(home) / "bin"))
         if path is None:
-            raise HarnessError(f"JAVA_HOME is {home!r}, but has no bin/java. Set JAVA_HOME to a Java 17 or 21, or unset it.")
+            raise HarnessError(f"JAVA_HOME is {home!r}, but has no bin/java. Set JAVA_HOME to Java 17 or 21, or unset it.")
         return path
     path = shutil.which("java", path=environ.get("PATH"))
     if path is None:
         raise HarnessError(
-            "no Java found: JAVA_HOME is not set and PATH has no `java`. Install a Java 17 or 21 "
+            "no Java found: JAVA_HOME is not set and PATH has no `java`. Install Java 17 or 21 "
             "(Debian, Ubuntu: openjdk-17-jre-headless; macOS: brew install openjdk@17)."
         )
     return path
 
 
 def find_java(environ: Mapping[str, str] = os.environ) -> Java:
-    """The Java of JAVA_HOME, else of PATH. Raises HarnessError when there is none or it does not run; any version is returned."""
+    """The Java of JAVA_HOME, else of PATH, in any version. Raises HarnessError if there is none or it does not run."""
     path = java_path(environ)
     try:
         ran = subprocess.run([path, "-version"], capture_output=True, text=True, errors="replace", timeout=30, check=False)
@@ -90,7 +90,7 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
 
 
 def require_java(environ: Mapping[str, str] = os.environ) -> Java:
-    """The Java that runs a broker. Raises HarnessError when it is missing or older than 17."""
+    """The Java that runs a broker. Raises HarnessError if it is missing or older than 17."""
     java = find_java(environ)
     if java.version < OLDEST_JAVA:
         raise HarnessError(
@@ -101,7 +101,7 @@ def require_java(environ: Mapping[str, str] = os.environ) -> Java:
 
 
 def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
-    """The user's cache directory of this tool; it need not exist."""
+    """The user's cache directory of this tool; it may not exist."""
     own = environ.get("CDC_CONFORMANCE_CACHE")
     if own:
         return Path(own).expanduser().absolute()
@@ -109,7 +109,7 @@ def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def pyspark_jars() -> Path | None:
-    """The jar directory of the pyspark that is installed (not imported), else of SPARK_HOME, else None."""
+    """The jar directory of the installed pyspark (without importing it), else of SPARK_HOME, else None."""
     homes: list[Path] = []
     spec = importlib.util.find_spec("pyspark")
     if spec is not None and spec.origin:
@@ -122,7 +122,7 @@ def pyspark_jars() -> Path | None:
 def cached_jars(environ: Mapping[str, str] = os.environ) -> list[Path] | None:
     """The broker's jars if they need no download, else None.
 
-    Raises UsageError when CDC_CONFORMANCE_KAFKA_JARS is set to a directory without a broker.
+    Raises UsageError if CDC_CONFORMANCE_KAFKA_JARS names a directory without a broker.
     """
     own = environ.get("CDC_CONFORMANCE_KAFKA_JARS")
     if own:
@@ -141,7 +141,7 @@ def _folder(environ: Mapping[str, str]) -> Path:
 
 
 def _complete(folder: Path) -> list[Path] | None:
-    """The jars that the folder's list names, or None if one is missing or cut short."""
+    """The jars of the folder's list, or None if one is missing or truncated."""
     try:
         lines = (folder / "jars.txt").read_text(encoding="utf-8").splitlines()
         jars = [(folder / name, int(size)) for name, size in (line.rsplit(" ", 1) for line in lines)]
@@ -152,7 +152,7 @@ def _complete(folder: Path) -> list[Path] | None:
 
 @contextlib.contextmanager
 def locked(path: Path, note: Note, what: str) -> Iterator[None]:
-    """Holds an exclusive file lock, waiting for the process that is `what`; where the platform has none, runs without."""
+    """Holds an exclusive file lock; `what` describes the other process in the message. Does nothing without fcntl."""
     try:
         import fcntl
     except ImportError:
@@ -168,10 +168,10 @@ def locked(path: Path, note: Note, what: str) -> Iterator[None]:
 
 
 def kafka_jars(note: Note, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600) -> list[Path]:
-    """The broker's jars, resolved from the Maven registry the first time.
+    """The broker's jars, downloaded from the Maven registry the first time.
 
-    The Ivy that pyspark ships resolves them into a temporary folder, which is renamed into the cache when it is whole.
-    Raises HarnessError when they cannot be had (offline, no pyspark, no Java, no space), with what to do.
+    The Ivy of pyspark resolves them into a temporary folder, which is renamed into the cache when it is complete.
+    Raises HarnessError with the remedy if that fails (offline, no pyspark, no Java, no disk space).
     """
     jars = cached_jars(environ)
     if jars is not None:
@@ -179,13 +179,13 @@ def kafka_jars(note: Note, *, environ: Mapping[str, str] = os.environ, timeout_s
     folder = _folder(environ)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with locked(folder.with_name(folder.name + ".lock"), note, "fetching the Kafka jars"):
+        with locked(folder.with_name(folder.name + ".lock"), note, "downloading the Kafka jars"):
             jars = _complete(folder)
             if jars is not None:
                 return jars
             with tempfile.TemporaryDirectory(prefix=".resolving-", dir=folder.parent, ignore_cleanup_errors=True) as work:
                 _resolve(Path(work), note, environ, timeout_s)
-                # What is there is incomplete, or it would have been taken.
+                # An existing folder is incomplete here.
                 shutil.rmtree(folder, ignore_errors=True)
                 (Path(work) / "jars").rename(folder)
     except OSError as error:
@@ -201,7 +201,7 @@ def kafka_jars(note: Note, *, environ: Mapping[str, str] = os.environ, timeout_s
 def _resolve(work: Path, note: Note, environ: Mapping[str, str], timeout_s: float) -> None:
     """Fills `work/jars` with the jars and their list `jars.txt`."""
     manual = (
-        "Once, on a machine with access to a Maven registry: run the same command there and copy its cache directory "
+        "Run the same command once on a machine with access to a Maven registry and copy its cache directory "
         f"({cache_dir(environ)}); or unpack a Kafka {KAFKA_VERSION} distribution and set CDC_CONFORMANCE_KAFKA_JARS to its "
         "`libs`; or use a running broker (--broker HOST:PORT) or none (--broker none). "
         "For a mirror or proxy set CDC_CONFORMANCE_IVY_SETTINGS to an Ivy settings file."
@@ -210,7 +210,7 @@ def _resolve(work: Path, note: Note, environ: Mapping[str, str], timeout_s: floa
     spark = pyspark_jars()
     ivy = next(iter(sorted(spark.glob("ivy-*.jar"))), None) if spark else None
     if ivy is None:
-        raise HarnessError(f"cannot fetch the Kafka jars: no pyspark is installed, whose Ivy would do it. {manual}")
+        raise HarnessError(f"cannot download the Kafka jars: pyspark, whose Ivy does it, is not installed. {manual}")
     dependencies = "\n".join(f'    <dependency org="{o}" name="{n}" rev="{v}" conf="default->default"/>' for o, n, v in MODULES)
     description = work / "ivy.xml"
     description.write_text(
@@ -225,7 +225,7 @@ def _resolve(work: Path, note: Note, environ: Mapping[str, str], timeout_s: floa
         *("-cache", str(work / "ivy"), "-ivy", str(description), "-confs", "default", "-types", "jar", "bundle"),
         *("-retrieve", f"{jars}/[artifact]-[revision](-[classifier]).[ext]"),
     ]
-    note(f"fetching Kafka {KAFKA_VERSION} (about 45 jars, 44 MB) from the Maven registry, once; this takes up to a minute")
+    note(f"downloading Kafka {KAFKA_VERSION} (about 45 jars, 44 MB) from the Maven registry, once; this takes up to a minute")
     log = work / "ivy.log"
     began = time.monotonic()
     with log.open("wb") as output:
@@ -236,23 +236,23 @@ def _resolve(work: Path, note: Note, environ: Mapping[str, str], timeout_s: floa
                 if elapsed > timeout_s:
                     break
                 done = log.read_text(encoding="utf-8", errors="replace").count("[SUCCESSFUL ]")
-                note(f"fetching Kafka {KAFKA_VERSION}: {done} jars after {elapsed:.0f} s")
+                note(f"downloading Kafka {KAFKA_VERSION}: {done} jars after {elapsed:.0f} s")
         finally:
             ivy_run.stop()
     text = log.read_text(encoding="utf-8", errors="replace")
     found = sorted(jars.glob("*.jar"))
     if code != 0 or not any(jar.name.startswith("kafka_") for jar in found):
         what = f"took more than {timeout_s:.0f} s" if code is None else f"ended with exit code {code}"
-        raise HarnessError(f"cannot fetch the Kafka jars: Ivy {what}. {_why(text)} {manual}")
+        raise HarnessError(f"cannot download the Kafka jars: Ivy {what}. {_why(text)} {manual}")
     (jars / "jars.txt").write_text("".join(f"{jar.name} {jar.stat().st_size}\n" for jar in found), encoding="utf-8")
-    note(f"fetched {len(found)} jars in {time.monotonic() - began:.0f} s")
+    note(f"downloaded {len(found)} jars in {time.monotonic() - began:.0f} s")
 
 
 def _why(log: str) -> str:
-    """The lines of Ivy's log that tell what went wrong, as one sentence."""
+    """The error lines of Ivy's log, as one sentence."""
     telling = re.compile(
         r"unresolved dependency|not found$|UnknownHost|timed out|refused|SSL|[Ff]orbidden|FAILED|No space|exception"
     )
     lines = [line.strip(" \t:") for line in log.splitlines() if telling.search(line)]
     kept = list(dict.fromkeys(lines))[:3] or [line.strip() for line in log.splitlines() if line.strip()][-3:]
-    return f"It said: {'; '.join(kept)}." if kept else "It said nothing."
+    return f"Its log: {'; '.join(kept)}." if kept else "Its log is empty."

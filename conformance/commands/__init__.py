@@ -1,4 +1,4 @@
-"""The command line: one module a subject, each naming the click commands that it adds.
+"""The command line: one module per subject, each listing its click commands.
 
 The topmost room: it may import every other, and nothing imports it but the pytest plugin.
 """

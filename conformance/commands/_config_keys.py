@@ -1,4 +1,4 @@
-"""What a configuration file may say: keys, their types and their legal values, all taken from the commands themselves."""
+"""The keys of a configuration file, their types and legal values, derived from the commands."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from conformance.engines.specs import is_command
 from generators.errors import UnknownName, UsageError
 
 COMMON: Final = ("seed", "budget", "broker")
-"""Keys that may stand above the sections, for every command that has such an option."""
+"""Keys that may stand above the sections; they apply to every command with that option."""
 PYTEST: Final = "pytest"
 """The section of the pytest plugin's own options."""
 ONCE: Final = frozenset({"everything", "update", "remove_fixed"})
-"""Parameters that are said on the command line or not at all: they change files, or undo what the file says."""
+"""Parameters of the command line only: they change files, or undo the configuration file."""
 OWN: Final = frozenset({"config", "completion"})
 """Commands about the command line itself."""
 
 Section: TypeAlias = tuple[str, ...]
-"""A command's name, with those of its groups before it: ("run",), ("corpus", "write")."""
+"""A command's name behind its groups' names: ("run",), ("corpus", "write")."""
 
 _WORDS: Final = {bool: "boolean", str: "string", int: "integer", float: "float", list: "array", dict: "table"}
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of a section: `name` as it is written, with `-`; `parameter` the command's."""
+    """A key of a section: `name` as written, with `-`; `parameter` is the command's."""
 
     name: str
     parameter: click.Parameter
@@ -43,7 +43,7 @@ class Key:
         return self.parameter.multiple or self.parameter.nargs == -1
 
     def wrong(self, value: Any) -> str:
-        """What is wrong with a value, with what is legal; "" if nothing is."""
+        """The error of a value, with the legal values; "" for a legal value."""
         if isinstance(self.parameter.type, Assignment) and isinstance(value, dict):
             texts = [f"{name}={text}" if isinstance(text, str) and "=" not in name else text for name, text in value.items()]
             return next(filter(None, map(self._wrong, texts)), "")
@@ -70,7 +70,7 @@ class Key:
         elif isinstance(kind, click.Choice) and value not in kind.choices:
             return str(UnknownName("value", value, map(str, kind.choices)))
         if isinstance(kind, click.Path):
-            # Whether a file is there is the command's business, when it is called.
+            # The command itself checks whether the file exists.
             return ""
         try:
             kind.convert(value, self.parameter, None)
@@ -81,7 +81,7 @@ class Key:
         return ""
 
     def given(self, value: Any, folder: Path) -> Any:
-        """A legal value as click's default map takes it. Paths that are relative are so to `folder`."""
+        """A legal value in the form of click's default map. Relative paths start at `folder`."""
         if isinstance(value, dict):
             return [f"{name}={text}" for name, text in value.items()]
         if isinstance(value, list):
@@ -109,7 +109,7 @@ class Key:
 
     @property
     def default(self) -> str | int | float | None:
-        """What the command does without it; None if that has no value of its own."""
+        """The command's default; None if it has none."""
         default = self.parameter.default
         if _flag(self.parameter):
             return default is True
@@ -117,12 +117,12 @@ class Key:
 
 
 def help_of(parameter: click.Parameter) -> str:
-    """An option's help; of an argument, what it stands for."""
+    """The help text of an option or argument."""
     return (parameter.help or "") if isinstance(parameter, click.Option) else "The formats, when none is named."
 
 
 def keys(command: click.Command) -> dict[str, Key]:
-    """A command's keys by name: its options, and the formats where they may be left out."""
+    """A command's keys by name: its options, and the formats where they are optional."""
     found = {}
     for parameter in command.params:
         if not parameter.expose_value or parameter.is_eager or parameter.name in ONCE:
@@ -137,7 +137,7 @@ def keys(command: click.Command) -> dict[str, Key]:
 
 
 def sections(group: click.Group, above: Section = ()) -> dict[Section, dict[str, Key]]:
-    """Every section with its keys, the pytest plugin's among them."""
+    """Every section with its keys, including the pytest plugin's."""
     found: dict[Section, dict[str, Key]] = {}
     for name, command in group.commands.items():
         if not above and name in OWN:
@@ -224,6 +224,6 @@ def _word(value: object) -> str:
 
 
 def _placed(text: str, folder: Path) -> str:
-    """A path of the file's folder as it is reached from the working directory."""
+    """A path in `folder`, relative to the working directory where possible."""
     path = (folder / text).absolute()
     return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

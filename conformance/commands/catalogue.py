@@ -1,4 +1,4 @@
-"""The commands that need no JVM: catalogues and corpora; and `decode`, a look at what a decoder makes of messages."""
+"""The commands without a JVM: catalogues and corpora; and `decode`, which prints a decoder's rows for a corpus."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from generators.wire_format import FORMATS, get
 
 
 class Group(click.Group):
-    """A group that names the nearest command to an unknown one. Help lists commands under their `headings`, others last."""
+    """A group that suggests the nearest name for an unknown command. Help lists commands by `headings`, others last."""
 
     headings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
@@ -80,7 +80,7 @@ def list_formats(style: str | None) -> None:
 @click.option("--explain", metavar="ID", type=CASE_ID, help="One rule: its sources with quotations, a message, who breaks it.")
 @FORMAT
 def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None) -> None:
-    """The cited rules of every format, or of those named.
+    """The cited rules of all formats, or of the named ones.
 
     \b
     Example: cdc-conformance rules ticdc-canal-json --format markdown
@@ -134,7 +134,7 @@ def list_cases(formats: tuple[str, ...], writer_profile: str, select: tuple[str,
 
 @click.group(cls=Group)
 def corpus() -> None:
-    """Corpora on disk: messages with the expected rows beside them.
+    """Corpora on disk: messages with their expected rows.
 
     \b
     Example: cdc-conformance corpus write ticdc-canal-json --out corpora
@@ -144,16 +144,16 @@ def corpus() -> None:
 
 @corpus.command("write")
 @click.argument("formats", nargs=-1, required=True, metavar="FORMAT...", type=FORMAT_NAME)
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The directory to write below.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The output directory.")
 @SEED
-@click.option("--count", type=click.IntRange(0), default=100, show_default=True, help="Expanded cases per profile.")
+@click.option("--count", type=click.IntRange(0), default=100, show_default=True, help="Drawn cases per profile.")
 @click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
-@click.option("--boundaries/--no-boundaries", default=True, show_default=True, help="With the named cases.")
-@click.option("--parquet", is_flag=True, help="Also messages.parquet in the shape of Spark's Kafka source.")
+@click.option("--boundaries/--no-boundaries", default=True, show_default=True, help="Include the named cases.")
+@click.option("--parquet", is_flag=True, help="Also writes messages.parquet in the shape of Spark's Kafka source.")
 def corpus_write(
     formats: tuple[str, ...], out: Path, seed: int, count: int, writer_profile: str, boundaries: bool, parquet: bool
 ) -> None:
-    """Writes a corpus per format and profile: boundary cases and seeded cases.
+    """Writes a corpus per format and profile: named cases and seeded cases.
 
     \b
     Example: cdc-conformance corpus write ticdc-canal-json --out corpora --seed 7 --count 200
@@ -177,7 +177,7 @@ def corpus_write(
 @corpus.command("verify")
 @click.argument("directory", type=click.Path(path_type=Path))
 def corpus_verify(directory: Path) -> None:
-    """Checks a corpus: files, checksums, counts and that it can be read.
+    """Checks corpora: files, checksums, counts, and that they can be read.
 
     \b
     Example: cdc-conformance corpus verify corpora
@@ -194,13 +194,13 @@ def corpus_verify(directory: Path) -> None:
         raise UsageError(f"{bad} of {len(found)} corpora are damaged")
 
 
-@click.command(short_help="What a decoder makes of a corpus; no verdict.")
+@click.command(short_help="Prints a decoder's rows for a corpus; no verdict.")
 @click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="Default: the reference decoder.")
 @click.option("--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these cases: a prefix or glob.")
 def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, ...]) -> None:
-    """What a decoder makes of a corpus, as JSON lines: a look, no verdict.
+    """Prints a decoder's rows for a corpus as JSON lines, without a verdict.
 
     \b
     Example: cdc-conformance decode ticdc-canal-json corpora/ticdc-canal-json/v7.1.6
@@ -219,4 +219,4 @@ def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, .
 
 
 COMMANDS = (list_formats, list_rules, list_cases, corpus, decode)
-"""What `cli` adds to its own."""
+"""Commands for `cli`."""

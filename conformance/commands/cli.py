@@ -1,4 +1,4 @@
-"""The command line: click commands over the library; data to stdout, words to stderr."""
+"""The command line: click commands over the library; data go to stdout, messages to stderr."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Runs the command line; every error that a user can mend is one line, not a stack trace."""
+    """Runs the command line. An error that the user can fix is one line, not a stack trace."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
         cli.main(prog_name="cdc-conformance", standalone_mode=False)
@@ -73,14 +73,14 @@ def main() -> None:
         error.show()
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("cdc-conformance: interrupted; everything that was started has been stopped", err=True)
+        click.echo("cdc-conformance: interrupted; all started processes have been stopped", err=True)
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
     except Exception:  # noqa: BLE001 - exit 1 would read as a verdict on the decoder
         traceback.print_exc()
-        click.echo("cdc-conformance: this is a fault of the harness; please report it with the lines above", err=True)
+        click.echo("cdc-conformance: this is a bug of the harness; please report it with the lines above", err=True)
         sys.exit(HarnessError.exit_code)
 
 
@@ -105,27 +105,29 @@ def _terminate(_signal: int, _frame: object) -> None:
     type=ASSIGNMENT,
     help="Renames the decoder's columns: after=row.after.",
 )
-@click.option("--level", type=click.Choice(["changes", "rows", "both"]), default="both", help="Which level(s) to judge.")
+@click.option("--level", type=click.Choice(["changes", "rows", "both"]), default="both", help="The level or levels to judge.")
 @click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
 @BUDGET
 @SEED
 @BROKER
 @click.option(
-    "--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these cases or rules: a prefix or glob; repeatable."
+    "--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these cases or rules: an id's prefix or a glob; repeatable."
 )
-@click.option("--exclude", multiple=True, metavar="ID", type=CASE_ID, help="Not these cases or rules.")
+@click.option("--exclude", multiple=True, metavar="ID", type=CASE_ID, help="Without these cases or rules.")
 @click.option("--strict", is_flag=True, help="A broken SHOULD makes the exit code 1.")
-@click.option("--expect", type=click.Path(path_type=Path, dir_okay=False), help="The decoder's known failures, a TOML file.")
-@click.option("--update", is_flag=True, help="Writes to the file of --expect what this run found.")
+@click.option("--expect", type=click.Path(path_type=Path, dir_okay=False), help="TOML file of the decoder's known failures.")
+@click.option("--update", is_flag=True, help="Updates the file of --expect with this run's failures.")
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
-    help="Writes report.html, report.jsonl, report.md, junit.xml, badge.json and failures/ there.",
+    help="Directory for report.html, report.jsonl, report.md, junit.xml, badge.json and failures/.",
 )
 @click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
 @click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
-@click.option("--differential", is_flag=True, help="Instead of cases: one history through every format, compared as tables.")
+@click.option(
+    "--differential", is_flag=True, help="Compares the tables of one history through every format, instead of judging cases."
+)
 @FORMAT
 def run(**options: Any) -> None:
     """The main job: draw, publish, decode, judge, report.
@@ -153,12 +155,12 @@ def run(**options: Any) -> None:
         arguments=tuple(sys.argv[1:]),
     )
     if settings.decoder and len(settings.formats) > 1:
-        raise UsageError(f"--decoder judges one format; name it: {', '.join(settings.formats)}")
+        raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(settings.formats)}")
     if options["differential"]:
         if is_command(settings.decoder):
             raise UsageError(f"--decoder {settings.decoder!r}: --differential needs a decoder in Spark")
         if options["update"]:
-            raise UsageError("--differential compares tables and breaks no rule: leave out --update")
+            raise UsageError("--differential judges no rules; leave out --update")
         sys.exit(_differential(settings, options["report"], chosen(options["style"])))
     if options["update"] and settings.max_fail:
         raise UsageError("--update needs the whole run; leave out -x and --max-fail")
@@ -168,12 +170,12 @@ def run(**options: Any) -> None:
 
 
 def _expected(path: Path | None, update: bool) -> Expectations:
-    """The record of known failures; one that is to be written may not be there yet. Raises UsageError."""
+    """The record of known failures; with --update the file need not exist yet. Raises UsageError."""
     from conformance.judging import known as expectations
 
     if path is None:
         if update:
-            raise UsageError("--update writes the file that --expect names; add --expect FILE")
+            raise UsageError("--update writes the file of --expect; add --expect FILE")
         return expectations.Expectations()
     if update and not path.exists():
         return expectations.Expectations(path=path)
@@ -212,7 +214,7 @@ def _perform(settings: Settings, broker_spec: str, report: Path | None, style: s
 
     if report:
         records.prepare(report)
-    # Cases are millions of small objects that live until the end; collecting among them is a fifth of the run.
+    # Cases are millions of small objects that live until the end; garbage collection among them takes a fifth of the run.
     gc.set_threshold(200_000, 50, 100)
     conf, spec, kafka = QUICK if settings.decoder else OURS, settings.decoder, broker_spec != "none"
     collected = Collected()
@@ -259,7 +261,7 @@ def _echo(record: Mapping[str, Any]) -> None:
 
 
 def _update(result: RunResult, expect: Expectations) -> RunResult:
-    """Writes the record, tells what changed in it, and gives the result as the new record has it."""
+    """Writes the record, prints its changes, and returns the result under the new record."""
     from conformance.judging.known import load
     from conformance.judging.known_files import under, updated, write
 
@@ -277,16 +279,16 @@ def _update(result: RunResult, expect: Expectations) -> RunResult:
 
 @cli.command()
 @click.argument("names", nargs=-1, metavar="[ID|FILE]...", type=FAILURE)
-@click.option("--all", "everything", is_flag=True, help="Every failure saved below --from.")
+@click.option("--all", "everything", is_flag=True, help="Every saved failure in --from.")
 @click.option(
     "--from",
     "directory",
     type=click.Path(path_type=Path, file_okay=False),
     default=FAILURES,
     show_default=True,
-    help="Where failures are saved; --report DIR saves them in DIR/failures.",
+    help="Folder of saved failures; run --report DIR saves them in DIR/failures.",
 )
-@click.option("--decoder", metavar="SPEC", type=DECODER, help="Another decoder than the saved one.")
+@click.option("--decoder", metavar="SPEC", type=DECODER, help="A decoder instead of the saved one.")
 @click.option("--remove-fixed", is_flag=True, help="Removes the files of failures that are FIXED.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
 @FORMAT
@@ -308,10 +310,10 @@ def replay(
     from conformance.running import replay as again
 
     if everything == bool(names):
-        raise UsageError("name the failures to replay, or say --all")
+        raise UsageError("name the failures to replay, or give --all")
     paths = sorted(directory.glob("*.json")) if everything else [again.find(name, directory) for name in names]
     if not paths:
-        raise NothingSelected(f"there is no saved failure in {directory}")
+        raise NothingSelected(f"no saved failure in {directory}")
     crashes = {path: again.load(path) for path in paths}
     with Progress() as note:
         done = again.replay_all(crashes, decoder, timeout, note)
@@ -319,14 +321,14 @@ def replay(
         for one in done:
             outcomes.append(one.outcome)
             click.echo(again.told(one, chosen(style)))
-            if one.outcome is again.Outcome.FIXED and remove_fixed:
+            if one.outcome is again.ReplayOutcome.FIXED and remove_fixed:
                 one.path.unlink(missing_ok=True)
-    if not remove_fixed and (fixed := outcomes.count(again.Outcome.FIXED)):
-        click.echo(f"{fixed} of {len(outcomes)} FIXED: their files can be removed (--remove-fixed)", err=True)
+    if not remove_fixed and (fixed := outcomes.count(again.ReplayOutcome.FIXED)):
+        click.echo(f"{fixed} of {len(outcomes)} FIXED: remove their files with --remove-fixed", err=True)
     sys.exit(max((again.EXIT[outcome] for outcome in outcomes), default=0))
 
 
-@cli.command(short_help="Shows that the harness convicts liars and nobody else.")
+@cli.command(short_help="Checks the harness: wrong decoders must fail, reference decoders must pass.")
 @FORMATS_GIVEN
 @SEED
 @FORMAT

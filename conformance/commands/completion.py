@@ -1,6 +1,6 @@
-"""Completion in bash, zsh and fish: click's, with ids that are completed a segment at a time; the command that prints the script.
+"""Completion in bash, zsh and fish: click's, with ids completed segment by segment; the command that prints the script.
 
-What a value can be is told by the options' own types (`conformance.commands.shell`). Nothing here starts Spark or asks a broker.
+The options' types (`conformance.commands.shell`) know the values. Nothing here starts Spark or contacts a broker.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ VARIABLE: Final = "_CDC_CONFORMANCE_COMPLETE"
 
 
 class _Quiet(ShellComplete):
-    """Offers nothing where something is wrong: an error's text in the middle of a command line helps nobody."""
+    """Offers nothing after an error: its text would only disturb the command line."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
         """Click's."""
         try:
             return super().get_completions(args, incomplete)
-        except Exception:  # noqa: BLE001 - whatever it is, the command itself will say it when it is run
+        except Exception:  # noqa: BLE001 - the command itself reports the error when it runs
             return []
 
 
 def _with(template: str, old: str, new: str) -> str:
-    """A script of click's with our change; as it is when a later click words it differently."""
+    """Click's script with our change; unchanged if a later click words it differently."""
     return template.replace(old, new)
 
 
 class Bash(_Quiet, BashComplete):
-    """Bash: no space after a value that goes on, which ends in a slash."""
+    """Bash: no space after a partial value, which ends in a slash."""
 
     source_template = _with(
         BashComplete.source_template,
@@ -60,11 +60,11 @@ for _name, _class in SHELLS.items():
     shell_completion.add_completion_class(_class, _name)
 
 
-@click.command(short_help="Prints the script of shell completion.")
+@click.command(short_help="Prints the shell completion script.")
 @click.argument("shell", type=click.Choice(list(SHELLS)))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Prints the script that completes commands, options, formats, profiles, ids of cases and rules, and saved failures.
+    """Prints the script that completes commands, options, formats, profiles, case and rule ids, and saved failures.
 
     \b
     bash: put this line into ~/.bashrc
@@ -82,4 +82,4 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 COMMANDS = (completion,)
-"""What `cli` adds to its own."""
+"""Commands for `cli`."""

@@ -1,7 +1,7 @@
-"""The configuration file: found, read, checked, and given to the commands as the defaults of their options.
+"""The configuration file: finds it, reads it, checks it, and sets the defaults of the commands' options.
 
-Its keys are the commands' own long options (`_config_keys`), so every error can name what is legal. The command line wins over
-the file, and the file over built-in defaults.
+Its keys are the commands' long options (`_config_keys`), so every error can name the legal values. The command line wins over the
+file, and the file over built-in defaults.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TOOL: Final = "cdc-conformance"
 _FILE: Final = "conformance.commands.config.file"
 _OFF: Final = "conformance.commands.config.off"
 _LENIENT: Final = frozenset({"config", "completion", "doctor", "prepare"})
-"""Commands that work with a broken file: they tell what is wrong with it, or do not need it."""
+"""Commands that work with a broken file: they report its errors, or do not need it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Config:
     tables: Mapping[Section, Mapping[str, Any]] = field(default_factory=dict)
 
     def settings(self, known: Mapping[Section, Mapping[str, Key]]) -> Iterator[Setting]:
-        """What holds for each command. One that cannot take a common value (`publish` and broker "none") does without it."""
+        """The settings of each command. A command ignores a common value that it cannot take (`publish` and broker "none")."""
         for section, legal in known.items():
             own = self.tables.get(section, {})
             for name, key in legal.items():
@@ -59,7 +59,7 @@ class Config:
         return found
 
     def given(self, one: Setting) -> Any:
-        """A setting's value with its paths as they are reached from the working directory."""
+        """A setting's value with paths relative to the working directory."""
         assert self.path is not None
         return one.key.given(one.value, self.path.absolute().parent)
 
@@ -75,9 +75,9 @@ class Setting:
 
 
 def find(start: Path) -> Path | None:
-    """The file that holds in a folder: `cdc-conformance.toml`, else a `pyproject.toml` with `[tool.cdc-conformance]`.
+    """The configuration file of a folder: `cdc-conformance.toml`, else a `pyproject.toml` with `[tool.cdc-conformance]`.
 
-    It is looked for in the folder and those above it, up to one with `.git`. Raises UsageError for a file that cannot be read.
+    Searches the folder and its parents, up to one with `.git`. Raises UsageError for a file that cannot be read.
     """
     for folder in (start.absolute(), *start.absolute().parents):
         if (folder / FILE).is_file():
@@ -90,7 +90,7 @@ def find(start: Path) -> Path | None:
 
 
 def _ours(path: Path) -> bool:
-    """Whether a pyproject.toml has our table. One that is broken elsewhere is somebody else's to tell of."""
+    """Whether a pyproject.toml has our table. Errors outside of our table are not reported."""
     text = _text(path)
     if TOOL not in text:
         return False
@@ -101,7 +101,7 @@ def _ours(path: Path) -> bool:
 
 
 def load(path: Path, group: click.Group) -> Config:
-    """Reads a file. Raises UsageError that names everything that is wrong in it, what is legal, and the nearest match."""
+    """Reads a file. Raises UsageError with all errors, the legal values and the nearest matches."""
     try:
         data: Any = tomllib.loads(_text(path))
     except tomllib.TOMLDecodeError as error:
@@ -109,7 +109,7 @@ def load(path: Path, group: click.Group) -> Config:
     if path.name == PROJECT:
         tools = data.get("tool", {})
         if TOOL not in tools:
-            raise UsageError(f"{_shown(path)}: there is no [tool.{TOOL}] in it")
+            raise UsageError(f"{_shown(path)} has no [tool.{TOOL}]")
         data = tools[TOOL]
     reader = _Reader(path, sections(group))
     if isinstance(data, dict):
@@ -137,7 +137,7 @@ class _Reader:
         self.problems.append(f"{where}, {name} = {_value(value)}: {what}")
 
     def top(self, data: Mapping[str, Any]) -> None:
-        """What stands above the sections, and the sections."""
+        """Reads the keys above the sections, and the sections."""
         names = {section[0] for section in self.known}
         for name, value in data.items():
             if name == "$schema":
@@ -158,7 +158,7 @@ class _Reader:
     def _misplaced(self, name: str) -> str:
         homes = [_label(self.path, section) for section, legal in self.known.items() if _plain(name) in legal]
         if homes:
-            return f"{name!r} holds for one command: move it below {' or '.join(homes)}. Above the sections: {', '.join(COMMON)}."
+            return f"{name!r} belongs to a command: move it below {' or '.join(homes)}. Top level: {', '.join(COMMON)}."
         return str(UnknownName("key", name, (*COMMON, *{section[0] for section in self.known})))
 
     def table(self, section: Section, value: Any) -> None:
@@ -182,7 +182,7 @@ class _Reader:
             if key is None:
                 self.tell(section, name, one, str(UnknownName("key", name, legal, of=_label(self.path, section))))
             elif key.name in found:
-                self.tell(section, name, one, f"{key.name!r} is there already, in its other spelling")
+                self.tell(section, name, one, f"{key.name!r} is set twice, in both spellings")
             else:
                 found[key.name] = one
                 if wrong := key.wrong(one):
@@ -205,7 +205,7 @@ def _value(value: Any) -> str:
 
 
 def _shown(path: Path) -> str:
-    """A path as short as it can be said from here."""
+    """A path, relative to the working directory where possible."""
     path = path.absolute()
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
@@ -215,11 +215,11 @@ def _text(path: Path) -> str:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"cannot read the configuration {_shown(path)}: {reason}. --no-config does without it") from error
+        raise UsageError(f"cannot read the configuration {_shown(path)}: {reason}. --no-config ignores it") from error
 
 
 def pytest_defaults(rootpath: Path, commands: click.Group) -> Mapping[str, Any]:
-    """Budget, seed and broker of the pytest plugin, as far as the file that holds in pytest's root directory sets them.
+    """Budget, seed and broker of the pytest plugin, if the configuration file of pytest's root directory sets them.
 
     Raises UsageError.
     """
@@ -231,7 +231,7 @@ def pytest_defaults(rootpath: Path, commands: click.Group) -> Mapping[str, Any]:
 
 
 def of(ctx: click.Context) -> Config:
-    """The configuration that holds for a call: that of --config, none, or what is found. Raises UsageError."""
+    """The configuration of a call: from --config, none, or the file that `find` returns. Raises UsageError."""
     root = ctx.find_root()
     asked, off = root.meta.get(_FILE), root.meta.get(_OFF)
     if asked is not None and off:
@@ -251,13 +251,15 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
         return keep
 
     file = click.Path(path_type=Path, exists=True, dir_okay=False)
-    off = click.option("--no-config", is_flag=True, expose_value=False, callback=kept(_OFF), help="Reads no configuration file.")
-    what = f"The configuration file; default: {FILE}, or [tool.{TOOL}] in {PROJECT}, here or above."
+    off = click.option(
+        "--no-config", is_flag=True, expose_value=False, callback=kept(_OFF), help="Ignores the configuration file."
+    )
+    what = f"The configuration file; default: {FILE}, or [tool.{TOOL}] in {PROJECT}, in this folder or above."
     return click.option("--config", type=file, expose_value=False, callback=kept(_FILE), metavar="FILE", help=what)(off(command))
 
 
 class Main(Group):
-    """The group of all commands: it reads the configuration before a command reads its options."""
+    """The group of all commands. It reads the configuration before a command parses its options."""
 
     headings: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "Judge a decoder": ("run", "stream", "fuzz", "replay", "selftest"),
@@ -268,7 +270,7 @@ class Main(Group):
     }
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Click's, after which the file's settings are the command's defaults. Raises UsageError, except for help."""
+        """Click's; then sets the command's defaults from the file. Raises UsageError, except for help."""
         name, command, rest = super().resolve_command(ctx, args)
         try:
             ctx.default_map = of(ctx).defaults(sections(self))
@@ -281,9 +283,9 @@ class Main(Group):
         return name, command, rest
 
 
-@click.group("config", cls=Group, short_help="What the configuration file says, and what it may say.")
+@click.group("config", cls=Group, short_help="Shows the configuration, or its JSON Schema.")
 def config_group() -> None:
-    """The configuration file: what holds, where it is from, and what it may say.
+    """The configuration file: its settings, their origin, and its JSON Schema.
 
     \b
     Example: cdc-conformance config show run
@@ -293,13 +295,13 @@ def config_group() -> None:
 
 @config_group.command("show")
 @click.argument("commands", nargs=-1, metavar="[COMMAND]...")
-@click.option("--all", "everything", is_flag=True, help="Defaults too, not only what the file sets.")
+@click.option("--all", "everything", is_flag=True, help="Also shows defaults.")
 @FORMAT
 @click.pass_context
 def config_show(ctx: click.Context, commands: tuple[str, ...], everything: bool, style: str | None) -> None:
-    """The settings of every command, or of those named, and where each is from.
+    """The settings of all commands, or of the named ones, and the origin of each.
 
-    A group's command is named with a dot: corpus.write.
+    Name a group's command with a dot: corpus.write.
 
     \b
     Example: cdc-conformance config show run corpus.write --all
@@ -343,4 +345,4 @@ def config_schema(ctx: click.Context) -> None:
 
 
 COMMANDS = (config_group,)
-"""What `cli` adds to its own."""
+"""Commands for `cli`."""

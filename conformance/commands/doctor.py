@@ -1,7 +1,7 @@
-"""What this machine has of what the harness needs: Java, Spark, jars, a broker, a container engine, room; the command `doctor`.
+"""Checks this machine for Java, Spark, jars, a broker, a container engine, memory and disk; the command `doctor`.
 
-No check of `CHECKS` starts a JVM (but for `java -version`), a broker or a download, and none takes more than a few seconds.
-`starts` does start things, when it is asked for.
+No check in `CHECKS` starts a JVM (except `java -version`), a broker or a download, and each takes a few seconds at most.
+`starts` (with --start) starts Spark and Kafka.
 """
 
 from __future__ import annotations
@@ -31,15 +31,14 @@ from generators.errors import HarnessError
 MEMORY_MB = 3_000
 """Free memory for a Spark driver of 2 GB and a broker of 512 MB."""
 DISK_MB = 2_000
-"""Free room for jars (about 150 MB), Spark's and the broker's temporary files."""
+"""Free disk space for jars (about 150 MB), Spark's and the broker's temporary files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at: what was found, and if it is not well, what to do and what does not work until then.
+    """One check: what it found, and after a failure the remedy and the commands that need the missing part.
 
-    `remedy` gives a command to copy in backquotes, where there is one. `required` tells what every run needs from what only some
-    commands need.
+    `remedy` has a command to copy in backquotes, if there is one. `required`: every run needs it, not only some commands.
     """
 
     name: str
@@ -62,7 +61,7 @@ class Check:
 
 
 Outcome: TypeAlias = tuple[bool, str, str]
-"""Whether it is well, what was found, and the remedy."""
+"""Whether the check passed, what it found, and the remedy."""
 
 
 def python() -> Outcome:
@@ -71,7 +70,7 @@ def python() -> Outcome:
 
 
 def packages() -> Outcome:
-    """Whether a folder of the user's hides one of our three packages."""
+    """Whether a folder of the user hides one of our three packages."""
     from conformance.shadow import HOME, PACKAGES, explain, shadows
 
     hidden = shadows()
@@ -85,7 +84,7 @@ def java() -> Outcome:
     from conformance.brokers.jars import OLDEST_JAVA, find_java
 
     install = "brew install openjdk@17" if sys.platform == "darwin" else "apt-get install openjdk-17-jre-headless"
-    remedy = f"install a Java 17 or 21, such as by `{install}`, or set JAVA_HOME to one"
+    remedy = f"install Java 17 or 21, for example with `{install}`, or set JAVA_HOME"
     try:
         java = find_java()
     except HarnessError as error:
@@ -102,18 +101,18 @@ def pyspark() -> Outcome:
 
 
 def connector() -> Outcome:
-    """Spark's Kafka source and Avro functions, in the caches where Spark's own Ivy puts them (`~/.ivy2*/jars`)."""
+    """Spark's Kafka source and Avro functions, in the caches of Spark's Ivy (`~/.ivy2*/jars`)."""
     version = _version("pyspark")
     wanted = [f"org.apache.spark_{name}_2.13-{version}.jar" for name in ("spark-sql-kafka-0-10", "spark-avro")]
     caches = [cache for home in _homes() for cache in home.glob(".ivy2*/jars")]
     missing = [[jar for jar in wanted if not (cache / jar).is_file()] for cache in caches]
     fewest = min(missing, key=len, default=wanted)
-    remedy = f"none, if a Maven registry can be reached: Spark fetches them on the first run (ten seconds), or now by {_PREPARE}"
+    remedy = f"none with access to a Maven registry: Spark downloads them on the first run (ten seconds), or now with {_PREPARE}"
     return not fewest, f"not cached yet: {', '.join(fewest)}" if fewest else f"cached, for {version}", remedy
 
 
 def _homes() -> list[Path]:
-    """The home directory that HOME names, and the one that Java takes, which does not look at HOME."""
+    """The home directory of HOME, and the one that Java uses, which ignores HOME."""
     homes = [Path.home()]
     with contextlib.suppress(ImportError, KeyError):
         import pwd
@@ -137,7 +136,7 @@ def kafka_jars() -> Outcome:
 
     jars = cached_jars()
     remedy = (
-        f"none, if a Maven registry can be reached: they are fetched on first use (a minute), or now by {_PREPARE}; "
+        f"none with access to a Maven registry: they are downloaded on first use (a minute), or now with {_PREPARE}; "
         f"offline, set CDC_CONFORMANCE_KAFKA_JARS to the folder libs of a Kafka {KAFKA_VERSION} distribution"
     )
     return bool(jars), f"{len(jars)} in {jars[0].parent}" if jars else f"not cached in {cache_dir()}", remedy
@@ -157,7 +156,7 @@ def docker() -> Outcome:
         client = engine()
     except EngineMissing as error:
         start = "open -a Docker" if sys.platform == "darwin" else "systemctl start docker"
-        remedy = f"start it, such as by `{start}`, or point DOCKER_HOST at one; without one, --broker embedded does"
+        remedy = f"start it, for example with `{start}`, or set DOCKER_HOST; without one use --broker embedded"
         if _version("testcontainers") is None:
             remedy = _install("cdc-conformance[container]")
         return False, _first(error), remedy
@@ -169,7 +168,7 @@ def docker() -> Outcome:
 
 
 def memory() -> Outcome:
-    """Memory that can be had without swapping."""
+    """Memory that is available without swapping."""
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:
@@ -178,11 +177,11 @@ def memory() -> Outcome:
     if found is None:
         return True, "unknown on this system", ""
     free = int(found[1]) >> 10
-    return free >= MEMORY_MB, f"{free:,} MB", f"free some: {MEMORY_MB:,} MB are advisable for a Spark driver and a broker"
+    return free >= MEMORY_MB, f"{free:,} MB", f"free some: a Spark driver and a broker need about {MEMORY_MB:,} MB"
 
 
 def disk() -> Outcome:
-    """Room in the cache and in the temporary directory."""
+    """Free disk space of the cache and of the temporary directory."""
     from conformance.brokers.jars import cache_dir
 
     cache = cache_dir()
@@ -191,29 +190,29 @@ def disk() -> Outcome:
     locked = [str(place) for place in free if not os.access(place, os.W_OK)]
     found = ", ".join(f"{room:,} MB in {place}" for place, room in free.items())
     found += f"; not writable: {', '.join(locked)}" if locked else ""
-    remedy = f"have {DISK_MB:,} MB free and writable; TMPDIR and CDC_CONFORMANCE_CACHE name other places"
+    remedy = f"free {DISK_MB:,} MB, or set TMPDIR and CDC_CONFORMANCE_CACHE to other writable folders"
     return not locked and min(free.values()) >= DISK_MB, found, remedy
 
 
 def configuration() -> Outcome:
-    """The configuration file that holds here, if there is one."""
+    """The configuration file in force, if there is one."""
     from conformance.commands import config
 
-    remedy = "mend the file (`cdc-conformance config schema` says what is legal), or give --no-config"
+    remedy = "repair the file (`cdc-conformance config schema` prints what is legal), or give --no-config"
     try:
         path = config.of(click.get_current_context()).path
     except HarnessError as error:
         first, *others = str(error).split("\n")
         return False, f"{first} (and {len(others)} more)" if others else first, remedy
-    return True, str(path) if path is not None else "none, and none is needed", ""
+    return True, str(path) if path is not None else "none (none is needed)", ""
 
 
 def workplace() -> Outcome:
-    """Whether failures can be saved below the working directory."""
+    """Whether failures can be saved in the working directory."""
     folder = next(place for place in (FAILURES.absolute(), *FAILURES.absolute().parents) if place.exists())
     well = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
-    remedy = f"`chmod u+rwx {shlex.quote(str(folder))}`, work in another folder, or give `run` a --report DIR elsewhere"
-    return well, f"{FAILURES} can{'' if well else 'not'} be written{'' if well else f': {folder} refuses'}", remedy
+    remedy = f"`chmod u+rwx {shlex.quote(str(folder))}`, work in another folder, or use `run` with --report DIR"
+    return well, f"{FAILURES} can{'' if well else 'not'} be written{'' if well else f': {folder} is not writable'}", remedy
 
 
 def ports() -> Outcome:
@@ -223,7 +222,7 @@ def ports() -> Outcome:
     try:
         found = free_ports(2)
     except HarnessError as error:
-        return False, _first(error), "allow this user to listen on 127.0.0.1; see what takes the ports with `ss -ltnp`"
+        return False, _first(error), "allow this user to listen on 127.0.0.1; `ss -ltnp` lists the ports in use"
     return True, f"127.0.0.1 has free ports ({', '.join(map(str, found))})", ""
 
 
@@ -236,13 +235,15 @@ def reachable(spec: str) -> Outcome:
     try:
         check_reachable(spec, timeout_s=5)
     except HarnessError as error:
-        remedy = f"start it, open the port, or let it advertise a name that is known here; try `nc -vz {host.strip('[]')} {port}`"
+        remedy = (
+            f"start it, open the port, or make it advertise a name that resolves here; try `nc -vz {host.strip('[]')} {port}`"
+        )
         return False, " ".join(str(error).split()), remedy
     return True, f"answers after {time.monotonic() - began:.1f} s", ""
 
 
 _PREPARE = "`cdc-conformance prepare`"
-_LAST = "report this with what `cdc-conformance doctor --format json` prints"
+_LAST = "report this with the output of `cdc-conformance doctor --format json`"
 _SPARK = "run, selftest, decode, stream, bench"
 CHECKS: tuple[tuple[str, Callable[[], Outcome], str, bool], ...] = (
     ("Python", python, "everything", True),
@@ -260,13 +261,13 @@ CHECKS: tuple[tuple[str, Callable[[], Outcome], str, bool], ...] = (
     ("free memory", memory, "Spark; the embedded broker", False),
     ("disk", disk, "Spark; the embedded broker; jars", True),
 )
-"""Name, check, what it is needed for, and whether every run needs it."""
+"""Name, check, the commands that need it, and whether every run needs it."""
 
 
 def checks(broker: str | None = None) -> list[Check]:
-    """Every check's result, in a fixed order, and of a running broker (HOST:PORT) that is named.
+    """Every check's result in a fixed order, then that of a running broker (HOST:PORT), if given.
 
-    Raises nothing: a check that cannot be made is one that is not well.
+    Raises nothing: a check that raises has failed.
     """
     results = [_check(*one) for one in CHECKS]
     if broker is not None and ":" in broker:
@@ -277,20 +278,20 @@ def checks(broker: str | None = None) -> list[Check]:
 def _check(name: str, check: Callable[[], Outcome], needed_for: str, required: bool) -> Check:
     try:
         ok, found, remedy = check()
-    except Exception as error:  # noqa: BLE001 - a broken package may raise anything, and that is what to report
-        # Errors of ours say what is wrong, then what to do.
+    except Exception as error:  # noqa: BLE001 - a broken package may raise anything, and the check reports it
+        # Our errors state the problem, then the remedy.
         found, _, remedy = " ".join(str(error).split()).partition(". ")
         ok, found = False, found or type(error).__name__
     return Check(name, ok, found, "" if ok else remedy or _LAST, needed_for, required)
 
 
 def starts(broker: str | None, note: Callable[[str], None]) -> Iterator[Check]:
-    """Starts Spark and Kafka as a run does, sends records through both, and says how long each took.
+    """Starts Spark and Kafka as a run does, sends records through both, and measures the times.
 
-    Without a `broker` it is the embedded one. What needs something that did not start is left out.
+    Without a `broker` it starts the embedded one. A check is left out if its prerequisites failed.
     """
     from conformance.brokers.broker import broker as kafka_broker
-    from conformance.engines.base import ChildDied, DecodeRaised, Source
+    from conformance.engines.base import ChildDied, DecodeRaised, RecordSource
     from conformance.engines.child import ChildEngine
     from generators.model import Message
     from generators.publishing import kafka
@@ -324,27 +325,25 @@ def starts(broker: str | None, note: Callable[[str], None]) -> Iterator[Check]:
             with kafka.run_topic(bootstrap, 1, note=note) as topic:
                 messages = [Message("doctor", 0, None, b"%d" % number) for number in range(count)]
                 sent = kafka.publish(bootstrap, topic, messages).acknowledged
-                source = Source(((topic, 0, 0, count - 1),), bootstrap=bootstrap, topic=topic)
+                source = RecordSource(((topic, 0, 0, count - 1),), bootstrap=bootstrap, topic=topic)
                 read = engine.open("doctor", source).result()
             if not sent == read == count:
                 raise HarnessError(f"{count} records were sent, {sent} acknowledged, {read} read by Spark")
             return f"{count:,} records went through Kafka into Spark"
 
-        logs = "see the log's end in what was found; Java, memory and the jars are looked at by `cdc-conformance doctor`"
+        logs = "see the end of the log above; `cdc-conformance doctor` checks Java, memory and the jars"
         one = _check("Spark starts", lambda: timed(session, logs), _SPARK, True)
         yield one
         two = _check("Kafka starts", lambda: timed(cluster, logs), f"--broker {spec}", True)
         yield two
         if one.ok and two.ok:
-            jars = (
-                "the connector of Spark's own version must be resolved: look at the line of its jars in `cdc-conformance doctor`"
-            )
+            jars = "Spark needs the connector of its own version: see the line of its jars in `cdc-conformance doctor`"
             yield _check("Kafka into Spark", lambda: timed(through, jars), "any broker with Spark", True)
 
 
 def render(found: Sequence[Check]) -> str:
-    """What is there, a line each, then each problem with what it stops and its remedy. Lines are whole, so that they can be
-    copied."""
+    """A line per check, then each problem with the commands that need the part and the remedy. Lines are not wrapped, so
+    that they can be copied."""
     wide = max(len(check.name) for check in found)
     lines = [f"{'ok     ' if check.ok else 'missing'}  {check.name:{wide}}  {check.found}" for check in found]
     bad = [check for check in found if not check.ok]
@@ -353,8 +352,8 @@ def render(found: Sequence[Check]) -> str:
         if check.command:
             lines.append(f"    $ {check.command}")
     stopping = sum(check.required for check in bad) or "none"
-    summary = f"{len(found) - len(bad)} of {len(found)} are well; every run needs {stopping} of the others"
-    lines += ["", summary if bad else f"all {len(found)} are well"]
+    summary = f"{len(found) - len(bad)} of {len(found)} are ok; every run needs {stopping} of the others"
+    lines += ["", summary if bad else f"all {len(found)} are ok"]
     return "\n".join(lines)
 
 
@@ -364,14 +363,14 @@ def render(found: Sequence[Check]) -> str:
     "broker_spec",
     type=BrokerSpec(),
     metavar="BROKER",
-    help="Asks this broker too: HOST:PORT, or with --start a kind.",
+    help="Also checks this broker: HOST:PORT, or with --start a kind.",
 )
 @click.option("--start", is_flag=True, help="Also starts Spark and a broker and sends records through both (half a minute).")
 @FORMAT
 def doctor(broker_spec: str | None, start: bool, style: str | None) -> None:
-    """What is there, what is missing, and how to get it.
+    """Checks what is installed, and says how to get what is missing.
 
-    Exit code 3 when something is missing that every run needs.
+    Exit code 3 if a part is missing that every run needs.
 
     \b
     Example: cdc-conformance doctor
@@ -396,7 +395,7 @@ def doctor(broker_spec: str | None, start: bool, style: str | None) -> None:
 
 
 COMMANDS = (doctor,)
-"""What `cli` adds to its own."""
+"""Commands for `cli`."""
 
 
 def _first(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""The command `fuzz`: garbage through decoders, and its verdicts in print."""
+"""The command `fuzz`: sends garbage through decoders and prints the verdicts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def render(results: Sequence[Fuzzed]) -> Any:
-    """The verdicts as a table, under it each finding."""
+    """The verdicts as a table, then the findings."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -50,12 +50,10 @@ def render(results: Sequence[Fuzzed]) -> Any:
         row = (*(f"{n:,}" for n in figures), f"{one.seconds:.1f}", f"{told['per_second']:,}", peak)
         table.add_row(Text(one.format, style="green" if one.ok else "red"), *row)
         if one.too_large:
-            parts.append(
-                Text(f"{one.format}: {told['peak_mb']:,} MB of memory, more than the {told['limit_mb']:,} allowed", style="red")
-            )
+            parts.append(Text(f"{one.format}: {told['peak_mb']:,} MB of memory, limit {told['limit_mb']:,} MB", style="red"))
         parts += [Text(_line(f), style="red" if f.fails else "yellow") for f in one.findings]
         if one.interrupted:
-            parts.append(Text(f"{one.format}: interrupted; this is what had been seen", style="yellow"))
+            parts.append(Text(f"{one.format}: interrupted; these are the results so far", style="yellow"))
     return Group(*parts)
 
 
@@ -81,34 +79,36 @@ def markdown(results: Sequence[Fuzzed]) -> str:
     return "\n".join(lines)
 
 
-@click.command(short_help="Mutated messages: every offset answered, none silently.")
+@click.command(short_help="Sends mutated messages; checks that every offset is answered.")
 @FORMATS_GIVEN
 @ALL
 @click.option("--count", type=click.IntRange(1), default=100_000, show_default=True, help="Mutated messages per format.")
-@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="Another decoder than the reference; one format only.")
+@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
 @click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only messages of these profiles.")
-@click.option("--huge/--no-huge", default=True, show_default=True, help="With a handful of messages of 25 MB.")
+@click.option("--huge/--no-huge", default=True, show_default=True, help="Adds a few messages of 25 MB.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=300, show_default=True, help="Seconds a decode call may take.")
-@click.option("--max-memory", type=click.IntRange(1), default=4096, show_default=True, help="MB that Spark's processes may take.")
-@click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Writes the findings there, as JSON lines.")
+@click.option(
+    "--max-memory", type=click.IntRange(1), default=4096, show_default=True, help="Memory limit of Spark's processes, in MB."
+)
+@click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for the findings, as JSON lines.")
 @SEED
 @FORMAT
 def fuzz(**options: Any) -> None:
-    """Mutated messages: every offset answered, no exception, bounded memory, silent acceptance counted.
+    """Sends mutated messages: every offset answered, no exception, bounded memory, silent acceptance counted.
 
     \b
     Example: cdc-conformance fuzz ticdc-canal-json --count 20000 --report garbage
     """
     from conformance.engines.child import OURS, QUICK, ChildEngine, needed
     from conformance.reports.console import console
-    from conformance.running.fuzzing import Fuzzer, Settings, save
+    from conformance.running.fuzzing import Fuzzer, FuzzSettings, save
 
     names, decoder = known(tuple(dict.fromkeys(options["formats"]))), options["decoder"]
     if options["everything"] and options["formats"]:
-        raise UsageError("--all is every format; name none beside it")
+        raise UsageError("--all means every format; name formats or give --all, not both")
     if decoder and len(names) != 1:
-        raise UsageError("--decoder decodes one format; name it")
-    settings = Settings(
+        raise UsageError("--decoder needs exactly one format; name it")
+    settings = FuzzSettings(
         count=options["count"],
         seed=options["seed"],
         decoder=decoder or "",
@@ -121,7 +121,7 @@ def fuzz(**options: Any) -> None:
     conf, style = QUICK if decoder else OURS, chosen(options["style"])
     with Progress() as note:
         for name in names:
-            # A child each: its peak of memory is its own, and a JVM that has run out of it is nobody else's.
+            # One child per format: memory peaks are measured separately, and an out-of-memory JVM affects one format only.
             with ChildEngine(packages=needed((name,)), timeout_s=settings.timeout_s, conf=conf) as engine:
                 results.append(Fuzzer(engine, name, settings, note).run())
             if options["report"]:
@@ -140,4 +140,4 @@ def fuzz(**options: Any) -> None:
 
 
 COMMANDS = (fuzz,)
-"""What `cli` adds to its own."""
+"""Commands for `cli`."""

@@ -25,18 +25,18 @@ from conformance.commands.shell import (
 from generators.errors import UsageError
 
 
-@click.command(short_help="A decoder's throughput, as a ratio to a baseline.")
+@click.command(short_help="Measures a decoder's throughput as a ratio to a baseline.")
 @FORMATS_GIVEN
-@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="Another decoder beside the reference; one format only.")
+@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder beside the reference; one format only.")
 @click.option("--messages", type=click.IntRange(100), default=20_000, show_default=True, help="Messages per measurement.")
 @click.option("--rounds", type=click.IntRange(3), default=7, show_default=True, help="Timed rounds after warm-up.")
-@click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Writes the results there as JSON.")
-@click.option("--compare", type=click.Path(path_type=Path, dir_okay=False), help="Compares with results saved before.")
+@click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Writes the results as JSON.")
+@click.option("--compare", type=click.Path(path_type=Path, dir_okay=False), help="Compares with saved results.")
 @click.option(
     "--fail-below",
     type=click.FloatRange(0, min_open=True),
     metavar="RATIO",
-    help="With --compare: exit 1 below this share.",
+    help="With --compare: exit code 1 below this share of the saved ratio.",
 )
 @FORMAT
 def bench(
@@ -49,9 +49,9 @@ def bench(
     fail_below: float | None,
     style: str | None,
 ) -> None:
-    """Batch decode throughput against the baseline: same process, interleaved, noop sink, as a ratio with its range.
+    """Measures batch decode throughput against the baseline: same process, interleaved, noop sink; a ratio with its range.
 
-    Results can be saved and compared with saved ones. Only ratios are compared: they depend little on the machine.
+    Results can be saved and compared later. Only ratios are compared: they depend little on the machine.
 
     \b
     Example: cdc-conformance bench ticdc-canal-json --compare bench.json --fail-below 0.9
@@ -63,13 +63,13 @@ def bench(
 
     names = known(formats)
     if decoder and len(formats) != 1:
-        raise UsageError("--decoder measures one format; name it")
+        raise UsageError("--decoder needs exactly one format; name it")
     if fail_below is not None and compare is None:
         raise UsageError("--fail-below needs --compare FILE, a file that --save wrote")
-    # What cannot be read or written is told before minutes of measuring.
+    # Unreadable and unwritable files are reported before minutes of measuring.
     before = measure.saved(compare) if compare else []
     if save and not save.absolute().parent.is_dir():
-        raise UsageError(f"--save {save}: there is no directory {save.absolute().parent}")
+        raise UsageError(f"--save {save}: no directory {save.absolute().parent}")
     with Progress() as note, ChildEngine(packages=needed(names), conf={}) as engine:
         results = measure.bench(engine, names, decoder, messages, rounds, note)
     if save:
@@ -89,7 +89,7 @@ def bench(
     sys.exit(1 if found is not None and found.slower else 0)
 
 
-@click.command(short_help="A decoder on a live topic, at a rate.")
+@click.command(short_help="Runs a decoder on a live topic, at a rate.")
 @click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
 @click.option(
     "--decoder",
@@ -100,23 +100,23 @@ def bench(
 @click.option(
     "--writer-profile", "profile", metavar="NAME", type=PROFILE, help="The profile; default: the last without compression."
 )
-@click.option("--rate", type=float, metavar="N", help="Messages a second (2000); with --search, where to begin (1000).")
-@click.option("--duration", type=float, metavar="S", help="Seconds (10); with --search, of each step (6).")
-@click.option("--search", is_flag=True, help="Finds the highest rate that keeps up: doubles, then bisects.")
-@click.option("--level", type=click.Choice(["changes", "rows"]), help="Which level; default: the highest that the decoder has.")
+@click.option("--rate", type=float, metavar="N", help="Messages/s (2000); with --search, the first rate (1000).")
+@click.option("--duration", type=float, metavar="S", help="Seconds (10); with --search, per step (6).")
+@click.option("--search", is_flag=True, help="Finds the highest rate that keeps up, by doubling and bisection.")
+@click.option("--level", type=click.Choice(["changes", "rows"]), help="The level; default: the decoder's highest.")
 @click.option("--trigger", type=int, default=500, show_default=True, metavar="MS", help="The query's trigger interval.")
 @click.option("--partitions", type=int, default=2, show_default=True, help="Partitions of the topic.")
 @SEED
 @REAL_BROKER
-@click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Writes load.json and load.html there.")
+@click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for load.json and load.html.")
 @FORMAT
 def load(name: str, **options: Any) -> None:
-    """Loads a decoder through Kafka and structured streaming: does it keep up, at what lag, and is it still right?
+    """Loads a decoder through Kafka and structured streaming: does it keep up, with what lag, and are its rows right?
 
-    A producer of its own process publishes at the rate, on a schedule that does not wait for anybody. Every offset is accounted
-    for, and a sample of the rows is judged by the format's rules. Keeping up means: the backlog does not grow, 99 % of messages
-    are decoded within 5 s and two trigger intervals, and the rest within 20 s of the end. Exit code 1: it falls behind, raises,
-    loses messages, or its rows break a rule; 3: the producer cannot offer that rate on this machine.
+    A separate process publishes at the rate, on a fixed schedule. Every offset is accounted for, and a sample of the rows is
+    judged by the format's rules. The decoder keeps up if the backlog does not grow, 99 % of the messages are decoded within 5 s
+    and two trigger intervals, and the rest within 20 s of the end. Exit code 1: it falls behind, raises, loses messages, or its
+    rows break a rule; 3: the producer cannot reach the rate on this machine.
 
     \b
     Example: cdc-conformance load ticdc-canal-json --rate 5000 --duration 30 --report load
@@ -129,7 +129,7 @@ def load(name: str, **options: Any) -> None:
 
     (fmt,) = known((name,))
     search = options["search"]
-    settings = loading.Settings(
+    settings = loading.LoadSettings(
         format=fmt,
         rate=options["rate"] if options["rate"] is not None else 1_000.0 if search else 2_000.0,
         duration_s=options["duration"] if options["duration"] is not None else 6.0 if search else 10.0,
@@ -143,7 +143,7 @@ def load(name: str, **options: Any) -> None:
     )
     loading.check(settings)
     check_spec(options["broker_spec"])
-    # Without what makes a JVM quick to start and slow to run.
+    # Without the settings that make a JVM start quickly but run slowly.
     conf = {} if settings.decoder else dict(OURS.items() - QUICK.items())
     with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), conf=conf) as engine:
         note("starting Spark and Kafka")
@@ -160,9 +160,9 @@ def load(name: str, **options: Any) -> None:
         case _:
             click.echo(json.dumps(report.record(outcome), ensure_ascii=False))
     if outcome.interrupted:
-        click.echo("cdc-conformance: interrupted; everything that was started has been stopped", err=True)
+        click.echo("cdc-conformance: interrupted; all started processes have been stopped", err=True)
     sys.exit(outcome.exit_code)
 
 
 COMMANDS = (bench, load)
-"""What `cli` adds to its own."""
+"""Commands for `cli`."""

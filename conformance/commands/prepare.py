@@ -1,4 +1,4 @@
-"""What later commands would fetch, or could start sooner with, fetched and made once: the command `prepare`."""
+"""The command `prepare`: downloads and class archives that later commands need or start sooner with."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from conformance.commands.shell import FORMAT, Progress, chosen
 from generators.errors import HarnessError
 
 MODULES = ("kafka", "avro")
-"""Everything that Spark has outside of pyspark and some command needs."""
+"""Spark's modules outside of pyspark that a command needs."""
 
 END_S = 120.0
-"""How long a JVM may take to write its archive."""
+"""Limit for a JVM to write its archive, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that is ready now. `made` tells whether it was not before; `seconds` is what that took."""
+    """One finished step. `made`: it was not ready before; `seconds`: the time it took."""
 
     name: str
     found: str
@@ -39,7 +39,7 @@ class Step:
 
 
 def steps(note: Note) -> Iterator[Step]:
-    """Makes ready what is not, one after the other. Raises HarnessError, for the first that cannot be."""
+    """Runs the steps in order, and skips what is ready. Raises HarnessError at the first failure."""
     from conformance.engines.child import ChildEngine
 
     began, missing = time.monotonic(), _jars.cached_jars() is None
@@ -51,7 +51,7 @@ def steps(note: Note) -> Iterator[Step]:
     yield _archived("Spark's classes", _archive.spark_classes(), _session, note)
     began = time.monotonic()
     if not doctor.connector()[0]:
-        note("starting Spark, which fetches its modules from the Maven registry")
+        note("starting Spark, which downloads its modules from the Maven registry")
         with ChildEngine(packages=MODULES) as engine:
             engine.started.result()
     yield Step("Spark's modules", doctor.connector()[1], not there, time.monotonic() - began)
@@ -73,7 +73,7 @@ def _archived(name: str, archive: Path | None, start: Callable[[tuple[str, ...],
 
 
 def _broker(options: tuple[str, ...], note: Note) -> None:
-    """Starts a broker, uses it, and ends it."""
+    """Starts a broker, uses it, and stops it."""
     from conformance.brokers.embedded import EmbeddedKafka
     from generators.model import Message
     from generators.publishing import kafka
@@ -86,7 +86,7 @@ def _broker(options: tuple[str, ...], note: Note) -> None:
 
 
 def _session(options: tuple[str, ...], _note: Note) -> None:
-    """Starts a session, which decodes a little to warm up, and ends it."""
+    """Starts a session, which decodes a little to warm up, and stops it."""
     from conformance.engines.child import OURS, ChildEngine
 
     java = "spark.driver.extraJavaOptions"
@@ -99,10 +99,10 @@ def _session(options: tuple[str, ...], _note: Note) -> None:
 @click.command()
 @FORMAT
 def prepare(style: str | None) -> None:
-    """Fetches what later commands would, and makes them start sooner.
+    """Downloads jars and modules; Spark and Kafka then start sooner.
 
-    For images and caches of a CI, and before a day's work. Kafka's jars and Spark's modules come from the Maven registry;
-    archives of Kafka's and Spark's classes are written into the cache directory (200 MB, a minute). What is there stays.
+    Use it for CI images and caches. Kafka's jars and Spark's modules come from the Maven registry; archives of Kafka's and
+    Spark's classes are written into the cache directory (200 MB, a minute). Existing files are kept.
 
     \b
     Example: cdc-conformance prepare
@@ -115,4 +115,4 @@ def prepare(style: str | None) -> None:
 
 
 COMMANDS = (prepare,)
-"""What `cli` adds to its own."""
+"""Commands for `cli`."""

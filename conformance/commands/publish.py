@@ -1,4 +1,4 @@
-"""The command `publish`: seeded load to a broker, from this process or from Spark's executors, and the client against ours."""
+"""The command `publish`: seeded load to a broker, from this process or Spark's executors; a comparison with the bare client."""
 
 from __future__ import annotations
 
@@ -24,46 +24,48 @@ from generators.publishing.pacing import Published, PublishInterrupted, PublishS
 from generators.wire_format import Format, Profile, get
 
 ROUNDS = 7
-"""Timed rounds of `--measure`, each with both contestants."""
+"""Timed rounds of `--measure`; each measures both clients."""
 
 _POLLED_EVERY = 1024
 _MEASURED = 100_000
 _INTERRUPTED = 130
 
 
-@click.command(short_help="Seeded messages of a format to a broker.")
+@click.command(short_help="Sends seeded messages of a format to a broker.")
 @click.argument("name", metavar="FORMAT", type=FORMAT_NAME)
 @click.option("--writer-profile", "profile", metavar="NAME", type=PROFILE, help="The profile; default: the format's last.")
-@click.option("--count", type=click.IntRange(1), help="How many statements; default 10000 unless --duration is given.")
-@click.option("--duration", type=click.FloatRange(min=0.1), help="How many seconds.")
-@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages a second; default: as fast as possible.")
-@click.option("--topic", required=True, help="The topic; made with 3 partitions if it is missing.")
+@click.option("--count", type=click.IntRange(1), help="Number of statements; default 10000 unless --duration is given.")
+@click.option("--duration", type=click.FloatRange(min=0.1), help="Seconds.")
+@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages/s; default: as fast as possible.")
+@click.option("--topic", required=True, help="The topic; created with 3 partitions if missing.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same messages.")
 @click.option(
     "--broker", "broker_spec", type=BrokerSpec(none=False), required=True, metavar="HOST:PORT", help="A running broker."
 )
-@click.option("--ops", metavar="WEIGHTS", help="How often each operation comes: insert=50,update=40,delete=10.")
+@click.option("--ops", metavar="WEIGHTS", help="Weights of the operations: insert=50,update=40,delete=10.")
 @click.option(
     "--keys",
     type=Named("key skew", lambda: orders.SKEWS),
     default="uniform",
     show_default=True,
     metavar="SKEW",
-    help="How changes spread over keys: uniform, zipf or hot.",
+    help="Distribution of changes over keys: uniform, zipf or hot.",
 )
-@click.option("--rows", type=int, default=1, show_default=True, help="Rows changed by a statement.")
-@click.option("--transaction", type=int, default=1, show_default=True, help="Statements that share a commit.")
+@click.option("--rows", type=int, default=1, show_default=True, help="Rows per statement.")
+@click.option("--transaction", type=int, default=1, show_default=True, help="Statements per commit.")
 @click.option("--null-rate", type=float, help="Share of NULL in the nullable column, 0 to 1; default 1/256.")
 @click.option("--payload", type=int, default=0, show_default=True, help="Bytes of an extra text column.")
-@click.option("--stamp", is_flag=True, help="Record timestamps are the intended times, not the writer's.")
-@click.option("--executors", type=click.IntRange(1), help="Make and publish on that many Spark executors' cores.")
-@click.option("--master", metavar="URL", help="With --executors: the cluster; default: local cores.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=30, show_default=True, help="Seconds without an answer.")
-@click.option("--measure", is_flag=True, help="Instead: the bare client against ours, interleaved; needs a broker only.")
+@click.option("--stamp", is_flag=True, help="Sets record timestamps to the scheduled times, not the writer's.")
+@click.option("--executors", type=click.IntRange(1), help="Makes and publishes messages on this many Spark executor cores.")
+@click.option("--master", metavar="URL", help="With --executors: the Spark cluster; default: local cores.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0.1), default=30, show_default=True, help="Seconds to wait without an acknowledgement."
+)
+@click.option("--measure", is_flag=True, help="Compares the rate with the bare client's instead.")
 def publish(name: str, profile: str | None, broker_spec: str, topic: str, measure: bool, **given: Any) -> None:
-    """Publishes seeded messages of a format to a broker and says what was acknowledged.
+    """Publishes seeded messages of a format to a broker and counts acknowledgements.
 
-    Message i is meant to go out at start + i/rate; latency counts from there, so that a slow broker shows.
+    Message i is due at start + i/rate. Latency counts from that time, so a slow broker shows as latency.
 
     \b
     Example: cdc-conformance publish ticdc-canal-json --broker 127.0.0.1:9092 --topic cdc --rate 5000 --duration 60
@@ -77,7 +79,7 @@ def publish(name: str, profile: str | None, broker_spec: str, topic: str, measur
     if given["master"] and not given["executors"]:
         raise UsageError("--master URL needs --executors N")
     if given["executors"] and (given["duration"] or measure):
-        raise UsageError("--executors publishes a --count; not a --duration, nor does it --measure")
+        raise UsageError("--executors takes --count; it cannot be combined with --duration or --measure")
     with Progress() as note, broker(broker_spec, note=note) as started:
         kafka.ensure_topic(started.bootstrap, topic, Layout().partitions, given["timeout"])
         if measure:
@@ -108,7 +110,7 @@ def _from_here(
     given: dict[str, Any],
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
-    """The summary and the exit code of publishing from this process."""
+    """Publishes from this process; the summary and the exit code."""
     count = given["count"] or (None if given["duration"] else 10_000)
     stopped, code = None, 0
     try:
@@ -155,7 +157,7 @@ def _on_executors(
     given: dict[str, Any],
     note: Callable[[str], None],
 ) -> tuple[dict[str, Any], int]:
-    """The summary and the exit code of publishing from Spark: what this process would publish, in ranges."""
+    """Publishes the same messages from Spark, in ranges; the summary and the exit code."""
     from conformance.engines.base import ChildDied, DecodeRaised
     from conformance.engines.child import ChildEngine
 
@@ -213,9 +215,9 @@ def _on_executors(
 
 
 def bare(bootstrap: str, topic: str, messages: Iterable[Message]) -> tuple[int, float]:
-    """The least that publishes messages with our settings and counts acknowledgements: their number, and the seconds it took."""
+    """Publishes with the bare client and our settings; the number of acknowledgements, and the seconds."""
     producer = kafka.client().Producer({**kafka.PRODUCER_CONFIG, "bootstrap.servers": bootstrap})
-    # An idempotent producer that does not know its topic yet waits half a second before the first message.
+    # Without the topic's metadata an idempotent producer waits half a second before the first message.
     producer.list_topics(topic, timeout=30)
     acknowledged = 0
 
@@ -249,9 +251,9 @@ def measured(
     options: LoadOptions,
     note: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Messages a second of the bare client and of ours, in turn, of the same messages made beforehand; and of making them too.
+    """Messages/s of the bare client and of ours, in turn, with the same prepared messages; and of ours including their making.
 
-    `ratio` is ours to the bare client's by round: median, min and max. Raises HarnessError when a message is not delivered.
+    `ratio` is our rate over the bare client's per round: median, min and max. Raises HarnessError if a message is not delivered.
     """
     made = list(itertools.islice(load.messages(fmt, profile, seed, options=options), count))
 
@@ -264,7 +266,7 @@ def measured(
     def theirs() -> float:
         acknowledged, seconds = bare(bootstrap, topic, made)
         if acknowledged != count:
-            raise HarnessError(f"the bare client had {count - acknowledged} of {count} messages not delivered")
+            raise HarnessError(f"the bare client did not deliver {count - acknowledged} of {count} messages")
         return seconds
 
     own, base, whole = list[float](), list[float](), list[float]()

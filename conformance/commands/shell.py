@@ -1,5 +1,4 @@
-"""What the commands share: their common options and what a shell completes for them, words about long work, and the broker that a
-run publishes to."""
+"""Shared by the commands: common options and their completion, progress messages, output styles, and the broker of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ else:
 
 
 class Named(_Type):
-    """A name out of a catalogue: `convert` raises UnknownName, a shell is offered the names that begin alike."""
+    """A name of a catalogue: `convert` raises UnknownName; completion offers the names with the same prefix."""
 
     def __init__(self, name: str, legal: Callable[[], Iterable[str]]) -> None:
         self.name, self.legal = name, legal
@@ -41,13 +40,13 @@ class Named(_Type):
         return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The names that begin so, but for those that a repeatable argument already has."""
+        """The names with this prefix, without those that a repeatable argument already has."""
         given = ctx.params.get(param.name or "") if param.nargs == -1 else ()
         return _items((name for name in self.legal() if name not in (given or ())), incomplete)
 
 
 class Glob(_Type):
-    """A glob over names that depend on the formats given; a shell is offered the names."""
+    """A glob over names that depend on the given formats; completion offers the names."""
 
     name = "glob"
 
@@ -55,17 +54,17 @@ class Glob(_Type):
         self.names = names
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The names that begin so."""
+        """The names with this prefix."""
         return _items(self.names([get(name) for name in _formats(ctx)]), incomplete)
 
 
 class CaseId(_Type):
-    """The id of a case or rule, or a prefix or glob of some; a shell is offered one segment more than there is."""
+    """A case or rule id, its prefix or a glob; completion offers the next segment."""
 
     name = "id"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The next segments: a format, then a profile or an area of rules, then the rest. Those with more below end in `/`."""
+        """The next segments: a format, then a profile or an area of rules, then the rest. Incomplete ids end in `/`."""
         formats = _formats(ctx)
         name, slash, below = incomplete.partition("/")
         if not slash:
@@ -77,14 +76,14 @@ class CaseId(_Type):
         found = [i for i in ids if i.startswith(incomplete)]
         if not slash:
             found += [f"{name}/{p.name}/" for p in get(name).profiles if p.name.startswith(profile)]
-        # As far as the segment that is being written, and a slash if there is more.
+        # Up to the current segment, with a slash if the id continues.
         depth = incomplete.count("/") + 1
         cut = ("/".join(i.split("/")[:depth]) + "/" * (i.count("/") >= depth) for i in found)
         return _items(dict.fromkeys(cut), incomplete)
 
 
 class BrokerSpec(_Type):
-    """A broker: auto, embedded, container or HOST:PORT, and where a command can do without, none."""
+    """A broker: auto, embedded, container or HOST:PORT, or none where a command needs no Kafka."""
 
     name = "broker"
 
@@ -92,13 +91,13 @@ class BrokerSpec(_Type):
         self.none = none
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The specification. Raises UsageError with the legal values and the nearest."""
+        """The specification. Raises UsageError with the legal values and the nearest match."""
         from conformance.brokers.broker import check_spec
 
         return str(value) if self.none and value == "none" else check_spec(str(value))
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The kinds that begin so."""
+        """The kinds with this prefix."""
         return _items(self.kinds(), incomplete)
 
     def kinds(self) -> tuple[str, ...]:
@@ -109,7 +108,7 @@ class BrokerSpec(_Type):
 
 
 class DecoderSpec(_Type):
-    """A decoder's specification; a shell is offered files. Where `spark` is true, the decoder runs inside Spark."""
+    """A decoder's specification; completion offers files. With `spark`, only a decoder that runs in Spark is legal."""
 
     name = "decoder"
 
@@ -117,15 +116,15 @@ class DecoderSpec(_Type):
         self.spark = spark
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """As it is. Raises UsageError for a command where a Spark decoder is due."""
+        """The text. Raises UsageError for a `cmd:` decoder where a Spark decoder is required."""
         text = str(value)
         if self.spark and is_command(text):
             where = f"{ctx.info_name} " if ctx is not None and ctx.info_name else ""
-            raise UsageError(f"--decoder {text!r}: {where}needs a decoder in Spark; commands are judged by run and replay")
+            raise UsageError(f"--decoder {text!r}: {where}needs a decoder in Spark; only run and replay take cmd:")
         return text
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Files, unless a command line is being written."""
+        """Files, unless the value is a `cmd:` decoder."""
         return [] if is_command(incomplete) else [CompletionItem(incomplete, type="file")]
 
 
@@ -145,12 +144,12 @@ class Assignment(_Pair):
 
 
 class FailureId(_Type):
-    """A saved failure, by id or by file."""
+    """A saved failure: its id or file."""
 
     name = "failure"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Ids that begin so, or else files."""
+        """Ids with this prefix, else files."""
         folder = ctx.params.get("directory") or FAILURES
         found = _items(sorted(path.stem for path in Path(folder).glob("*.json")), incomplete)
         return found or [CompletionItem(incomplete, type="file")]
@@ -163,7 +162,7 @@ def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
 def _formats(ctx: click.Context) -> Sequence[str]:
     """The formats on the command line so far, or all of them."""
     params = ctx.params.get("formats") or ctx.params.get("name") or ()
-    # What stands before an option without its value yet is not among the parameters.
+    # Arguments before an option without its value are not among the parameters yet.
     given = [name for name in ctx.args if name in FORMATS] or ((params,) if isinstance(params, str) else params)
     return [name for name in given if name in FORMATS] or FORMATS
 
@@ -195,7 +194,10 @@ ASSIGNMENT = Assignment()
 FAILURE = FailureId()
 
 FORMAT = click.option(
-    "--format", "style", type=click.Choice(["pretty", "json", "markdown"]), help="How to print; pretty on a terminal, else json."
+    "--format",
+    "style",
+    type=click.Choice(["pretty", "json", "markdown"]),
+    help="Output style; default: pretty on a terminal, else json.",
 )
 BUDGET = click.option(
     "--budget",
@@ -203,9 +205,9 @@ BUDGET = click.option(
     default="smoke",
     show_default=True,
     metavar="NAME",
-    help="smoke, ci or nightly: how many cases are drawn.",
+    help="Number of drawn cases: smoke, ci or nightly.",
 )
-SEED = click.option("--seed", type=int, default=1, show_default=True, help="Seed of everything drawn.")
+SEED = click.option("--seed", type=int, default=1, show_default=True, help="Seed of all drawn data.")
 BROKER = click.option(
     "--broker",
     "broker_spec",
@@ -213,7 +215,7 @@ BROKER = click.option(
     default="auto",
     show_default=True,
     metavar="BROKER",
-    help="auto, embedded, container, HOST:PORT, or none: records go to Spark as a table.",
+    help="auto, embedded, container, HOST:PORT, or none (records go to Spark as a table).",
 )
 
 
@@ -248,7 +250,7 @@ def known(names: Sequence[str]) -> tuple[str, ...]:
 
 
 class Progress:
-    """Words about long work on stderr: a spinner on a terminal, else a line at most every 10 seconds."""
+    """Progress messages on stderr: a spinner on a terminal, else at most one line every 10 seconds."""
 
     def __init__(self) -> None:
         from conformance.reports.console import console
@@ -258,7 +260,7 @@ class Progress:
         self._status = self._console.status("starting") if self._console.is_terminal else None
 
     def __call__(self, text: str) -> None:
-        """Says what is going on."""
+        """Shows a message."""
         if self._status is not None:
             self._status.update(text)
         elif time.monotonic() - self._last >= 10:
@@ -276,7 +278,7 @@ class Progress:
 
 
 def chosen(style: str | None) -> str:
-    """The output style: the one asked for, else pretty on a terminal and json through a pipe."""
+    """The output style: the given one, else pretty on a terminal and json through a pipe."""
     return style or ("pretty" if sys.stdout.isatty() else "json")
 
 

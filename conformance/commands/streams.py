@@ -27,7 +27,7 @@ from generators.errors import NothingSelected, UsageError
 from generators.garbage.nemesis import NEMESES
 
 if TYPE_CHECKING:
-    from conformance.streams.kept import Outcome
+    from conformance.streams.kept import StreamResult
 
 
 NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
@@ -35,7 +35,7 @@ NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
 
 @contextlib.contextmanager
 def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
-    """A broker's address, or None without one. Topics are made by each pass, with as many partitions as its streams need."""
+    """A broker's address, or None for "none". Each pass creates its topic, with the partitions that its streams need."""
     if spec == "none":
         yield None
         return
@@ -45,13 +45,13 @@ def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
         yield started.bootstrap
 
 
-@click.command(short_help="Tables kept from changes become the source's tables.")
+@click.command(short_help="Compares tables built from changes with the source's.")
 @FORMATS_GIVEN
 @ALL
 @click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
 @click.option("--nemesis", default="*", metavar="GLOB", type=NEMESIS, help="Only these nemeses.")
-@click.option("--restart", is_flag=True, help="Also kills the reader, and a broker made for it, in the middle.")
-@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="Another decoder than the reference; one format only.")
+@click.option("--restart", is_flag=True, help="Also kills and restarts the reader, and a separate broker.")
+@click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
 @SEED
 @BROKER
 @FORMAT
@@ -66,29 +66,29 @@ def stream(
     broker_spec: str,
     style: str | None,
 ) -> None:
-    """The stream laws: tables kept from a decoder's changes become the source's, under every nemesis and over restarts.
+    """The stream laws: tables built from a decoder's changes must become the source's, under every nemesis and over restarts.
 
-    One line for each format, profile and nemesis: converged, or what differs, with the rule. With `--broker none` micro-batches
-    come from files. A decoder's module may have a level three: `materialise(changes, tables, checkpoint)` gives a query over
-    the streaming level-one DataFrame, `materialised(spark, checkpoint)` a DataFrame of the rows that are there (database, schema,
-    table, key array<string>, image map<string,string>); then it is judged in place of ours, by its rows alone.
+    Prints one line per format, profile and nemesis: converged, or the differences with the rule. With `--broker none`
+    micro-batches come from files. A decoder's module may have a level three: `materialise(changes, tables, checkpoint)` returns
+    a query over the streaming level-one DataFrame, `materialised(spark, checkpoint)` a DataFrame of the current rows (database,
+    schema, table, key array<string>, image map<string,string>). Its rows are then judged instead of the harness's tables.
 
     \b
     Example: cdc-conformance stream ticdc-canal-json --writer-profile "v7.1.6+ext*" --nemesis "re*" --restart
     """
     from conformance.engines.child import ChildEngine, needed
     from conformance.reports.console import console
-    from conformance.streams.reading import Settings, render, run
+    from conformance.streams.reading import StreamSettings, render, run
 
     if everything and formats:
         raise UsageError("--all means every format; name formats or give --all, not both")
     names = known(tuple(dict.fromkeys(formats)))
     if decoder and len(names) != 1:
-        raise UsageError("--decoder judges one format; name it")
+        raise UsageError("--decoder needs exactly one format; name it")
     if restart and broker_spec == "none":
-        raise UsageError("--restart needs a broker: micro-batches from files have nothing that could restart")
-    settings = Settings(names, writer_profile, nemesis, seed, decoder, restart)
-    outcomes: list[Outcome] = []
+        raise UsageError("--restart needs a broker; --broker none has no process to restart")
+    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart)
+    outcomes: list[StreamResult] = []
     packages = needed(names, kafka=broker_spec != "none")
     with Progress() as note, ChildEngine(packages=packages) as engine:
         note("starting Spark and Kafka")
@@ -107,4 +107,4 @@ def stream(
 
 
 COMMANDS = (stream,)
-"""What `cli` adds to its own."""
+"""Commands for `cli`."""

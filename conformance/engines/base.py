@@ -32,7 +32,7 @@ class ChildDied(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RecordSource:
     """Where records are: a Kafka topic with its ranges, or a Parquet file in the shape of Spark's Kafka source."""
 
     ranges: Ranges
@@ -80,7 +80,7 @@ class Engine(Protocol):
         """Loads a decoder. The future raises UsageError when it cannot be loaded."""
         ...
 
-    def open(self, handle: str, source: Source) -> Future[int]:
+    def open(self, handle: str, source: RecordSource) -> Future[int]:
         """Reads records once and keeps them under a name; gives their number."""
         ...
 
@@ -129,12 +129,12 @@ def lay(messages: Sequence[Message]) -> list[Place]:
     return places
 
 
-def lay_out(directory: Path, handle: str, messages: Sequence[Message]) -> tuple[list[Place], Source]:
+def lay_out(directory: Path, handle: str, messages: Sequence[Message]) -> tuple[list[Place], RecordSource]:
     """Writes messages as a table for an engine: where each lies, and what to open."""
     places = lay(messages)
     path = directory / f"{handle}.parquet"
     write_records(path, messages, [offset for _, _, offset in places])
-    return places, Source(to_ranges(places), parquet=str(path))
+    return places, RecordSource(to_ranges(places), parquet=str(path))
 
 
 def to_ranges(places: Iterable[Place]) -> Ranges:

@@ -30,7 +30,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Request, Source
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, RecordSource, Request
 from conformance.engines.specs import LIAR
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import check_columns
@@ -121,7 +121,7 @@ class ChildEngine:
         """See Engine."""
         return _then(self._put({"op": "load", "decoder": decoder, "level": level}), _loaded)
 
-    def open(self, handle: str, source: Source) -> Future[int]:
+    def open(self, handle: str, source: RecordSource) -> Future[int]:
         """See Engine."""
         request = {
             "op": "open",

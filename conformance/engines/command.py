@@ -35,7 +35,7 @@ from conformance.engines._command_lines import (
     started,
 )
 from conformance.engines._command_process import Process, ProtocolBreak
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Ranges, Request, Source
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Ranges, RecordSource, Request
 from conformance.engines.child import QUICK, ChildEngine, needed
 from conformance.engines.specs import COMMAND, is_command
 from conformance.judging.output import check_columns
@@ -126,7 +126,7 @@ class CommandEngine:
         """Starts the decoder's process and shakes hands. The future raises UsageError when that does not come about."""
         return self._put(lambda: self._load(decoder, level))
 
-    def open(self, handle: str, source: Source) -> Future[int]:
+    def open(self, handle: str, source: RecordSource) -> Future[int]:
         """Reads records into memory; gives their number. Calls that need them fail as the reading did."""
         return self._put(lambda: self._open(handle, source))
 
@@ -228,7 +228,7 @@ class CommandEngine:
         self._started = found[0]
         return self._started
 
-    def _open(self, handle: str, source: Source) -> int:
+    def _open(self, handle: str, source: RecordSource) -> int:
         try:
             found = self._opened[handle] = _Opened(self._records(source))
         except BaseException as error:
@@ -236,7 +236,7 @@ class CommandEngine:
             raise
         return found.count
 
-    def _records(self, source: Source) -> list[Record]:
+    def _records(self, source: RecordSource) -> list[Record]:
         if source.bootstrap:
             return _from_kafka(source, self._start_s, lambda: self._closed)
         return _from_parquet(source)
@@ -357,7 +357,7 @@ def _grouped(lines: Iterator[bytes]) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def _from_parquet(source: Source) -> list[Record]:
+def _from_parquet(source: RecordSource) -> list[Record]:
     import pyarrow.parquet as pq
 
     try:
@@ -373,7 +373,7 @@ def _from_parquet(source: Source) -> list[Record]:
     ]
 
 
-def _from_kafka(source: Source, limit_s: float, closed: Callable[[], bool]) -> list[Record]:
+def _from_kafka(source: RecordSource, limit_s: float, closed: Callable[[], bool]) -> list[Record]:
     """Reads the source's ranges from a broker. Raises HarnessError when they are not there in time, or the engine is closed."""
     import confluent_kafka as kafka
 

@@ -1,4 +1,4 @@
-"""How fast a decoder is, and whether it keeps up with a live topic: benchmarks against a baseline, sustained load.
+"""Measures decoders: batch benchmarks against a baseline, and sustained load on a live topic.
 
 Imports `rules`, `judging` and `engines`.
 """

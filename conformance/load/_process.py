@@ -23,7 +23,7 @@ class Producer:
         self._lock = threading.Lock()
         self.samples: dict[tuple[int, int], tuple[int, int]] = {}
         self.acked = self.owed = self.places = 0
-        # A session of its own: on Ctrl-C it is ended by us, after what it can still tell.
+        # A separate session: on Ctrl-C we stop it, after its last events.
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", MODULE, json.dumps(request)],
             stdin=subprocess.PIPE,
@@ -50,7 +50,7 @@ class Producer:
             self._events.append({"ended": True})
 
     def tell(self, command: Mapping[str, Any]) -> None:
-        """Sends a command. Raises HarnessError when the process is gone."""
+        """Sends a command. Raises HarnessError if the process has ended."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(command) + "\n")
@@ -59,7 +59,7 @@ class Producer:
             raise HarnessError(f"the producer ended with exit code {self._process.wait()}") from None
 
     def take(self) -> list[dict[str, Any]]:
-        """The events since the last call. Raises HarnessError when publishing failed or the process is gone."""
+        """The events since the last call. Raises HarnessError if publishing failed or the process has ended."""
         with self._lock:
             events, self._events = self._events, []
         for event in events:

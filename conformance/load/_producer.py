@@ -1,9 +1,9 @@
-"""The producer process of `load`: publishes seeded load when told, and tells what became of it; both as JSON lines.
+"""The producer process of `load`: reads commands, publishes seeded load, and reports the results, all as JSON lines.
 
 Started with one argument, an object: `format`, `profile`, `seed`, `partitions`, `level`, `bootstrap`, `topic`, `every` (offsets
 that are multiples of it are sampled), `pool` (units made beforehand where the writer makes the format's messages). Then each line
 on standard input is a command: `{"count": N}` publishes N messages at once, `{"rate": R, "count": N, "duration_s": S}` on a
-schedule, for S seconds at most. When standard input ends, what is under way is stopped, and so is the process.
+schedule, for S seconds at most. When standard input ends, publishing stops and the process exits.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from generators.publishing.pacing import Delivered, publish_paced
 from generators.wire_format import Format, Profile, get
 
 MARK_S: Final = 0.01
-"""How far apart the intended times are that are told for a partition."""
+"""Interval of the reported intended times of a partition, in seconds."""
 TICK_S: Final = 0.1
-"""How often is told how many are acknowledged."""
+"""Interval of the reported acknowledgement counts, in seconds."""
 
 PROBED: Final = 256
-"""Units that tell whether each is one message: every kind of change is among them."""
+"""Units that are tried to see whether each is one message; every kind of change is among them."""
 
 
 def place_hash(partition: int, offset: int) -> int:
-    """A number for a place, the same as the decoding side's."""
+    """A number for a (partition, offset), as the decoding side computes it."""
     return (offset * 2654435761 + partition * 40503) % 4294967291
 
 
@@ -43,11 +43,11 @@ Unit = tuple[int, int]
 """A message by the unit of load that it belongs to and its ordinal there."""
 
 
-class Source:
+class ProducerSource:
     """The messages of one seed in order, each with its unit, and whether a decoder owes a row for it at the level.
 
-    Where every unit is one message, and `load` has learned its bytes, messages are made as they go. Else a pool of units is made
-    beforehand by the writer, which would set a pace of its own, and goes round.
+    If every unit is one message and the profile has templates, messages are made while publishing. Else the writer, which is
+    slower than the rate, makes a pool of units beforehand, which is repeated.
     """
 
     def __init__(self, fmt: Format[Any], profile: Profile, seed: int, layout: Layout, level: int, pool: int) -> None:
@@ -78,7 +78,7 @@ class Source:
         return message
 
     def about(self, number: int) -> tuple[Unit, bool]:
-        """The unit of the message that was drawn as the number-th, and whether it owes a row."""
+        """The unit of message `number`, and whether the decoder owes a row for it."""
         if self.plain:
             return (number, 0), True
         _, unit, owed = self._pool[number % len(self._pool)]
@@ -90,9 +90,9 @@ def _owed(one: Written, level: int, table: str) -> bool:
 
 
 class Reports:
-    """What is told of a publishing while it runs: ticks, marks of intended times, samples; and what is owed for it."""
+    """The events of a running publication: ticks, marks of intended times, samples; and the expected rows."""
 
-    def __init__(self, source: Source, first: int, every: int, tell: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, source: ProducerSource, first: int, every: int, tell: Callable[[dict[str, Any]], None]) -> None:
         self._source, self._first, self._every, self._tell = source, first, every, tell
         self._acked = self._owed = self._places = 0
         self._told_s = 0.0
@@ -102,7 +102,7 @@ class Reports:
         self._samples: list[tuple[int, int, int, int]] = []
 
     def __call__(self, delivered: Delivered) -> None:
-        """One more acknowledged message."""
+        """Counts an acknowledged message."""
         partition, offset, intended = delivered.partition, delivered.offset, delivered.intended_s
         self._acked += 1
         (unit, place), owed = self._source.about(self._first + delivered.number)
@@ -120,13 +120,13 @@ class Reports:
             self.flush(delivered.acked_s)
 
     def flush(self, at_s: float | None) -> None:
-        """Tells what has come together."""
+        """Sends the collected events."""
         tick = None if at_s is None else [at_s, self._acked]
         self._tell({"tick": tick, "marks": self._marks, "samples": self._samples})
         self._marks, self._samples = [], []
 
     def end(self) -> dict[str, Any]:
-        """Tells the rest; gives what a decoder owes."""
+        """Sends the rest; returns the counts that the decoder owes."""
         self._marks += [(partition, offset, intended) for partition, (offset, intended) in self._last.items()]
         self.flush(None)
         return {"acked": self._acked, "owed": self._owed, "places": self._places}
@@ -151,7 +151,7 @@ def main() -> None:
     threading.Thread(target=listen, daemon=True).start()
     fmt = get(asked["format"])
     profile, layout = fmt.profile(asked["profile"]), Layout(partitions=asked["partitions"])
-    source = Source(fmt, profile, asked["seed"], layout, asked["level"], asked["pool"])
+    source = ProducerSource(fmt, profile, asked["seed"], layout, asked["level"], asked["pool"])
     tell({"ready": True})
     while (command := commands.get()) is not None:
         reports = Reports(source, source.drawn, asked["every"], tell)
@@ -178,5 +178,5 @@ if __name__ == "__main__":
     try:
         main()
     except BrokenPipeError:
-        # Whoever asked is gone, and nothing is left to be told, not even at exit.
+        # The parent is gone: exit without flushing.
         os._exit(1)

@@ -1,6 +1,6 @@
 """Batch decode throughput of the reference decoders, and of a user's, against the baseline.
 
-The child process measures; here the load is made, which is itself timed, and the figures are put together.
+The child process measures. This module makes the load, times that too, and collects the figures.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ SEED: Final = 1
 REFERENCE: Final = "reference"
 LEVELS: Final = {1: "changes", 2: "rows"}
 GENERATIONS: Final = 3
-"""How often the load is made; the median counts."""
+"""How often the generation of the load is timed; the median counts."""
 
 
 SAVED: Final = "cdc-conformance bench"
-"""What a file of saved results says that it is."""
+"""The type of a file of saved results."""
 
 Key = tuple[str, int, str]
 """A result's format, level and decoder."""
 
 
 class BenchFailed(HarnessError):
-    """A decoder raised, or took its process down, while it was measured."""
+    """A decoder raised, or ended its process, during the measurement."""
 
     exit_code = 1
 
@@ -54,9 +54,9 @@ def bench(
     """One JSON-able object per format, level and decoder.
 
     `per_second` and `baseline_per_second` are messages by the median round, `ratio` is the decoder's speed over the baseline's in
-    the same round (median, min, max), `rows` and `baseline_rows` the row changes that each found, `generated_per_second` the
-    messages that one process makes, `bytes` the size of keys and values. Level one is measured against the baseline's maps, level
-    two against its typed rows. Raises UnknownName, UsageError for sizes below 1, BenchFailed.
+    the same round (median, min, max), `rows` and `baseline_rows` the row changes of each, `generated_per_second` the rate at
+    which one process makes messages, `bytes` the size of keys and values. Level one is measured against the baseline's maps,
+    level two against its typed rows. Raises UnknownName, UsageError for sizes below 1, BenchFailed.
     """
     if messages < 1 or rounds < 1:
         raise UsageError(f"bench with {messages} messages and {rounds} rounds: both must be at least 1")
@@ -99,20 +99,20 @@ def bench(
 
 
 def baseline(name: str, sample: Message) -> str:
-    """The specification of a format's baseline, which is named as its module; `bare` reads messages without Connect's schema,
-    of which `sample` is one when it is JSON and has no `payload`."""
+    """The specification of a format's baseline, which has the module's name; `bare` reads messages without Connect's schema,
+    which are JSON without a `payload`, like `sample`."""
     spec = f"{DECODERS}.baselines:{module_name(name).upper()}"
     return spec if get(name).container == "avro" or b'"payload":' in (sample.value or b"") else f"{spec}.bare"
 
 
 def plain_profile(fmt: Format[Any]) -> Profile:
-    """The format's last profile whose messages are not compressed as a whole: that cost belongs to no decoder."""
+    """The format's last profile without compression, whose cost is not the decoder's."""
     found: list[Profile] = [p for p in fmt.profiles if p.deployment.compression == "none"]
     return found[-1]
 
 
 def generate(fmt: Format[Any], profile: Profile, count: int) -> tuple[list[Message], float]:
-    """`count` units of load, and how many messages a second one process makes when nothing keeps them."""
+    """`count` units of load, and the messages/s that one process makes without storing them."""
     messages = list(bulk.messages(fmt, profile, SEED, count=count))
     seconds = []
     for _ in range(GENERATIONS):
@@ -150,7 +150,7 @@ def _entries(head: Mapping[str, Any], contest: Mapping[str, Any]) -> list[dict[s
 
 
 def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """The figures as a table, and under it what makes a comparison void."""
+    """The figures as a table, then warnings about ratios that compare different work."""
     table = Grid(header_style="bold", pad_edge=False)
     for head in ("format", "profile", "level", "decoder"):
         table.add_column(head, no_wrap=head == "format")
@@ -174,7 +174,7 @@ def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
     parts: list[RenderableType] = [table]
     parts += [
         Text(
-            f"{one['format']} level {one['level']}: {one['decoder']} finds {one['rows']:,} row changes, the baseline "
+            f"{one['format']} level {one['level']}: {one['decoder']} returns {one['rows']:,} row changes, the baseline "
             f"{one['baseline_rows']:,}: the ratio compares different work",
             style="yellow",
         )
@@ -192,7 +192,7 @@ def _list(numbers: set[int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A result beside the saved one: their median ratios, and whether the new one is below what is allowed."""
+    """A result and the saved one: their median ratios, and whether the new one is below the limit."""
 
     key: Key
     old: float
@@ -202,13 +202,13 @@ class Changed:
 
     @property
     def change(self) -> float:
-        """By what share the ratio changed: -0.1 is a tenth less."""
+        """The relative change of the ratio: -0.1 is a tenth less."""
         return self.new / self.old - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Results beside saved ones. `added` were not saved, `gone` were saved of the formats measured and are not there now."""
+class BenchComparison:
+    """Results and saved ones. `added` were not saved; `gone` were saved for a measured format and are missing now."""
 
     changed: tuple[Changed, ...]
     added: tuple[Key, ...]
@@ -216,12 +216,12 @@ class Comparison:
 
     @property
     def slower(self) -> bool:
-        """Whether any result is below what is allowed."""
+        """Whether any result is below the limit."""
         return any(one.below for one in self.changed)
 
 
 def save(results: Sequence[Mapping[str, Any]], path: Path, versions: Mapping[str, str]) -> None:
-    """Writes results as JSON, with the versions and the machine that they were measured with. Raises UsageError."""
+    """Writes results as JSON, with the versions and the machine. Raises UsageError."""
     machine = {"system": platform.platform(), "processors": os.cpu_count()}
     document = {"type": SAVED, "versions": dict(versions), "machine": machine, "results": list(results)}
     try:
@@ -231,7 +231,7 @@ def save(results: Sequence[Mapping[str, Any]], path: Path, versions: Mapping[str
 
 
 def saved(path: Path) -> list[dict[str, Any]]:
-    """The results that `save` wrote. Raises UsageError for a file that is missing or something else."""
+    """The results that `save` wrote. Raises UsageError for a missing or a different file."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -240,7 +240,7 @@ def saved(path: Path) -> list[dict[str, Any]]:
         raise UsageError(f"--compare {path} is not JSON: {error}") from None
     results = document.get("results") if isinstance(document, dict) and document.get("type") == SAVED else None
     if not isinstance(results, list):
-        raise UsageError(f"--compare {path} is no file that bench --save wrote")
+        raise UsageError(f"--compare {path} was not written by bench --save")
     try:
         if all(one["ratio"]["median"] > 0 and len(_key(one)) for one in results):
             return results
@@ -249,8 +249,8 @@ def saved(path: Path) -> list[dict[str, Any]]:
     raise UsageError(f"--compare {path} has a result without format, level, decoder or a ratio above 0")
 
 
-def compare(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], fail_below: float) -> Comparison:
-    """Results beside saved ones, by format, level and decoder. A ratio below the saved one times `fail_below` is too low."""
+def compare(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], fail_below: float) -> BenchComparison:
+    """Compares results by format, level and decoder. A ratio below `fail_below` times the saved one is too low."""
     before, now = ({_key(one): one for one in results} for results in (old, new))
     measured = {name for name, _, _ in now}
     changed = []
@@ -259,9 +259,9 @@ def compare(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]], 
         ratios = was["ratio"]["median"], one["ratio"]["median"]
         facts = [name for name in ("profile", "messages", "rounds") if was.get(name) != one.get(name)]
         otherwise = ", ".join(f"{name} {one.get(name)} instead of {was.get(name)}" for name in facts)
-        # Ratios are saved with three digits: one that is just as low as allowed must not fail by a binary fraction.
+        # Ratios are saved with three digits: a ratio at the limit must not fail by a rounding error.
         changed.append(Changed(key, *ratios, ratios[1] < ratios[0] * fail_below - 1e-9, otherwise))
-    return Comparison(
+    return BenchComparison(
         tuple(sorted(changed, key=lambda one: one.key)),
         tuple(sorted(now.keys() - before.keys())),
         tuple(sorted(key for key in before.keys() - now.keys() if key[0] in measured)),
@@ -272,8 +272,8 @@ def _key(one: Mapping[str, Any]) -> Key:
     return one["format"], one["level"], one["decoder"]
 
 
-def render_comparison(found: Comparison, fail_below: float) -> RenderableType:
-    """The comparison as a table, and under it what could not be compared."""
+def render_comparison(found: BenchComparison, fail_below: float) -> RenderableType:
+    """The comparison as a table, then the results without a counterpart."""
     table = Grid("format", "level", "decoder", header_style="bold", pad_edge=False)
     for head in ("saved", "now", "change", ""):
         table.add_column(head, justify="right")
@@ -284,8 +284,8 @@ def render_comparison(found: Comparison, fail_below: float) -> RenderableType:
     return Group(table, *(Text(line, style="yellow") for line in remarks(found)))
 
 
-def remarks(found: Comparison) -> list[str]:
-    """What a comparison leaves out, and what was measured otherwise than before."""
+def remarks(found: BenchComparison) -> list[str]:
+    """Results without a counterpart, and results that were measured under other conditions."""
     lines = [f"{_named(key)}: not in the saved file" for key in found.added]
     lines += [f"{_named(key)}: in the saved file, not measured now" for key in found.gone]
     return lines + [f"{_named(one.key)}: measured with {one.otherwise}" for one in found.changed if one.otherwise]
@@ -295,7 +295,7 @@ def _named(key: Key) -> str:
     return f"{key[0]} {LEVELS[key[1]]} {key[2]}"
 
 
-def comparison_records(found: Comparison) -> list[dict[str, Any]]:
+def comparison_records(found: BenchComparison) -> list[dict[str, Any]]:
     """The comparison as JSON-able objects."""
     listed: list[dict[str, Any]] = [
         {
@@ -317,7 +317,7 @@ def _of(key: Key) -> dict[str, Any]:
     return {"format": key[0], "level": key[1], "decoder": key[2]}
 
 
-def markdown(results: Sequence[Mapping[str, Any]], found: Comparison | None = None) -> str:
+def markdown(results: Sequence[Mapping[str, Any]], found: BenchComparison | None = None) -> str:
     """The figures, and the comparison if there is one, as Markdown tables."""
     lines = ["| format | profile | level | decoder | messages/s | baseline/s | ratio |", "|---|---|---|---|---|---|---|"]
     lines += [

@@ -1,13 +1,13 @@
-"""The figures of a decoder under load, from what the producer and the query told; and the rule of when it keeps up.
+"""The figures of a decoder under load, from the producer's and the query's reports; and the criterion of keeping up.
 
 The decoder **keeps up** at a rate when, while messages come at that rate,
 
 1. the backlog (acknowledged and not yet decoded) does not grow: its fitted slope over the second half of the sending is at most
-   `SLOPE` of the rate, or what it holds at the end is no more than comes during a trigger interval and two of the shortest
-   batches (which is what micro-batches hold when they keep up);
-2. 99 % of the messages sent in the second half are decoded within `LAG_S` seconds and two trigger intervals, counted from the
-   time at which each was meant to be sent;
-3. what is left when the sending ends is decoded within `DRAIN_S` seconds.
+   `SLOPE` of the rate, or the backlog at the end is no more than what arrives in a trigger interval and two of the shortest
+   batches (micro-batches that keep up hold as much);
+2. 99 % of the messages sent in the second half are decoded within `LAG_S` seconds and two trigger intervals after their
+   intended time;
+3. the rest is decoded within `DRAIN_S` seconds after the sending ends.
 """
 
 from __future__ import annotations
@@ -38,31 +38,31 @@ class Batch:
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """Its duration in seconds."""
         return self.ended - self.began
 
     @property
     def taken(self) -> int:
-        """Messages that it read."""
+        """The number of messages read."""
         return sum(end - start for start, end in self.offsets.values())
 
 
 @dataclass(slots=True)
 class Timetable:
-    """When the messages of each partition were meant to be sent: marks of (offset, seconds since the epoch), in order."""
+    """Intended send times by partition: marks of (offset, seconds since the epoch), in order."""
 
     offsets: dict[int, list[int]] = field(default_factory=dict)
     times: dict[int, list[float]] = field(default_factory=dict)
 
     def add(self, partition: int, offset: int, at: float) -> None:
-        """One more mark; one that is not behind the last is left out."""
+        """Adds a mark; ignores one that is not behind the last."""
         known = self.offsets.setdefault(partition, [])
         if not known or offset > known[-1]:
             known.append(offset)
             self.times.setdefault(partition, []).append(at)
 
     def spread(self, offsets: Mapping[int, tuple[int, int]], points: int = 200) -> list[tuple[float, float]]:
-        """(intended time, weight) of the messages in the ranges that have marks, thinned to `points` a partition."""
+        """(intended time, weight) of the messages in the marked ranges, thinned to `points` per partition."""
         found = []
         for partition, (low, high) in offsets.items():
             known, times = self.offsets.get(partition, []), self.times.get(partition, [])
@@ -82,7 +82,7 @@ class Timetable:
 
 
 def quantile(weighted: Sequence[tuple[float, float]], share: float) -> float | None:
-    """The smallest value that at least `share` of the weight does not exceed; None without any."""
+    """The weighted quantile: the smallest value not exceeded by `share` of the weight; None for no values."""
     ordered, total = sorted(weighted), sum(weight for _, weight in weighted)
     seen = 0.0
     for value, weight in ordered:
@@ -103,7 +103,7 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 @dataclass(slots=True)
 class Step:
-    """One rate held for a while. `ticks` are (seconds since the epoch, acknowledged)."""
+    """One rate, held for some time. `ticks` are (seconds since the epoch, acknowledged)."""
 
     rate: float
     trigger_ms: int
@@ -121,11 +121,11 @@ class Step:
 
     @property
     def sent(self) -> float:
-        """When its last message was acknowledged, as far as it was told."""
+        """When its last message was acknowledged, by the last report."""
         return self.ticks[-1][0] if self.ticks else 0.0
 
     def backlog(self) -> list[tuple[float, int]]:
-        """Acknowledged and not yet decoded, at each tick and, while it drains, at each batch's end."""
+        """(time, messages acknowledged and not yet decoded) at each tick and at each batch's end."""
         events = [(at, acked, 0) for at, acked in self.ticks] + [(b.ended, 0, b.taken) for b in self.batches]
         found, acked, done = [], 0, 0
         for at, now, taken in sorted(events):
@@ -134,14 +134,14 @@ class Step:
         return found
 
     def lags(self, since: float = 0.0) -> list[tuple[float, float]]:
-        """(lag, weight) of the messages meant to be sent since then."""
+        """(lag in seconds, weight) of the messages with an intended time of `since` or later."""
         return [
             (batch.ended - at, weight) for batch in self.batches for at, weight in self.table.spread(batch.offsets) if at >= since
         ]
 
     @property
     def offered(self) -> float:
-        """Messages a second that the producer came to."""
+        """Achieved send rate, messages/s."""
         if "per_second" in self.published:
             return float(self.published["per_second"])
         acked = self.ticks[-1][1] if self.ticks else 0
@@ -149,17 +149,17 @@ class Step:
 
     @property
     def short(self) -> bool:
-        """Whether the producer came to clearly less than the rate."""
+        """Whether the producer sent less than 90 % of the rate."""
         return bool(self.published) and self.offered < 0.9 * self.rate
 
     @property
     def growth(self) -> float:
-        """By how many messages a second the backlog grew over the second half of the sending."""
+        """Growth of the backlog over the second half of the sending, messages/s."""
         half = (self.began + self.sent) / 2
         return slope([(at, size) for at, size in self.backlog() if half <= at <= self.sent])
 
     def judgement(self) -> tuple[bool, str]:
-        """Whether it keeps up, and the reason when it does not (the rule stands in the module's docstring)."""
+        """Whether it keeps up, and the reason if not (the criterion is in the module's docstring)."""
         rate = min(self.rate, self.offered) or self.rate
         during = [size for at, size in self.backlog() if at <= self.sent]
         at_end, growth = (during[-1] if during else 0), self.growth

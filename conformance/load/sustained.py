@@ -1,6 +1,6 @@
-"""A decoder under load: a producer at a rate, structured streaming with the decoder, lag, backlog, and a sample judged meanwhile.
+"""A decoder under load: a producer at a rate, structured streaming with the decoder, lag, backlog, and a judged sample.
 
-When it keeps up is said in `_load_figures`.
+`conformance.load.figures` defines when a decoder keeps up.
 """
 
 from __future__ import annotations
@@ -34,35 +34,35 @@ from generators.storage import codec
 from generators.wire_format import Format, Profile, get, module_name
 
 SAMPLED: Final = 400
-"""Messages that are judged, about."""
+"""Approximate number of judged messages."""
 POOL: Final = 20_000
-"""Units made beforehand at most, for formats whose writer sets a pace of its own."""
+"""Limit of prepared units, for formats whose writer is slower than the rate."""
 WARM_UP: Final = (500, 2_000, 4_000, 8_000, 8_000)
-"""Messages of each unmeasured burst, at most what two seconds bring; the next is sent when the last has been decoded."""
+"""Messages of each warm-up burst, at most those of two seconds. A burst starts when the previous one is decoded."""
 START_S: Final = 120.0
-"""How long the producer, the query and each burst of warm-up may take."""
+"""Limit for the start of producer and query, and for each warm-up burst, in seconds."""
 ANSWER_S: Final = 30.0
-"""How long the child may take to tell how the query fares."""
+"""Limit for the child's status answer, in seconds."""
 POLL_S: Final = 0.2
 SEARCH_EVERY: Final = 997
-"""Which offsets are sampled in a search, where nobody knows how many messages there will be."""
+"""In a search, offsets that are multiples of it are sampled, since the number of messages is unknown."""
 SEARCH_LEAST: Final = 10.0
 SEARCH_TO: Final = 1_000_000.0
 SEARCH_WITHIN: Final = 0.1
-"""A search ends when the highest rate that keeps up and the lowest that does not are as close as this."""
+"""A search ends when the lowest failing rate is within this share of the highest rate that keeps up."""
 
 Note = Callable[[str], None]
 
 
 class DecoderFailed(Exception):
-    """The decoder raised, hung, or took its process down while it was under load."""
+    """The decoder raised, hung, or ended its process under load."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What to load, and how. `profile` None is the format's plain one, `decoder` None the reference, `level` None the highest.
+class LoadSettings:
+    """The settings of a load. `profile` None is the format's plain one, `decoder` None the reference, `level` None the highest.
 
-    `rate` is messages a second; in a search it is where to begin, `duration_s` how long each step takes.
+    `rate` is messages/s, in a search the first rate; `duration_s` is the time per step.
     """
 
     format: str
@@ -79,7 +79,7 @@ class Settings:
 
     @property
     def bursts(self) -> tuple[int, ...]:
-        """Messages of each burst to warm up."""
+        """Messages of each warm-up burst."""
         return tuple(min(most, math.ceil(2 * self.rate)) for most in self.warm_up)
 
 
@@ -99,10 +99,10 @@ class Sampled:
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What a load came to. `steps` holds the one step, or every step of a search in order."""
+class LoadResult:
+    """The result of a load. `steps` holds the one step, or every step of a search in order."""
 
-    settings: Settings
+    settings: LoadSettings
     profile: str
     level: int
     broker: str = ""
@@ -120,12 +120,12 @@ class Outcome:
 
     @property
     def missing(self) -> int:
-        """Messages that are owed a row and have none (negative: rows numbered 0 that nobody owes)."""
+        """Messages without their expected row (negative: unexpected rows numbered 0)."""
         return self.owed - self.messages if self.accounted else 0
 
     @property
     def complete(self) -> bool:
-        """Whether every offset came out of the decoder, once; True as well when it is not known."""
+        """Whether the decoder returned every offset once; also True if unknown."""
         return not self.accounted or (self.missing == 0 and self.places == self.owed_places)
 
     @property
@@ -136,7 +136,7 @@ class Outcome:
 
     @property
     def step(self) -> Step | None:
-        """The step that the figures are of: the best one of a search, else the last."""
+        """The step that the figures describe: the best of a search, else the last."""
         return (self.best if self.settings.search else None) or (self.steps[-1] if self.steps else None)
 
     @property
@@ -157,7 +157,7 @@ class Outcome:
 class Lane:
     """A topic, its producer, and the query that reads it; a context manager that starts and stops all three."""
 
-    def __init__(self, engine: ChildEngine, bootstrap: str, outcome: Outcome, note: Note) -> None:
+    def __init__(self, engine: ChildEngine, bootstrap: str, outcome: LoadResult, note: Note) -> None:
         self._engine, self._bootstrap, self._note = engine, bootstrap, note
         self.outcome, self.settings = outcome, outcome.settings
         self.fmt: Format[Any] = get(self.settings.format)
@@ -213,7 +213,7 @@ class Lane:
             raise DecoderFailed(str(error)) from None
 
     def _stop_query(self) -> None:
-        # A child that died has no query; asking would start another one.
+        # A dead child has no query; a request would start another child.
         if self._engine.pid is None:
             return
         asked = self._engine.ask("sustain", {"do": "stop"}, ANSWER_S)
@@ -226,7 +226,7 @@ class Lane:
         return sum(batch.taken for batch in self.batches)
 
     def poll(self) -> None:
-        """Takes over what the query tells. Raises DecoderFailed."""
+        """Reads the query's status. Raises DecoderFailed."""
         answer = self._ask("status")
         for one in answer["batches"]:
             kinds = {kind: one[kind] for kind in one if kind.isupper()}
@@ -251,7 +251,7 @@ class Lane:
     def _until(
         self, done: Callable[[list[dict[str, Any]]], bool], limit_s: float, what: str, each: Callable[[], None] = lambda: None
     ) -> None:
-        """Waits until the producer's events fulfil the condition, looking at the query meanwhile. Raises HarnessError."""
+        """Waits until the producer's events fulfil `done`, and polls the query. Raises HarnessError after `limit_s`."""
         deadline = time.monotonic() + limit_s
         while not done(self.producer.take()):
             if time.monotonic() > deadline:
@@ -261,7 +261,7 @@ class Lane:
             each()
 
     def drain(self, limit_s: float, each: Callable[[], None] = lambda: None) -> float | None:
-        """Waits until everything acknowledged is decoded; the seconds that it took, None when it did not end."""
+        """Waits until all acknowledged messages are decoded; the seconds that it took, or None after `limit_s`."""
         began = time.monotonic()
         while True:
             self.poll()
@@ -273,7 +273,7 @@ class Lane:
             time.sleep(POLL_S)
 
     def warm_up(self) -> None:
-        """Has the JVM compile what it will need, by bursts that nobody measures. Raises DecoderFailed when one takes too long."""
+        """Warms up the JVM with unmeasured bursts. Raises DecoderFailed if a burst takes too long."""
         for count in self.settings.bursts:
             self._note(f"warming up: {self.decoded:,} messages decoded")
             self.producer.tell({"count": count})
@@ -282,7 +282,7 @@ class Lane:
                 raise DecoderFailed(f"{count} messages to warm up were not decoded within {START_S:g} s")
 
     def hold(self, rate: float, duration_s: float) -> Step:
-        """Holds a rate for some seconds, and waits for the rest. The step is among the outcome's from its beginning on."""
+        """Holds a rate for some seconds, then waits for the rest. The result has the step from its beginning on."""
         step = Step(rate, self.settings.trigger_ms)
         self.outcome.steps.append(step)
         first = len(self.batches)
@@ -303,7 +303,7 @@ class Lane:
                     step.published = event["done"]
             return bool(step.published)
 
-        # All of them, a little late if need be; a producer that is much too slow is ended.
+        # A slow producer gets some extra time to send all messages; then it is stopped.
         count = math.ceil(rate * duration_s)
         self.producer.tell({"rate": rate, "count": count, "duration_s": duration_s * 1.25 + 1})
         self._until(take, duration_s + START_S, "publishing", each)
@@ -313,13 +313,13 @@ class Lane:
         return step
 
     def settle(self) -> None:
-        """Takes stock once all is decoded: what was owed against what came, and the sample's verdict."""
+        """Records the expected counts, if all messages are decoded."""
         outcome = self.outcome
         if self.decoded >= self.producer.acked:
             outcome.owed, outcome.owed_places, outcome.accounted = self.producer.owed, self.producer.places, True
 
     def judge(self, capabilities: Capabilities) -> None:
-        """Judges the sampled messages' rows. Raises UsageError when the decoder's columns are not the contract's."""
+        """Judges the sampled messages' rows. Raises UsageError if the decoder's columns violate the contract."""
         self._note("judging the sample")
         path = self._engine.directory / f"sample-{self.topic}.arrow"
         answer = self._ask("sample", ANSWER_S, out=str(path))
@@ -336,7 +336,7 @@ class Lane:
 def judged(
     fmt: Format[Any],
     profile: Profile,
-    outcome: Outcome,
+    outcome: LoadResult,
     capabilities: Capabilities,
     wanted: Mapping[tuple[int, int], tuple[int, int]],
     found: Mapping[tuple[int, int], Sequence[Any]],
@@ -364,19 +364,19 @@ def judged(
 
 
 def run(
-    settings: Settings,
+    settings: LoadSettings,
     engine: ChildEngine,
     bootstrap: str,
     note: Note = lambda _text: None,
     broker: str = "",
     say: Note = lambda _text: None,
-) -> Outcome:
+) -> LoadResult:
     """Loads a decoder, holds the rate or searches for the highest, judges the sample.
 
-    `note` is told how far it is, `say` what each step of a search came to.
+    `note` receives progress, `say` the result of each step of a search.
 
-    What the decoder does wrong, and Ctrl-C, are in the outcome. Raises UsageError for settings that make no sense and for a
-    decoder that cannot be loaded, HarnessError when the broker fails.
+    The result also records the decoder's failures and Ctrl-C. Raises UsageError for invalid settings and for a decoder that
+    cannot be loaded, HarnessError if the broker fails.
     """
     check(settings)
     profile = _profile(settings)
@@ -385,7 +385,7 @@ def run(
     level = settings.level or max(loaded.levels)
     if level not in loaded.levels:
         raise UsageError(f"decoder {spec} has no level {level}; it has {', '.join(map(str, loaded.levels))}")
-    outcome = Outcome(settings, profile.name, level, broker)
+    outcome = LoadResult(settings, profile.name, level, broker)
     try:
         with Lane(engine, bootstrap, outcome, note) as lane:
             lane.warm_up()
@@ -396,21 +396,21 @@ def run(
             lane.settle()
             lane.judge(loaded.capabilities)
     except DecoderFailed as error:
-        # A query ends as well when the broker does, which is no fault of the decoder.
+        # A query also ends with its broker, which is not the decoder's fault.
         kafka.check_reachable(bootstrap)
         outcome.failed = str(error)
         if outcome.steps and not outcome.steps[-1].problem:
             outcome.steps[-1].problem = "the decoder failed"
     except KeyboardInterrupt:
-        # The lane has been left: nothing of it runs any more.
+        # The lane is closed: nothing of it runs any more.
         outcome.interrupted = True
         if outcome.steps:
             outcome.steps[-1].problem = outcome.steps[-1].problem or "interrupted"
     return outcome
 
 
-def check(settings: Settings) -> None:
-    """Raises UsageError for settings that make no sense, UnknownName for a format or profile that there is not."""
+def check(settings: LoadSettings) -> None:
+    """Raises UsageError for invalid settings, UnknownName for an unknown format or profile."""
     for name, value in (("rate", settings.rate), ("duration", settings.duration_s)):
         if not 0 < value < math.inf:
             raise UsageError(f"--{name} {value:g}: more than 0")
@@ -419,29 +419,29 @@ def check(settings: Settings) -> None:
     _profile(settings)
 
 
-def _profile(settings: Settings) -> Profile:
+def _profile(settings: LoadSettings) -> Profile:
     fmt = get(settings.format)
     found: Profile = fmt.profile(settings.profile) if settings.profile else plain_profile(fmt)
     return found
 
 
 def search(lane: Lane, say: Note) -> None:
-    """Holds one rate after the other until the highest that keeps up is known. Each step says what it came to."""
+    """Finds the highest rate that keeps up; `say` receives the result of each step."""
     tried: dict[float, bool] = {}
     while (rate := next_rate(tried, lane.settings.rate)) is not None:
         step = lane.hold(rate, lane.settings.duration_s)
         tried[rate], why = step.judgement()
         say(f"{rate:,.0f}/s: {'keeps up' if tried[rate] else f'falls behind, {why}'}")
         if step.short:
-            say(f"the producer offers no more than {step.offered:,.0f}/s; the search ends")
+            say(f"the producer reaches only {step.offered:,.0f}/s; the search ends")
             return
         if step.drained_s is None and lane.drain(3 * DRAIN_S) is None:
-            say("what was sent is not decoded even now; the search ends")
+            say("the backlog is still not decoded; the search ends")
             return
 
 
 def next_rate(tried: Mapping[float, bool], first: float) -> float | None:
-    """Which rate to hold next, given which of those tried keep up; None when the search is over."""
+    """The next rate of a search; `tried` tells which rates keep up. None ends the search."""
     if not tried:
         return first
     fine = max((rate for rate, ok in tried.items() if ok), default=0.0)

@@ -14,7 +14,7 @@ from rich.text import Text
 from conformance.judging.judge import CaseResult, Verdict
 from conformance.judging.results import Failure, RunResult
 from conformance.reports.facts import headline, remedy, replay, sums
-from conformance.reports.wire import MALFORMED, WHOLE, Wire, wire
+from conformance.reports.wire import MALFORMED, WHOLE, WireText, wire
 from conformance.rules.base import Aspect
 from conformance.text import printable
 
@@ -116,7 +116,7 @@ def message(found: Failure) -> Text:
     return out.append(f"  ({shown.note})", "dim") if shown.note else out
 
 
-def wire_of(found: Failure, limit: int) -> Wire:
+def wire_of(found: Failure, limit: int) -> WireText:
     """The failure's message ready to be shown."""
     finding = found.finding
     value = found.result.case.written[finding.message].message.value

@@ -14,20 +14,20 @@ from rich.text import Text
 from conformance.files import put
 from conformance.reports.markdown import code
 from conformance.reports.page import environment
-from conformance.running.differential import Outcome
+from conformance.running.differential import Comparison
 from conformance.text import printable
 from generators.drawing import shared_history as histories
 
 COLUMNS = ("format", "profile", "rows", "cells", "differences", "lost by the format")
 
 
-def _row(one: Outcome) -> tuple[str, ...]:
+def _row(one: Comparison) -> tuple[str, ...]:
     lost = [f"{count} x {statement}" for statement, count in one.lost.items()]
     without = [f"no column {', '.join(one.columns)}"] if one.columns else []
     return (one.format, one.profile, str(one.rows), str(one.cells), str(one.differences), "; ".join([*lost, *without]))
 
 
-def render(outcomes: Sequence[Outcome]) -> RenderableType:
+def render(outcomes: Sequence[Comparison]) -> RenderableType:
     """A table for a terminal, and below it the first differences of each profile."""
     table = Table(*COLUMNS, header_style="bold")
     for one in outcomes:
@@ -36,7 +36,7 @@ def render(outcomes: Sequence[Outcome]) -> RenderableType:
     return Group(table, *wrong)
 
 
-def markdown(outcomes: Iterable[Outcome]) -> str:
+def markdown(outcomes: Iterable[Comparison]) -> str:
     """A Markdown table, and below it the first differences of each profile."""
     held = list(outcomes)
     rows = [COLUMNS, ("---",) * len(COLUMNS), *map(_row, held)]
@@ -45,7 +45,7 @@ def markdown(outcomes: Iterable[Outcome]) -> str:
     return "\n".join([*table, *([""] if wrong else []), *wrong])
 
 
-def lines(outcomes: Iterable[Outcome]) -> str:
+def lines(outcomes: Iterable[Comparison]) -> str:
     """One JSON object per profile."""
     return "\n".join(
         json.dumps(
@@ -69,7 +69,7 @@ def lines(outcomes: Iterable[Outcome]) -> str:
     )
 
 
-def write(outcomes: Sequence[Outcome], directory: Path, seed: int | None = None) -> list[Path]:
+def write(outcomes: Sequence[Comparison], directory: Path, seed: int | None = None) -> list[Path]:
     """Writes differential.jsonl and differential.html. Raises HarnessError when the disk refuses."""
     return [
         put(directory / "differential.jsonl", lambda: [f"{lines(outcomes)}\n".encode("utf-8", "replace")]),
@@ -77,7 +77,7 @@ def write(outcomes: Sequence[Outcome], directory: Path, seed: int | None = None)
     ]
 
 
-def page(outcomes: Sequence[Outcome], seed: int | None = None) -> str:
+def page(outcomes: Sequence[Comparison], seed: int | None = None) -> str:
     """An HTML page: a row for each profile, a column for each column of the history's table."""
     columns = list(dict.fromkeys([*histories.COLUMNS, *(name for one in outcomes for name in (*one.broken, *one.worn))]))
     lost: dict[str, list[str]] = {}
@@ -103,7 +103,7 @@ def page(outcomes: Sequence[Outcome], seed: int | None = None) -> str:
     return environment().get_template("differential.html.j2").render(page=found)
 
 
-def _mark(one: Outcome, column: str) -> tuple[str, int, str, str]:
+def _mark(one: Comparison, column: str) -> tuple[str, int, str, str]:
     """Sign, count, colour and title of one column."""
     if column in one.columns:
         return "-", 0, "soft", f"{column}: not carried"

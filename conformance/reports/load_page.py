@@ -17,7 +17,7 @@ from rich.text import Text
 
 from conformance.judging.results import versions
 from conformance.load.figures import Step, quantile
-from conformance.load.sustained import Outcome
+from conformance.load.sustained import LoadResult
 from conformance.reports.console import failure
 from conformance.text import printable
 
@@ -28,7 +28,7 @@ POINTS: Final = 300
 TEMPLATE: Final = "load.html.j2"
 
 
-def headline(outcome: Outcome) -> tuple[str, str]:
+def headline(outcome: LoadResult) -> tuple[str, str]:
     """A word for what it came to, and the sentence. The words: keeps up, falls behind, failed, wrong, not offered,
     interrupted."""
     step, settings = outcome.step, outcome.settings
@@ -52,11 +52,11 @@ def headline(outcome: Outcome) -> tuple[str, str]:
     return word, said
 
 
-def _lowest(outcome: Outcome) -> float:
+def _lowest(outcome: LoadResult) -> float:
     return min(step.rate for step in outcome.steps)
 
 
-def _wrong(outcome: Outcome) -> str:
+def _wrong(outcome: LoadResult) -> str:
     """What is wrong with the rows, whatever the speed."""
     found = []
     if outcome.missing > 0:
@@ -73,7 +73,7 @@ def _wrong(outcome: Outcome) -> str:
     return " and ".join(found)
 
 
-def record(outcome: Outcome) -> dict[str, Any]:
+def record(outcome: LoadResult) -> dict[str, Any]:
     """The whole result as one JSON-able object.
 
     Lags and durations are seconds, rates messages a second. `timeline` has a point a second of the step that the figures are of
@@ -133,7 +133,7 @@ def record(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def figures(outcome: Outcome, step: Step) -> dict[str, Any]:
+def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
     """The figures of one step; None where nothing was measured."""
     lags, backlog, seconds = step.lags(), step.backlog(), [(batch.seconds, 1.0) for batch in step.batches]
     decoded, published = sum(batch.taken for batch in step.batches), step.published
@@ -254,7 +254,7 @@ def subject(result: Mapping[str, Any]) -> str:
     )
 
 
-def render(outcome: Outcome) -> RenderableType:
+def render(outcome: LoadResult) -> RenderableType:
     """For a terminal: broken rules, every step of a search, the figures, the verdict."""
     result = record(outcome)
     parts: list[RenderableType] = [failure(one) for one in outcome.sample.failures[:5]]
@@ -281,7 +281,7 @@ def printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
-def markdown(outcome: Outcome) -> str:
+def markdown(outcome: LoadResult) -> str:
     """For a pull request."""
     result = record(outcome)
     lines = [f"**{_cell(result['format'])}: {_cell(result['headline'])}**", "", "| what | how much |", "|---|---|"]
@@ -420,7 +420,7 @@ def html(result: Mapping[str, Any]) -> str:
     )
 
 
-def write(outcome: Outcome, directory: Path) -> None:
+def write(outcome: LoadResult, directory: Path) -> None:
     """Writes load.json and load.html into the directory, which is made if it is missing."""
     directory.mkdir(parents=True, exist_ok=True)
     result = record(outcome)

@@ -14,7 +14,7 @@ from conformance.judging.results import CallResult, Failure, FormatResult, RunRe
 from conformance.reports import facts
 from conformance.reports.console import HEADS, readable, wire_of
 from conformance.reports.facts import SIGNS, Row, RuleStanding, Standing
-from conformance.reports.wire import Wire
+from conformance.reports.wire import WireText
 from conformance.rules.base import Rule
 from conformance.text import printable
 from generators.model import State
@@ -54,7 +54,7 @@ class FailureView:
     place: str
     expected: tuple[str, str, str]
     actual: tuple[str, str, str]
-    wire: Wire
+    wire: WireText
     key: str
     deployment: str
     reduced: str

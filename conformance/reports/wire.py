@@ -249,7 +249,7 @@ def _cut(found: Sequence[Segment], kept: Sequence[Span]) -> Iterator[Segment]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class WireText:
     """A message's value ready to be shown: `form` is null, text or hex, `size` its bytes, `note` what the text alone hides."""
 
     form: str
@@ -266,21 +266,21 @@ def wire(
     limit: int = 600,
     side: str = "",
     column: str | None = None,
-) -> Wire:
+) -> WireText:
     """A message's value with a finding's field marked. A text that is not UTF-8 has its bytes escaped; what is binary is dumped,
     with the column's name and the expected text marked where they stand in it."""
     if value is None:
-        return Wire("null", (Segment("null"),), 0)
+        return WireText("null", (Segment("null"),), 0)
     text, note = _text(value)
     if text is None:
         text, marks = dump(value, _needles(column, expected), max(limit // 4, WIDTH))
         left = len(value) - text.count("\n") * WIDTH
         note = f"the first {len(value) - left:,} of {len(value):,} bytes" if left > 0 else f"{len(value):,} bytes"
-        return Wire("hex", tuple(segments(text, marks)), len(value), note)
+        return WireText("hex", tuple(segments(text, marks)), len(value), note)
     found = clipped(segments(text, spans(text, path, row, side, column)), limit)
     if any(one.omitted for one in found):
         note = "; ".join(filter(None, (note, f"shortened; {len(value):,} bytes in all")))
-    return Wire("text", tuple(found), len(value), note)
+    return WireText("text", tuple(found), len(value), note)
 
 
 def _text(value: bytes) -> tuple[str | None, str]:

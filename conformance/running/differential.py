@@ -29,7 +29,7 @@ SHOWN: Final = 5
 
 
 @dataclass(slots=True)
-class Outcome:
+class Comparison:
     """What one format's table came to.
 
     `rows` are those of the source at the end, `cells` how many were compared, `lost` how many differ as a documented loss says,
@@ -60,7 +60,7 @@ class Outcome:
 
 def compare(
     engine: ChildEngine, names: Sequence[str], glob: str, seed: int, decoder: str | None, note: Callable[[str], None]
-) -> list[Outcome]:
+) -> list[Comparison]:
     """The outcomes of every profile of these formats that matches `glob`. Raises NothingSelected, UsageError."""
     found = []
     for name in names:
@@ -71,14 +71,14 @@ def compare(
     return found
 
 
-def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, decoder: str | None = None) -> Outcome:
+def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, decoder: str | None = None) -> Comparison:
     """One format's outcome; `decoder` None is the reference. Raises UsageError when the decoder cannot be loaded."""
     one = differential.told(fmt, profile, seed)
     written = fmt.write(one.history, profile, Layout(partitions=1))
     messages = [w.message for w in written]
     carried = {column.name for column in one.table.columns}
     missing = tuple(name for name in differential.COLUMNS if name not in carried)
-    outcome = Outcome(fmt.name, profile.name, len(one.history.events), len(one.rows), columns=missing)
+    outcome = Comparison(fmt.name, profile.name, len(one.history.events), len(one.rows), columns=missing)
     losses = fmt.losses(profile)
     for loss in losses:
         if loss.left is None:
@@ -101,7 +101,7 @@ def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, de
     return outcome
 
 
-def _applied(rows: Iterable[OutputRow], outcome: Outcome) -> dict[Value, Mapping[str, Any]]:
+def _applied(rows: Iterable[OutputRow], outcome: Comparison) -> dict[Value, Mapping[str, Any]]:
     """The keyed table that the row changes leave behind."""
     table: dict[Value, Mapping[str, Any]] = {}
     for row in rows:
@@ -122,7 +122,7 @@ def _key(image: Mapping[str, Any]) -> Value:
     return int(value) if isinstance(value, Decimal) else value
 
 
-def _compare(one: Told, table: Mapping[Value, Mapping[str, Any]], losses: Sequence[Loss], outcome: Outcome) -> None:
+def _compare(one: Told, table: Mapping[Value, Mapping[str, Any]], losses: Sequence[Loss], outcome: Comparison) -> None:
     for key in one.rows.keys() - table.keys():
         outcome.differ(f"row {key!r} is missing")
     for key in table.keys() - one.rows.keys():

@@ -159,7 +159,7 @@ class Fuzzed:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class FuzzSettings:
     """What to do: `count` mutants of each format beside the huge ones; `timeout_s` bounds a call, `memory_mb` the child."""
 
     count: int
@@ -186,7 +186,7 @@ class _Chunk:
 class Fuzzer:
     """One format's garbage through one decoder. `run` can be interrupted, and tells what it has seen until then."""
 
-    def __init__(self, engine: ChildEngine, name: str, settings: Settings, note: Callable[[str], None]) -> None:
+    def __init__(self, engine: ChildEngine, name: str, settings: FuzzSettings, note: Callable[[str], None]) -> None:
         self._engine, self._settings, self._note = engine, settings, note
         self._fmt: Format[Any] = get(name)
         self._decoder = settings.decoder or f"{DECODERS}.{module_name(name)}"

@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Request, Source, lay, to_ranges, write_records
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, RecordSource, Request, lay, to_ranges, write_records
 from conformance.engines.child import DECODERS, ChildEngine, needed
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow, Place, read
@@ -61,7 +61,7 @@ def look(fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str],
             handle = f"look-{number}"
             path = engine.directory / f"{handle}.parquet"
             write_records(path, [s.message for s in seen], [s.place[2] for s in seen])
-            engine.open(handle, Source((), parquet=str(path))).result()
+            engine.open(handle, RecordSource((), parquet=str(path))).result()
             try:
                 if 1 in levels:
                     rows = read(engine.decode(_request(handle, seen, spec, None)).result(), 1)

@@ -32,7 +32,7 @@ from generators.storage import codec
 VERSION: Final = 1
 
 
-class Outcome(enum.StrEnum):
+class ReplayOutcome(enum.StrEnum):
     """What a replay came to."""
 
     FIXED = "FIXED"
@@ -40,7 +40,7 @@ class Outcome(enum.StrEnum):
     ERROR = "ERROR"
 
 
-EXIT: Final = {Outcome.FIXED: 0, Outcome.FAILED: 1, Outcome.ERROR: 3}
+EXIT: Final = {ReplayOutcome.FIXED: 0, ReplayOutcome.FAILED: 1, ReplayOutcome.ERROR: 3}
 """Exit codes of the command."""
 
 
@@ -63,7 +63,7 @@ class Replayed:
 
     path: Path
     crash: Crash
-    outcome: Outcome
+    outcome: ReplayOutcome
     findings: tuple[Finding, ...]
     problem: str
     changed: str
@@ -187,7 +187,7 @@ def told(one: Replayed, style: str) -> str:
     return "\n".join(map(printable, lines))
 
 
-def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Outcome, list[Finding], str]:
+def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[ReplayOutcome, list[Finding], str]:
     """Judges the saved case again, with the saved decoder or another; gives the outcome, the findings and what went wrong."""
     found = rules(crash.case.format)
     rule = next((r for r in found if r.id == crash.rule), None)
@@ -197,7 +197,7 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Ou
     level = crash.level if crash.level in ("changes", "rows") else "auto"
     loaded = engine.load(spec, level).result()
     if crash.case.level not in loaded.levels:
-        return Outcome.ERROR, [], f"the case is of level {crash.case.level}; {spec} decodes level {loaded.levels[0]}"
+        return ReplayOutcome.ERROR, [], f"the case is of level {crash.case.level}; {spec} decodes level {loaded.levels[0]}"
     messages = [w.message for w in crash.case.written]
     places, source = lay_out(engine.directory, "replay", messages)
     engine.open("replay", source)
@@ -211,11 +211,11 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Ou
             findings += laws.again(engine, asked, {place: (crash.case, i) for i, place in enumerate(places)}, judge)
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:
         # Whether the decoder would keep another rule cannot be told from one that does not come to an end.
-        return (Outcome.FAILED if rule.law == "returns" else Outcome.ERROR), [], str(error)
+        return (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR), [], str(error)
     return _outcome(judge, crash.case, rule, findings), findings, ""
 
 
-def _outcome(judge: Judge, case: Case, rule: Rule, findings: list[Finding]) -> Outcome:
+def _outcome(judge: Judge, case: Case, rule: Rule, findings: list[Finding]) -> ReplayOutcome:
     still = any(f.rule == rule.id for f in findings)
     verdict = judge.verdict(case, findings)
-    return Outcome.FAILED if still or verdict in BAD or verdict is Verdict.NON_STRICT else Outcome.FIXED
+    return ReplayOutcome.FAILED if still or verdict in BAD or verdict is Verdict.NON_STRICT else ReplayOutcome.FIXED

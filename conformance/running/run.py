@@ -21,7 +21,7 @@ from conformance.engines.base import (
     DecodeTimeout,
     Engine,
     Loaded,
-    Source,
+    RecordSource,
     lay_out,
 )
 from conformance.engines.child import DECODERS
@@ -171,7 +171,9 @@ def _quiet(_future: Future[Any]) -> None:
     """An opening that failed fails again, with its reason, in the decode calls that need it."""
 
 
-def publish(settings: Settings, engine: Engine, handle: str, messages: Sequence[Message]) -> tuple[dict[int, Place], Source]:
+def publish(
+    settings: Settings, engine: Engine, handle: str, messages: Sequence[Message]
+) -> tuple[dict[int, Place], RecordSource]:
     """Publishes to Kafka, or writes a table where there is no broker; gives each message's place by its identity."""
     if settings.bootstrap is None:
         laid, source = lay_out(engine.directory, handle, messages)
@@ -191,7 +193,7 @@ def publish(settings: Settings, engine: Engine, handle: str, messages: Sequence[
     for _, partition, offset in places.values():
         by_partition.setdefault(partition, []).append(offset)
     whole = tuple((settings.topic, p, min(found), max(found)) for p, found in sorted(by_partition.items()))
-    return places, Source(whole, bootstrap=settings.bootstrap, topic=settings.topic)
+    return places, RecordSource(whole, bootstrap=settings.bootstrap, topic=settings.topic)
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
-"""Tables that were kept from a stream, against the model's: which rows there are, and what each cell holds.
+"""Compares the tables built from a stream with the model's: their rows and cells.
 
-Which rows are there and which are gone comes from the history, the cells' texts from what the writer owes for the row's last
-change. Each difference is owned by one stream rule (conformance.rules.streams).
+The history determines the rows; the writer's expectation of a row's last change determines its cells. Each difference belongs to
+one stream rule (conformance.rules.streams).
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from generators.wire_format import Format, Profile
 PARTITIONS: Final = 3
 """Partitions of each stream."""
 SHOWN: Final = 5
-"""How many differences of an outcome are kept."""
+"""Limit of the recorded differences of a stream."""
 RESTART: Final = "restart"
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What one stream came to. `nemesis` is its name, with `+restart` or `+broker-restart` behind it where processes died.
+class StreamResult:
+    """The result of one stream. `nemesis` is its name, with `+restart` or `+broker-restart` where processes were killed.
 
-    `rows` are those of the source at the end, `messages` how many the topic had, repeats and garbage included, `repeats` how many
-    of them were first seen before, `corrupt` the garbage. `lost` says why a profile is not judged. `wrong` are the first
-    differences as (rule id, words); `broken` counts all by rule.
+    `rows` counts the source's rows at the end, `messages` all of the topic, `repeats` those seen before,
+    `corrupt` the garbage. `lost` says why a profile is not judged. `wrong` has the first differences as (rule id, text); `broken`
+    counts all by rule.
     """
 
     format: str
@@ -52,7 +52,7 @@ class Outcome:
 
     @property
     def converged(self) -> bool:
-        """Whether the kept tables are the source's."""
+        """Whether the tables equal the source's."""
         return not self.broken and not self.lost
 
     def differ(self, rule: str, what: str) -> None:
@@ -77,7 +77,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One stream: a history under a nemesis, in partitions of its own from `first` on."""
+    """One stream: a history under a nemesis, in its own partitions from `first` on."""
 
     profile: Profile
     nemesis: Nemesis
@@ -105,13 +105,13 @@ class Group:
         return PARTITIONS * len(self.streams)
 
     def messages(self, stage: int) -> list[Message]:
-        """What reaches the topic in a stage."""
+        """The messages of a stage."""
         return [message for stream in self.streams for message in stream.placed(stage)]
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A state as the check reads it (spark_checks.keepers). A user's own level three tells `rows_alone`."""
+    """A state (spark_checks.keepers) as the check reads it. A user's level three has `rows_alone`."""
 
     rows: Mapping[str, Sequence[tuple[tuple[str, ...], Mapping[str, str | None]]]]
     corrupt: frozenset[tuple[int, int]]
@@ -121,7 +121,7 @@ class Kept:
 
 
 def read_state(directory: Path) -> Kept:
-    """The last state in a directory; rows by table. Raises HarnessError when there is none."""
+    """The last state in a directory; rows by table. Raises HarnessError if there is none."""
     import pyarrow.parquet as pq
 
     ids = sorted(int(p.name) for p in directory.glob("*") if p.name.isdigit())
@@ -151,10 +151,10 @@ def read_state(directory: Path) -> Kept:
 
 
 def expected(story: Streamed) -> dict[str, tuple[Value, Image]]:
-    """The rows that must be there by their key's text: the model's key, and the cells that the writer owes.
+    """The expected rows by their key's text: the model's key, and the expected cells.
 
-    An event without a message left the row as its last message did; what stands for an unsent value is the older image's. Raises
-    HarnessError when a row of the model has no message at all, which would be the writer's fault.
+    An event without a message does not change the row; a placeholder of an unsent value stands for the older image's cell. Raises
+    HarnessError if a row of the model has no message, which is a writer's bug.
     """
     images: dict[Value, dict[str, Cell]] = {}
     owed: dict[int, dict[Value, Image]] = {}
@@ -174,7 +174,7 @@ def expected(story: Streamed) -> dict[str, tuple[Value, Image]]:
     for key in story.rows:
         image = images.get(key)
         if not image:
-            raise HarnessError(f"no message tells of row {key!r} of {story.table.name}")
+            raise HarnessError(f"no message has row {key!r} of {story.table.name}")
         result[str(image[KEY].text)] = (key, image)
     return result
 
@@ -184,15 +184,15 @@ def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None) -> Cell:
     return old[name] if unsent and old is not None and name in old else cell
 
 
-def judge(group: Group, kept: Kept, how: str = "") -> list[Outcome]:
-    """What each stream of a group came to. `how` is what died on the way."""
+def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
+    """The results of a group's streams. `how` names what was killed on the way."""
     return [_judged(group, stream, kept, how) for stream in group.streams]
 
 
-def _judged(group: Group, stream: Told, kept: Kept, how: str) -> Outcome:
+def _judged(group: Group, stream: Told, kept: Kept, how: str) -> StreamResult:
     story, order = stream.story, ORDERS[group.fmt.name]
     name = stream.nemesis.name + (f"+{how}" if how else "")
-    outcome = Outcome(group.fmt.name, stream.profile.name, name, rows=len(story.rows))
+    outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(story.rows))
     flat = [one for stage in stream.stages for one in stage]
     outcome.messages = len(flat)
     _coverage(stream, flat, kept, outcome, how)
@@ -232,7 +232,7 @@ def _schemas_late(stream: Told) -> bool:
     return False
 
 
-def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Outcome, how: str) -> None:
+def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: StreamResult, how: str) -> None:
     """Every offset seen, every unreadable message kept; what a restart lost is the restart's."""
     counts: Counter[int] = Counter()
     spoiled: set[tuple[int, int]] = set()
@@ -263,7 +263,7 @@ def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Outcom
         outcome.differ("corrupt-kept", f"partition {place[0]}, offset {place[1]} can be read, and is told to be unreadable")
 
 
-def _watermarks(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Outcome) -> None:
+def _watermarks(stream: Told, flat: Sequence[Written], kept: Kept, outcome: StreamResult) -> None:
     """The highest watermark of each partition is the one that is known."""
     highest: dict[int, int] = {}
     for one in flat:
@@ -276,7 +276,7 @@ def _watermarks(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Outc
             outcome.differ("watermark", f"partition {partition} is known up to {kept.watermarks.get(partition)}, not {mark}")
 
 
-def _cells(story: Streamed, key: Value, image: Image, found: Mapping[str, str | None], outcome: Outcome, rule: str) -> None:
+def _cells(story: Streamed, key: Value, image: Image, found: Mapping[str, str | None], outcome: StreamResult, rule: str) -> None:
     row, last = story.rows[key], story.last[key]
     for column in story.table.columns:
         outcome.cells += 1

@@ -1,7 +1,7 @@
-"""What `stream` does: keyed tables that are kept from a decoder's changes must become the source's tables, whatever happens.
+"""The command `stream`: tables built from a decoder's changes must become the source's tables, under every nemesis.
 
-One history a profile and nemesis, each about a table of its own, so that many streams share a topic and a query: every stream has
-partitions of its own. `conformance.streams.kept` compares what was kept.
+Each profile and nemesis has one history, with its own table and partitions, so that many streams share a topic and a query.
+`conformance.streams.kept` compares the tables.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Final
 from conformance.cases.catalogue import profiles
 from conformance.engines.base import ChildDied, DecodeRaised, write_records
 from conformance.engines.child import DECODERS, ChildEngine
-from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, Outcome, Told, judge, read_state
+from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, StreamResult, Told, judge, read_state
 from generators.drawing.shared_history import Streamed, streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import STAGES, Nemesis, Stream, named
@@ -32,27 +32,27 @@ from generators.storage import codec
 from generators.wire_format import Format, Profile, get, module_name
 
 CHANGES: Final = 90
-"""Row changes of each history, about."""
+"""Approximate number of row changes per history."""
 LIMIT_S: Final = 240.0
-"""How long one reading of a topic may take."""
+"""Limit for one reading of a topic, in seconds."""
 CONF: Final[Mapping[str, str]] = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-"""Session settings of micro-batches so small that compiling what they run costs more than running it."""
+"""Session settings for small micro-batches, whose compilation would cost more than their execution."""
 REFERENCE: Final = "reference"
 BROKER: Final = "broker-restart"
 
 
 def not_kept(fmt: Format[Any], profile: Profile) -> str:
-    """Why rows cannot be kept from the profile's messages, or ""."""
+    """Why tables cannot be built from the profile's messages, or ""."""
     return next((f"{loss.statement} ({loss.citation})" for loss in fmt.losses(profile) if loss.left is None), "")
 
 
 def groups(fmt: Format[Any], chosen: Sequence[Profile], nemeses: Sequence[Nemesis], seed: int) -> list[Group]:
-    """The streams of these profiles under these nemeses, by deployment. Profiles whose rows cannot be kept are left out."""
+    """The streams of these profiles under these nemeses, by deployment, without the profiles that `not_kept` excludes."""
     found: dict[Deployment, list[Told]] = {}
     for number, (profile, nemesis) in enumerate(itertools.product(chosen, nemeses)):
         if not_kept(fmt, profile):
@@ -71,7 +71,7 @@ def decoder_of(fmt: Format[Any], decoder: str | None) -> str:
 
 
 def _story(fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int, name: str) -> Streamed:
-    """A history for a nemesis. Where schemas are to lag, the table's name puts its rows into another partition, if any does."""
+    """A history for a nemesis. If schemas must lag, the table's name is chosen so that its rows are in another partition."""
     if not nemesis.quiet:
         return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS)
     for suffix in ("", "_b", "_c"):
@@ -98,7 +98,7 @@ class Reader:
     makers: tuple[str, ...] = (REFERENCE,)
 
     def read(self, stage: int = 0, hold: Mapping[str, Any] | None = None) -> Future[Mapping[str, Any]]:
-        """Starts reading what is there. The future raises what `ChildEngine.ask` does."""
+        """Starts reading to the present end. The future raises the errors of `ChildEngine.ask`."""
         request = {
             "source": dict(self.source),
             "format": self.group.fmt.name,
@@ -114,12 +114,12 @@ class Reader:
         return self.engine.ask("stream", request, LIMIT_S)
 
     def kept(self, maker: str = REFERENCE) -> Kept:
-        """What is kept now."""
+        """The current tables."""
         return read_state(self.directory / maker)
 
 
 def write_stages(group: Group, directory: Path) -> None:
-    """The stages as Parquet files that are read one a micro-batch, in order."""
+    """Writes the stages as Parquet files, which are read in order, one per micro-batch."""
     directory.mkdir(parents=True)
     offsets: Counter[int] = Counter()
     for stage in range(STAGES):
@@ -142,19 +142,19 @@ def publish(bootstrap: str, topic: str, group: Group, stage: int) -> None:
             raise HarnessError(f"{len(messages) - result.acknowledged} of {len(messages)} messages were not acknowledged")
 
 
-def failed(group: Group, how: str, error: BaseException) -> list[Outcome]:
-    """Every stream's outcome when the query itself did not get to the end."""
+def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
+    """Every stream's result after the query failed."""
     outcomes = []
     for stream in group.streams:
         name = stream.nemesis.name + (f"+{how}" if how else "")
-        outcome = Outcome(group.fmt.name, stream.profile.name, name, rows=len(stream.story.rows))
+        outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(stream.story.rows))
         outcome.differ("restart" if how else "convergence", f"the query ended: {' '.join(str(error).split())[:900]}")
         outcomes.append(outcome)
     return outcomes
 
 
-def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | None, home: Path) -> list[Outcome]:
-    """All stages, each read to its end before the next one comes; without a broker from files."""
+def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | None, home: Path) -> list[StreamResult]:
+    """Reads all stages, each to its end before the next; without a broker from files."""
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
             write_stages(group, home / "records")
@@ -175,9 +175,9 @@ def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | No
         return judge(group, reader.kept())
 
 
-def killed(engine: ChildEngine, group: Group, decoder: str, bootstrap: str, home: Path) -> list[Outcome]:
-    """Everything is there at once and read in small micro-batches by a process that dies three times: before a batch's state is
-    written, after it is written and before the batch is committed, and at some moment."""
+def killed(engine: ChildEngine, group: Group, decoder: str, bootstrap: str, home: Path) -> list[StreamResult]:
+    """Publishes all stages, then reads them in small micro-batches and kills the process three times: before a batch's state is
+    written, after it but before the commit, and at a later moment."""
     with kafka.run_topic(bootstrap, group.partitions) as topic:
         for stage in range(STAGES):
             publish(bootstrap, topic, group, stage)
@@ -195,7 +195,7 @@ def killed(engine: ChildEngine, group: Group, decoder: str, bootstrap: str, home
 
 
 def _kill_when(engine: ChildEngine, reading: Future[Mapping[str, Any]], path: Path) -> None:
-    """Kills the child's processes as soon as a file is there. Raises what the reading raises before that."""
+    """Kills the child's processes once a file exists. Raises the reading's error if it fails before."""
     deadline = time.monotonic() + LIMIT_S
     while not path.exists():
         if reading.done() or time.monotonic() > deadline:
@@ -210,8 +210,8 @@ def _kill_when(engine: ChildEngine, reading: Future[Mapping[str, Any]], path: Pa
         reading.result()
 
 
-def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, note: Callable[[str], None]) -> list[Outcome]:
-    """A broker of this pass's own is killed and started again while the query reads."""
+def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, note: Callable[[str], None]) -> list[StreamResult]:
+    """Kills and restarts a separate broker while the query reads."""
     from conformance.brokers.embedded import EmbeddedKafka
 
     with EmbeddedKafka(note) as broker, kafka.run_topic(broker.bootstrap, group.partitions) as topic:
@@ -228,7 +228,7 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
             broker.kill()
             broker.start()
             with contextlib.suppress(DecodeRaised):
-                # A query may end with its broker; what counts is that it goes on where it was.
+                # The query may end with its broker; it must resume where it was.
                 reading.result()
             reader.read().result()
         except (DecodeRaised, ChildDied) as error:
@@ -237,8 +237,8 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What is asked for; `decoder` None is the reference."""
+class StreamSettings:
+    """The settings of `stream`; `decoder` None is the reference."""
 
     formats: tuple[str, ...]
     glob: str = "*"
@@ -248,21 +248,23 @@ class Settings:
     restart: bool = False
 
 
-def run(settings: Settings, engine: ChildEngine, bootstrap: str | None, note: Callable[[str], None]) -> Iterator[Outcome]:
-    """The outcomes, as they come; `bootstrap` None reads files. Raises NothingSelected, UsageError."""
+def run(
+    settings: StreamSettings, engine: ChildEngine, bootstrap: str | None, note: Callable[[str], None]
+) -> Iterator[StreamResult]:
+    """Yields the results; `bootstrap` None reads files. Raises NothingSelected, UsageError."""
     nemeses = named(settings.nemesis)
     for name in settings.formats:
         fmt = get(name)
         chosen = profiles(fmt, settings.glob)
         for profile in chosen:
             if why := not_kept(fmt, profile):
-                yield Outcome(name, profile.name, "-", lost=why)
+                yield StreamResult(name, profile.name, "-", lost=why)
         for group in groups(fmt, chosen, nemeses, settings.seed):
             decoder = decoder_of(fmt, settings.decoder)
             what = f"{name}: {len(group.streams)} streams"
 
             def home() -> Path:
-                # A checkpoint of another topic would be gone on from.
+                # A new folder: a query would resume from another topic's checkpoint.
                 return Path(tempfile.mkdtemp(prefix="stream-", dir=engine.directory))
 
             note(f"{what} under {len(nemeses)} nemeses")
@@ -274,8 +276,8 @@ def run(settings: Settings, engine: ChildEngine, bootstrap: str | None, note: Ca
                 yield from broker_killed(engine, group, decoder, home(), note)
 
 
-def render(outcomes: Sequence[Outcome], *, markdown: bool = False) -> Any:
-    """A line for each stream, then what differs in words; for a terminal, or as Markdown."""
+def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
+    """A line per stream, then the differences; for a terminal, or as Markdown."""
     from rich.console import Group as Together
     from rich.table import Table as RichTable
     from rich.text import Text

@@ -203,7 +203,7 @@ def draw_change(draw: DrawFn, table: Table, max_rows: int, at: Instant) -> RowCh
     return RowChange(at, table, op, draw_images(draw, table, op, count))
 
 
-class Source:
+class SourceModel:
     """The tables of a drawn history and the rows that are in them."""
 
     def __init__(self, tables: Iterable[Table]) -> None:
@@ -276,7 +276,7 @@ def draw_history(
         clash = second.name.casefold() == first.name.casefold()
         found.append(replace(second, name=second.name[:60] + "2") if clash else second)
     kinds = _kinds(fmt)
-    source = Source(found)
+    source = SourceModel(found)
     chance = draw(CHANCE)
     ms, step, tick = CLOCKS[chance % len(CLOCKS)]
     choices = sample((*(Kind.ROW,) * 8, *(k for k in (Kind.DDL, Kind.WATERMARK, Kind.HEARTBEAT, Kind.BOOTSTRAP) if k in kinds)))

@@ -356,7 +356,7 @@ FAMILIES: Final = sources.MYSQL.families
 
 
 def keyable(kind: SourceType) -> bool:
-    """Whether a column of the type can be in a key (`Source.keyable`)."""
+    """Whether a column of the type can be in a key (`sources.Source.keyable`)."""
     return sources.of(kind).keyable(kind)
 
 

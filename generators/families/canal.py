@@ -136,7 +136,7 @@ _AMBIGUOUS: Final = "the hour occurs twice in the server's time zone"
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class CanalCell:
     """A column of an image on the wire: its text (None is null), its code, and what it is worth."""
 
     text: str | None
@@ -180,19 +180,19 @@ def type_text(kind: SourceType) -> str:
             return kind.name + suffix
 
 
-def wire(kind: SourceType, value: Value, facts: ValueFacts) -> Wire:
+def wire(kind: SourceType, value: Value, facts: ValueFacts) -> CanalCell:
     """A column's value on the wire. Raises KeyError for a type that no MySQL has."""
     code = sql_type(kind, value, facts)
     if value is None:
-        return Wire(None, code, Cell(State.NULL, kind))
+        return CanalCell(None, code, Cell(State.NULL, kind))
     text, meant, reason = _encode(kind, value, facts)
     cls = mysql.value_class(kind, value)
     if kind.logical is Logical.TIMESTAMP and isinstance(value, int):
         instants = _instants(text, facts.time_zone)
         if len(instants) > 1:
             cell = Cell(State.ONE_OF, kind, value, text, cls, options=instants, reason=_AMBIGUOUS)
-            return Wire(text, code, cell)
-    return Wire(text, code, Cell(State.VALUE, kind, meant, text, cls, reason=reason))
+            return CanalCell(text, code, cell)
+    return CanalCell(text, code, Cell(State.VALUE, kind, meant, text, cls, reason=reason))
 
 
 def _encode(kind: SourceType, value: Value, facts: ValueFacts) -> tuple[str, Value, str]:

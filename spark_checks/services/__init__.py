@@ -1,4 +1,4 @@
-"""What the child process does in its Spark session: decode, measure, stream, fuzz, generate.
+"""The services of the child process in its Spark session: decode, measure, stream, fuzz, generate.
 
-`worker` answers one JSON line a request; `engine` loads decoders and decodes. Imports `decoders` and `liars` by name.
+`worker` answers each request with one JSON line; `engine` loads decoders and decodes. Imports `decoders` and `liars` by name.
 """

@@ -1,4 +1,4 @@
-"""SparkEngine: loads decoders, reads records from Kafka or a table, decodes them and hands the result over as Arrow."""
+"""SparkEngine: loads decoders, reads records from Kafka or a table, decodes them and returns the result as Arrow."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from spark_checks.services.session import session
 LIAR: Final = "liar:"
 """Prefix of the specification of a liar: `liar:<format>/<name>`."""
 TASK_RECORDS: Final = 20_000
-"""For how many records from Kafka decode calls get one more partition."""
+"""Records from Kafka per partition of a decode call."""
 SERVICES: Final = {
     "bench": "throughput",
     "fuzz": "fuzzing",
@@ -38,13 +38,13 @@ SERVICES: Final = {
     "stream": "streaming",
     "sustain": "sustained",
 }
-"""What is done beside decoding, by the word that asks for it (conformance.engines.child.SERVICES): modules with a `handle`."""
+"""The services beside decoding, by their request (conformance.engines.child.SERVICES): modules with a `handle`."""
 
 CLAIMS: Final = ("profiles", "kinds", "columns", "types")
 
 
 class DecoderError(Exception):
-    """A decoder that cannot be loaded or called: a user's mistake, told without a stack trace."""
+    """A decoder that cannot be loaded or called: a user's error, shown without a stack trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Decoder:
     capabilities: Mapping[str, list[str]]
 
     def __call__(self, level: int, records: DataFrame, table: Table | None, deployment: Deployment) -> DataFrame:
-        """Decodes at a level, which the decoder must have. Raises DecoderError when it returns no DataFrame."""
+        """Decodes at a level, which the decoder must have. Raises DecoderError if it returns no DataFrame."""
         function = self.functions[level]
         arguments: list[Any] = [records] if level == 1 else [records, table]
         named = {"deployment": deployment} if _takes(function, "deployment") else {}
@@ -116,7 +116,7 @@ def load(spec: str, level: str = "auto") -> Decoder:
 
 
 def liars(name: str) -> tuple[Liar, ...]:
-    """The decoders that are wrong on purpose of a format: its own, and the one that every format has."""
+    """A format's liars: its own, and the one of every format."""
     module = importlib.import_module(f"spark_checks.liars.{module_name(name)}")
     decoder = importlib.import_module(f"spark_checks.decoders.{module_name(name)}")
     found: tuple[Liar, ...] = module.LIARS
@@ -128,7 +128,7 @@ def _liar(spec: str) -> Liar:
     for liar in liars(fmt):
         if liar.name == name:
             return liar
-    raise DecoderError(f"there is no {spec}")
+    raise DecoderError(f"unknown decoder {spec}")
 
 
 def _module(source: str, spec: str) -> ModuleType:
@@ -193,7 +193,7 @@ class SparkEngine:
         return self._spark
 
     def handle(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Answers one request. Requests may come from several threads at once if they want the same session settings."""
+        """Answers one request. Several threads may call it at once, if their requests have the same session settings."""
         if request["op"] in ("open", "decode", *SERVICES):
             self._configure(request.get("conf", {}))
         match request["op"]:
@@ -221,19 +221,19 @@ class SparkEngine:
                 }
             case service if service in SERVICES:
                 module = importlib.import_module(f"spark_checks.services.{SERVICES[service]}")
-                # Nested, so that no key of an answer can be taken for one of a reply.
+                # Nested, so that an answer's keys cannot collide with a reply's.
                 return {"answer": module.handle(self.spark, request, lambda spec: self._decoder(spec, "auto"))}
             case unknown:
                 raise RuntimeError(f"unknown request {unknown!r}")
 
     def jvm_ended(self, error: Exception) -> bool:
-        """Whether the session's Java process is gone, now that a request failed with this error."""
+        """Whether the session's Java process has ended, after a request failed with this error."""
         process = getattr(SparkContext._gateway, "proc", None)
         if self._spark is None or process is None:
             return False
         lost = isinstance(error, Py4JError | ConnectionError | EOFError) and not isinstance(error, Py4JJavaError)
         try:
-            # The connection is lost a moment before the process has ended.
+            # The connection is lost shortly before the process ends.
             process.wait(2.0 if lost else 0)
         except subprocess.TimeoutExpired:
             return False
@@ -245,18 +245,18 @@ class SparkEngine:
             self._spark.stop()
 
     def _end(self, limit_s: float) -> dict[str, Any]:
-        """Ends the JVM by itself, so that it writes what it writes at its end, and waits for that."""
+        """Lets the JVM exit normally, so that it writes its class archive, and waits for it."""
         self.stop()
         process = getattr(SparkContext._gateway, "proc", None)
         self._spark = None
         if process is None:
             return {"code": None}
-        # Py4J's server takes the end of its input for the end of Python.
+        # Py4J's server exits at the end of its input.
         process.stdin.close()
         return {"code": process.wait(limit_s)}
 
     def _configure(self, conf: Mapping[str, str]) -> None:
-        """Makes these, and no others, the settings that the session has beside its own."""
+        """Sets exactly these settings beside the session's own."""
         with self._configuring:
             if conf == self._conf:
                 return
@@ -280,10 +280,10 @@ class SparkEngine:
             frame = self.spark.read.parquet(request["parquet"])
         else:
             frame = read_kafka(self.spark, request["bootstrap"], request["topic"], request["ranges"])
-            # A task costs what decoding thousands of messages does: its plan is shipped and its expressions are set up anew.
+            # A task costs as much as decoding thousands of messages: its plan is shipped and its expressions are set up.
             frame = frame.coalesce(1 + sum(high - low + 1 for _, _, low, high in request["ranges"]) // TASK_RECORDS)
         self._release(request["handle"])
-        # Spark takes two reads of one path for the same, and would give what it kept of a file that has been written anew.
+        # Spark treats two reads of one path as equal, and would return the cached rows of a rewritten file.
         frame = frame.withColumn("opening", F.lit(next(self._openings))).drop("opening").persist()
         self._opened[request["handle"]] = frame
         return frame.count()

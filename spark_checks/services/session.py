@@ -19,7 +19,7 @@ AVRO_LIMITS: Final = " ".join(
     f"-Dorg.apache.avro.limits.{what}.maxLength={limit}"
     for what, limit in (("string", 64 << 20), ("bytes", 64 << 20), ("collectionItems", 1_000_000))
 )
-"""What Avro may believe of a length that it reads. Without a limit, one flipped bit asks for gigabytes and ends the JVM."""
+"""Avro's limits of lengths. Without them one flipped bit allocates gigabytes and ends the JVM."""
 
 _DRIVER: Final = "spark.driver.extraJavaOptions"
 _EXECUTOR: Final = "spark.executor.extraJavaOptions"
@@ -30,7 +30,7 @@ def session(
 ) -> SparkSession:
     """A quiet local session on `cores` threads, UTC, without a UI; `conf` is set last.
 
-    `packages` names what is added of PACKAGES from Maven, in the version of the installed pyspark; the first resolution takes
+    `packages` names the PACKAGES to add from Maven, in the version of the installed pyspark; the first resolution takes
     about ten seconds. Options that belong to the JVM have no effect on a session that is already
     running; AVRO_LIMITS, and the archive of classes if there is one, stand before those of `conf`.
     """
@@ -52,7 +52,7 @@ def session(
         inside = {"avro"} if tuple(map(int, release.split(".")[:2])) >= (4, 2) else set()
         wanted = [f"org.apache.spark:{PACKAGES[name]}:{release}" for name in packages if name not in inside]
         settings["spark.jars.packages"] = ",".join(wanted)
-    # A JVM that writes an archive of classes takes none.
+    # A JVM that writes an archive of classes uses none.
     classes = "" if WRITES in conf.get(_DRIVER, "") else " ".join(f'"{option}"' for option in using(spark_classes()))
     ours = {_DRIVER: f"{AVRO_LIMITS} {classes}", _EXECUTOR: AVRO_LIMITS}
     java = {key: f"{options} {conf.get(key, '')}".strip() for key, options in ours.items()}

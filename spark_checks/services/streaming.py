@@ -1,8 +1,8 @@
-"""The service that reads a topic into keyed tables (`spark_checks.keepers`), and how a query over changes is started.
+"""The service that reads a topic into keyed tables (`spark_checks.keepers`).
 
-A decoder's module may have a level three of its own: `materialise(changes, tables, checkpoint) -> StreamingQuery` starts a query
-on the streaming DataFrame `changes` (level one), with the tables as `generators.model.Table`s and a directory for whatever it
-keeps; `materialised(spark, checkpoint) -> DataFrame` then gives the rows that are there: `database, schema, table: string`,
+A decoder's module may have its own level three: `materialise(changes, tables, checkpoint) -> StreamingQuery` starts a query on
+the streaming DataFrame `changes` (level one), with the tables as `generators.model.Table`s and a directory for its state;
+`materialised(spark, checkpoint) -> DataFrame` returns the current rows: `database, schema, table: string`,
 `key: array<string>`, `image: map<string,string>`.
 """
 
@@ -43,7 +43,7 @@ def materialise(changes: DataFrame, tables: Sequence[Table], checkpoint: str, *,
 
 
 def materialised(spark: SparkSession, checkpoint: str) -> DataFrame:
-    """The rows that are there, of the last state in `checkpoint`."""
+    """The rows of the last state in `checkpoint`."""
     keeper = Keeper(spark, f"{checkpoint}/state", Materialiser(Order((), ())))
     state = keeper.before((keeper.ids() or [-1])[-1] + 1)
     return state.where("part = 'row' AND NOT deleted").select("database", "schema", "table", "key", "image")
@@ -69,7 +69,7 @@ def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
 
 @dataclass(slots=True)
 class _Reading:
-    """One request: decodes each batch once, hands it to every keeper, and dies or waits where it is told to."""
+    """One request: decodes each batch once, passes it to every keeper, and stops or fails where the request says."""
 
     decoder: Decoder
     deployment: Deployment
@@ -82,8 +82,8 @@ class _Reading:
     def __call__(self, records: DataFrame, batch: int) -> None:
         self.halt(batch, "before")
         spark = records.sparkSession
-        # Reading a partition costs more than its few records; and the decoder's plan ends here, or it would be made anew in
-        # every branch of the merge.
+        # One task per core, because a partition has few records. The checkpoint ends the decoder's plan, which would else be
+        # executed in every branch of the merge.
         cached = records.coalesce(spark.sparkContext.defaultParallelism).persist()
         try:
             changes = self.decoder(1, cached, None, self.deployment).localCheckpoint(eager=True)
@@ -96,7 +96,7 @@ class _Reading:
         self.halt(batch, "after")
 
     def halt(self, batch: int, place: str) -> None:
-        """Waits to be killed, or raises once, if this is where the request says so."""
+        """Waits to be killed, or raises once, if the request names this batch and place."""
         if self.hold.get("batch") != batch or self.hold.get("at") != place:
             return
         mark = self.marks / f"held-{batch}-{place}"
@@ -117,7 +117,7 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
 
     It has `source` (see `records_of`), `format`, `decoder`, `deployment`, `tables`, `directory`, `makers` (names: "reference", or
     a liar's), `hold` ({batch, at: before | after, how: block | fail}, or empty). The query's checkpoint is `directory`/query, the
-    states of a maker are in `directory`/<maker>; what is there is gone on from. The answer has `batches`, `records`, `seconds`.
+    states of a maker are in `directory`/<maker>; existing ones are continued. The answer has `batches`, `records`, `seconds`.
     With `list` the answer is the `liars` of a format: name, convicts, why. Raises what the query raises.
     """
     if request.get("list"):
@@ -132,7 +132,7 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
     began = time.monotonic()
     if 1 not in decoder.functions:
         raise DecoderError(
-            f"decoder {request['decoder']} has no level one, from which tables are kept; name a function decode..."
+            f"decoder {request['decoder']} has no level one, which tables are built from; name a function decode..."
         )
     if (own := _level_three(request["decoder"])) is not None:
         return _own(own, records, decoder, deployment, tables, request)
@@ -164,7 +164,7 @@ def _keeper(spark: SparkSession, directory: str, fmt: str, name: str, tables: tu
 
 
 def _level_three(spec: str) -> Any:
-    """The module of a decoder if it has a level three of its own; our decoders have none."""
+    """A decoder's module if it has its own level three, else None."""
     found = sys.modules.get(spec.partition(":")[0]) or sys.modules.get(f"_cdc_user_{Path(spec.partition(':')[0]).stem}")
     return found if hasattr(found, "materialise") and hasattr(found, "materialised") else None
 
@@ -177,7 +177,7 @@ def _own(
     tables: tuple[Table, ...],
     request: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """A user's own level three: its query reads to the present end, and its rows are written where ours would be."""
+    """Runs a user's level three to the present end, and writes its rows in place of the reference's state."""
     spark, home = records.sparkSession, f"{request['directory']}/own"
     began = time.monotonic()
     query = module.materialise(decoder(1, records, None, deployment), tables, home)

@@ -1,7 +1,7 @@
-"""A decoder under sustained load: a structured-streaming query from Kafka, what each batch came to, and a sample of rows.
+"""A decoder under sustained load: a structured-streaming query from Kafka, the figures of each batch, and a sample of rows.
 
-The decoder's whole output goes into the noop sink, so that every column is computed; what is counted on the way is observed in
-the same pass. Where Spark refuses the decoder on a stream, it is called for each batch instead.
+The decoder's whole output goes into the noop sink, so that every column is computed; the counts are observed in the same pass. If
+Spark rejects the decoder on a stream, it is called for each batch instead.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ KINDS: Final = ("ROW", "DDL", "WATERMARK", "BOOTSTRAP", "HEARTBEAT", "TRANSACTIO
 NEEDED: Final = ("topic", "partition", "offset", "row", "kind", "op", "before", "after")
 
 PLACE_HASH: Final = "(offset * 2654435761L + partition * 40503L) % 4294967291L"
-"""A number for a place. The sum of those of a message's first rows tells whether every offset came out once: the producer has
-the same sum of what was acknowledged."""
+"""A number for a (partition, offset). Its sum over the messages' first rows equals the producer's sum over acknowledged
+messages if every offset was returned once."""
 
 LARGEST_SAMPLE: Final = 2_000
-"""Rows kept; batches after that add none."""
+"""Limit of sampled rows; later batches add none."""
 ROWS_SAMPLED: Final = 4
-"""Rows kept of a sampled message."""
+"""Limit of sampled rows per message."""
 
 
 def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
     """Answers the request `sustain`, whose `do` is one of four.
 
     `start`: reads `topic` at `bootstrap` from its beginning, decodes with `decoder` at `level` (`table`, `deployment`) every
-    `trigger_ms` milliseconds, sampling offsets that are multiples of `every`. `status`: `batches` ended since the last one told,
-    and `failure` when the query has failed. `sample`: writes the rows sampled so far to `out` as Arrow; `until` is the offset by
-    partition before which the sample is whole. `stop`: stops the query; without one it does nothing.
+    `trigger_ms` milliseconds, sampling offsets that are multiples of `every`. `status`: `batches` ended since the last
+    status, and `failure` if the query has failed. `sample`: writes the sampled rows to `out` as Arrow; `until` is the offset by
+    partition before which the sample is complete. `stop`: stops the query, if one runs.
     """
     match request["do"]:
         case "start":
@@ -79,7 +79,7 @@ def _stop() -> None:
 
 
 def metrics(frame: DataFrame, every: int) -> tuple[Column, ...]:
-    """What is observed of a decoder's output: rows, messages (rows numbered 0), the sum of their places, kinds, sampled rows."""
+    """The observed figures of a decoder's output: rows, messages (rows numbered 0), the sum of PLACE_HASH, kinds, samples."""
     first = F.col("row") == 0
     sampled = F.expr(f"offset % {every} = 0 AND row < {ROWS_SAMPLED}")
     return (
@@ -92,7 +92,7 @@ def metrics(frame: DataFrame, every: int) -> tuple[Column, ...]:
 
 
 class _Query:
-    """A running query and what is known of its batches."""
+    """A running query and the figures of its batches."""
 
     def __init__(self, spark: SparkSession, request: Mapping[str, Any], decoder: Decoder) -> None:
         self._spark, self._request, self._decoder = spark, request, decoder
@@ -108,7 +108,7 @@ class _Query:
         self._rows: Any = jvm.java.util.ArrayList()
         self._schema: Any = None
         self._checkpoint = tempfile.mkdtemp(prefix="cdc-conformance-checkpoint-")
-        # The last ones are read between two requests; the parent may be slow.
+        # All progress between two requests must be retained; the parent may be slow.
         spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "1000")
         spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
         spark.conf.set("spark.sql.streaming.stopTimeout", "15s")
@@ -151,13 +151,13 @@ class _Query:
         return found
 
     def _whole(self, records: DataFrame) -> StreamingQuery:
-        """The decoder's frame as the query itself: it is built once, and planned for every batch."""
+        """The query over the decoder's frame, which is built once, and planned for every batch."""
         frame = self._decoded(records)
         observed = frame.observe(METRICS, *metrics(frame, self._request["every"]))
         return self._start(observed, lambda writer: writer.format("noop"))
 
     def _by_batch(self, records: DataFrame) -> StreamingQuery:
-        """The decoder called for each batch."""
+        """The query that calls the decoder for each batch."""
 
         def decode(batch: DataFrame, number: int) -> None:
             frame, seen = self._decoded(batch), Observation()
@@ -178,7 +178,7 @@ class _Query:
         return {"active": self._query.isActive, "failure": _told(failed) if failed else None, "batches": batches}
 
     def _new(self) -> list[Any]:
-        """The progress of every batch that ended since the last time, in order."""
+        """The progress of every batch since the last call, in order."""
         recent, found = self._query._jsq.recentProgress(), []
         for place in range(len(recent) - 1, -1, -1):
             progress = recent[place]
@@ -186,7 +186,7 @@ class _Query:
                 break
             if progress.numInputRows() > 0:
                 found.append(progress)
-        # The same batch is told again while nothing new comes.
+        # Spark repeats the last batch's progress while no data arrive.
         unique = {progress.batchId(): progress for progress in found}
         if unique:
             self._last = max(unique)
@@ -210,7 +210,7 @@ class _Query:
         }
 
     def _keep(self, rows: Any, end: Mapping[str, int]) -> None:
-        """Takes a batch's sampled rows over, unless one batch had too many already: the sample is whole up to an offset."""
+        """Adds a batch's sampled rows, until a batch exceeds the limit: the sample is complete up to an offset."""
         if not self._full and self._rows.size() + len(rows) <= LARGEST_SAMPLE:
             for row in rows:
                 self._rows.add(row)
@@ -236,8 +236,8 @@ class _Query:
         return {"rows": found.num_rows, "until": self._until}
 
     def stop(self) -> None:
-        """Stops the query and forgets its checkpoint."""
-        # One that sits in a task that does not listen is ended by the parent, with this process.
+        """Stops the query and removes its checkpoint."""
+        # A query in an uninterruptible task is ended by the parent, with this process.
         with contextlib.suppress(PySparkException, Py4JError):
             self._query.stop()
         shutil.rmtree(self._checkpoint, ignore_errors=True)
@@ -248,6 +248,6 @@ def _offsets(text: str | None, topic: str) -> dict[str, int]:
 
 
 def _told(error: BaseException) -> str:
-    """The lines of a failure that tell what happened, without the stack."""
+    """The first lines of a failure, without the stack."""
     lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith(("\tat ", "  at "))]
     return "\n".join(itertools.islice(lines, 12))[:4000]

@@ -1,7 +1,7 @@
 """Batch throughput of decoders beside the baseline: one session, cached records, noop sink, interleaved rounds.
 
-What is timed is the execution of one query from its optimisation to its end. The DataFrame is built anew for every round, or
-Spark would reuse what it planned, and before the clock starts: building costs the same for ten messages as for ten million.
+The time of a query includes its optimisation and execution. The DataFrame is built for every round, else Spark would reuse its
+plan, and before the clock starts: building costs the same for ten messages as for ten million.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WARM_UP: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A decoder at one level, bound to what it is given but the records."""
+    """A decoder at one level with all arguments except the records."""
 
     name: str
     decoder: Decoder
@@ -38,7 +38,7 @@ class Contestant:
         return self.decoder(self.level, records, self.table, self.deployment)
 
     def rows(self, records: DataFrame) -> int:
-        """How many ROW changes it finds, by the plan that is timed: a filter would have Spark make another."""
+        """The number of ROW changes, observed in the timed plan: a filter would change the plan."""
         seen = Observation()
         execute(self.frame(records).observe(seen, F.count_if(F.col("kind") == "ROW").alias("rows")))
         return int(seen.get["rows"])
@@ -62,7 +62,7 @@ def cached(spark: SparkSession, parquet: str) -> DataFrame:
 def interleaved(
     contestants: Sequence[Contestant], records: DataFrame, rounds: int, warm_up: int = WARM_UP
 ) -> dict[str, list[float]]:
-    """Seconds of each round by name. Every round runs all contestants once, every other one in the opposite order."""
+    """Seconds of each round by name. Every round runs all contestants once; every second round in reverse order."""
     seconds: dict[str, list[float]] = {c.name: [] for c in contestants}
     for number in range(-warm_up, rounds):
         for one in contestants if number % 2 == 0 else reversed(contestants):
@@ -73,7 +73,7 @@ def interleaved(
 
 
 def ratio(yardstick: Sequence[float], seconds: Sequence[float]) -> dict[str, float]:
-    """Speed relative to the yardstick, round by round: median, min and max; above 1 is faster than it."""
+    """Speed relative to the yardstick, round by round: median, min and max; above 1 is faster."""
     found = [base / own for base, own in zip(yardstick, seconds, strict=True)]
     return {"median": statistics.median(found), "min": min(found), "max": max(found)}
 

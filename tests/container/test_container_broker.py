@@ -89,7 +89,7 @@ def test_auto_takes_the_container_and_removes_it_after_an_exception(engine):
     with pytest.raises(LookupError), broker("auto", note=notes.append) as started:
         fail(started)
     assert kinds == ["container"]
-    assert "takes the container" in notes[0]
+    assert "uses the container" in notes[0]
     assert ours(engine) == []
 
 

@@ -104,7 +104,7 @@ def supports(kind: SourceType) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class CdlCell:
     """A value on the wire: what the payload holds, and what it is worth."""
 
     value: Any
@@ -147,11 +147,11 @@ def schema_of(kind: SourceType, nullable: bool, facts: CdlProfile) -> Schema:
 _CUT: Final = "Connect's Time and Timestamp hold milliseconds"
 
 
-def wire(column: Column, value: Value, facts: CdlProfile) -> Wire:
+def wire(column: Column, value: Value, facts: CdlProfile) -> CdlCell:
     """A column's value on the wire. Raises TypeError for a value that the type does not have."""
     kind = column.type
     if value is None:
-        return Wire(None, Cell(State.NULL, kind))
+        return CdlCell(None, Cell(State.NULL, kind))
     sent, meant = _encode(kind, value, facts)
     schema = schema_of(kind, column.nullable, facts)
     text = sent if isinstance(sent, str) else payload_text(schema, sent)
@@ -160,7 +160,7 @@ def wire(column: Column, value: Value, facts: CdlProfile) -> Wire:
         text = text[1:-1]
     cls = mysql.value_class(kind, value)
     reason = "" if meant == value else _CUT
-    return Wire(sent, Cell(State.VALUE, kind, meant, text, cls, json=not plain, reason=reason))
+    return CdlCell(sent, Cell(State.VALUE, kind, meant, text, cls, json=not plain, reason=reason))
 
 
 def _encode(kind: SourceType, value: Value, facts: CdlProfile) -> tuple[Any, Value]:
@@ -269,7 +269,7 @@ def _row(
     table, op = event.table, event.op
     was = _cells(table, before, facts) if before is not None else {}
     now = _cells(table, after, facts) if after is not None else {}
-    sent_before: Mapping[str, Wire] | None = was or None
+    sent_before: Mapping[str, CdlCell] | None = was or None
     full: Image | None = None
     if facts.identity == "default" and before is not None:
         moved = any(was[name].value != now[name].value for name in table.primary_key) if op is Op.UPDATE else True
@@ -294,10 +294,12 @@ def _row(
     return one, change
 
 
-def _identified(table: Table, was: Mapping[str, Wire]) -> tuple[Mapping[str, Wire], Image]:
+def _identified(table: Table, was: Mapping[str, CdlCell]) -> tuple[Mapping[str, CdlCell], Image]:
     """The before image under REPLICA IDENTITY DEFAULT of a deleted row, or of one whose key changes: the key, and null in the
     other columns, which at level two may have been anything."""
-    sent = {c.name: was[c.name] if c.name in table.primary_key else Wire(None, Cell(State.NULL, c.type)) for c in table.columns}
+    sent = {
+        c.name: was[c.name] if c.name in table.primary_key else CdlCell(None, Cell(State.NULL, c.type)) for c in table.columns
+    }
     unknown = "REPLICA IDENTITY DEFAULT logs the key alone"
     full = {
         c.name: was[c.name].cell if c.name in table.primary_key else Cell(State.ANY, c.type, reason=unknown)
@@ -306,15 +308,15 @@ def _identified(table: Table, was: Mapping[str, Wire]) -> tuple[Mapping[str, Wir
     return sent, full
 
 
-def _cells(table: Table, row: Row, facts: CdlProfile) -> dict[str, Wire]:
+def _cells(table: Table, row: Row, facts: CdlProfile) -> dict[str, CdlCell]:
     return {c.name: wire(c, row.get(c.name), facts) for c in table.columns}
 
 
-def _values(row: Mapping[str, Wire] | None) -> Payload:
+def _values(row: Mapping[str, CdlCell] | None) -> Payload:
     return None if row is None else {name: one.value for name, one in row.items()}
 
 
-def _image(row: Mapping[str, Wire] | None) -> Image | None:
+def _image(row: Mapping[str, CdlCell] | None) -> Image | None:
     return None if row is None else {name: one.cell for name, one in row.items()}
 
 

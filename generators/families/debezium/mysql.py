@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from generators.families.connect import Schema, string
 from generators.families.debezium import values
-from generators.families.debezium.values import Meaning, Modes, Wire, semantic, wired
+from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
 from generators.families.java_text import double_text
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
 from generators.sources import mysql
@@ -69,7 +69,7 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             return Schema("string", nullable)
 
 
-def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False) -> Wire:
+def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False) -> DebeziumCell:
     """A column's value on the wire; NULL of a NOT NULL column takes the type's fallback. Raises TypeError for a value that is
     none of the type's, KeyError for a type that no MySQL has."""
     found = schema(kind, modes, nullable)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from generators.families.connect import Schema
 from generators.families.debezium import values
-from generators.families.debezium.values import Meaning, Modes, Wire, semantic, wired
+from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import postgresql
 from generators.sources.mysql import DAY, MICROS
@@ -90,7 +90,7 @@ def _money(modes: Modes) -> str:
     return modes.decimal if modes.release >= (1, 8) else "precise"
 
 
-def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False) -> Wire:
+def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False) -> DebeziumCell:
     """A column's value on the wire; NULL of a NOT NULL column takes a fallback (`not_sent`). Raises TypeError for a value that is
     none of the type's."""
     if value is None:
@@ -102,7 +102,7 @@ def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True,
     return wired(schema(kind, modes, nullable, snapshot), kind, cls, meaning)
 
 
-def not_sent(kind: SourceType, modes: Modes, nullable: bool) -> Wire:
+def not_sent(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """A column of which the server sent no old value: null, or the type's fallback in a NOT NULL column
     (debezium#before-fallback: 0, false, "", the epoch, empty bytes)."""
     found = schema(kind, modes, nullable)
@@ -141,7 +141,7 @@ def is_toasted(kind: SourceType, value: Value) -> bool:
     return False
 
 
-def unavailable(kind: SourceType, modes: Modes, nullable: bool) -> Wire:
+def unavailable(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """An unchanged TOASTed value: debezium#unavailable-value in the column's own type; arrays up to 2.0 null."""
     if kind.name.endswith("[]") and modes.release < (2, 1):
         lost = "the connector leaves an unchanged TOASTed array null up to 2.0"
@@ -149,7 +149,7 @@ def unavailable(kind: SourceType, modes: Modes, nullable: bool) -> Wire:
     return _hidden(kind, modes, nullable)
 
 
-def _hidden(kind: SourceType, modes: Modes, nullable: bool) -> Wire:
+def _hidden(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     shown: Any = UNAVAILABLE
     match kind.name:
         case "bytea":

@@ -67,7 +67,7 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class DebeziumCell:
     """A column of a row on the wire: its Connect schema and value, that value's JSON, and what a decoder owes for it.
 
     `corrupt` says that a decoder may refuse the message, since the value does not fit the column's type.
@@ -80,12 +80,12 @@ class Wire:
     corrupt: bool = False
 
 
-def wired(schema: Schema, kind: SourceType, cls: str, found: Meaning) -> Wire:
+def wired(schema: Schema, kind: SourceType, cls: str, found: Meaning) -> DebeziumCell:
     """The column of that schema with that value; a null of an optional schema is NULL, with the reason if there is one."""
     value = found.value
     json = payload_text(schema, value)
     if json == "null":
-        return Wire(schema, None, json, Cell(State.NULL, kind, cls=cls, reason=found.reason), found.corrupt)
+        return DebeziumCell(schema, None, json, Cell(State.NULL, kind, cls=cls, reason=found.reason), found.corrupt)
     text, is_json = wire_text(value, json)
     if found.lost:
         cell = Cell(State.ANY, kind, found.meant, text, cls, is_json, reason=found.reason)
@@ -93,7 +93,7 @@ def wired(schema: Schema, kind: SourceType, cls: str, found: Meaning) -> Wire:
         cell = Cell(State.ONE_OF, kind, found.meant, text, cls, is_json, found.options, found.reason)
     else:
         cell = Cell(State.VALUE, kind, found.meant, text, cls, is_json, reason=found.reason)
-    return Wire(schema, value, json, cell, found.corrupt)
+    return DebeziumCell(schema, value, json, cell, found.corrupt)
 
 
 def wire_text(value: Any, json: str) -> tuple[str, bool]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from generators.families.canal import Wire, is_blob, type_text, wire
+from generators.families.canal import CanalCell, is_blob, type_text, wire
 from generators.families.java_text import Escapes, has_raw_control, hash_code, json_name, json_string, remainder_of_abs
 from generators.formats.alibaba_canal_json.cases import SWITCHES, scenarios
 from generators.formats.alibaba_canal_json.profiles import PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
@@ -48,7 +48,7 @@ BATCH_SIZE: Final = 50
 __all__ = ["FORMAT", "PROFILES", "CanalProfile", "partition_of", "profile", "write"]
 
 Texts: TypeAlias = Mapping[str, str | None]
-Wires: TypeAlias = Mapping[str, Wire]
+Wires: TypeAlias = Mapping[str, CanalCell]
 
 
 @dataclass(frozen=True, slots=True)

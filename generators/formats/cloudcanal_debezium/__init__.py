@@ -15,7 +15,7 @@ from generators.errors import UnknownName, UsageError
 from generators.families.cloudcanal.messages import RELEASE
 from generators.families.connect import Raw, envelope, payload_text
 from generators.families.debezium.mysql import wire
-from generators.families.debezium.values import Modes, Wire
+from generators.families.debezium.values import DebeziumCell, Modes
 from generators.formats.cloudcanal_debezium import shape
 from generators.formats.cloudcanal_json import DDL_ACTIONS
 from generators.model import (
@@ -172,14 +172,14 @@ def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple
     return (envelope(schema, payload) if profile.schemas else payload_text(schema, payload)), change
 
 
-def _wires(table: Table, row: Row | None, modes: Modes) -> dict[str, Wire] | None:
+def _wires(table: Table, row: Row | None, modes: Modes) -> dict[str, DebeziumCell] | None:
     """A row on the wire. Columns are written as nullable, since the document does not show otherwise."""
     if row is None:
         return None
     return {c.name: wire(c.type, row.get(c.name), modes) for c in table.columns}
 
 
-def _image(row: Mapping[str, Wire] | None) -> Image | None:
+def _image(row: Mapping[str, DebeziumCell] | None) -> Image | None:
     return None if row is None else {name: one.cell for name, one in row.items()}
 
 

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 from generators.families.connect import Raw, Schema, partition_of, payload_text, schema_text
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium.values import Wire
+from generators.families.debezium.values import DebeziumCell
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.cases import SWITCHES, cell_faults, losses, scenarios
 from generators.formats.debezium_json.envelope import SILENT, table_changes
@@ -270,7 +270,7 @@ class _Writer:
             found = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
             self.emit(place.shape.topic, self.row_key(place.shape, key), None, found, place.event.at, (*self.context, *headers))
 
-    def not_sent(self, column: Column) -> Wire:
+    def not_sent(self, column: Column) -> DebeziumCell:
         """A column that the old row does not have."""
         nullable = column.nullable or not self.profile.fallbacks
         return _debezium_postgresql.not_sent(column.type, self.profile.modes, nullable)

@@ -14,7 +14,7 @@ from typing import Final
 
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium.values import Wire, two_complement
+from generators.families.debezium.values import DebeziumCell, two_complement
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.garbage.faults import CellFault
 from generators.model import Logical, SourceType, State, Value
@@ -24,7 +24,7 @@ from generators.sources.registry import source
 from generators.wire_format import Loss
 
 
-def wire_of(profile: DebeziumProfile, kind: SourceType, value: Value) -> Wire:
+def wire_of(profile: DebeziumProfile, kind: SourceType, value: Value) -> DebeziumCell:
     """A streamed value of a nullable column in that profile's form."""
     wire = _debezium_mysql.wire if profile.is_mysql else _debezium_postgresql.wire
     return wire(kind, value, profile.modes)

@@ -13,12 +13,12 @@ from typing import Final, TypeAlias
 from generators.families.connect import Schema, header_text, payload_text, schema_text, string
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium.values import Wire
+from generators.families.debezium.values import DebeziumCell
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Cell, Column, Image, RowChange, State, Table, Value
 
-Wires: TypeAlias = Mapping[str, Wire]
+Wires: TypeAlias = Mapping[str, DebeziumCell]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def key_json(shape: Shape, row: Wires) -> str | None:
 def key_header(shape: Shape, row: Wires) -> bytes:
     """A key as `SimpleHeaderConverter` writes its struct."""
 
-    def shown(wire: Wire) -> str:
+    def shown(wire: DebeziumCell) -> str:
         return header_text(wire.value) if isinstance(wire.value, str) else wire.json
 
     members = ",".join(f"{header_text(shape.names[name])}:{shown(row[name])}" for name in shape.key)

@@ -49,7 +49,7 @@ USAGE = [
     (["run", "--seed", "x"], "'x'"),
     (["run", "--broker", "embeded"], "unknown broker 'embeded'. Did you mean 'embedded'"),
     (["run", "--broker", "127.0.0.1:99999"], "port 99999"),
-    (["run", "--decoder", "mine.py:decode"], "--decoder judges one format"),
+    (["run", "--decoder", "mine.py:decode"], "--decoder needs exactly one format"),
     (["run", TICDC, "--map", "after"], "--map 'after': expected NAME=EXPRESSION"),
     (["run", "--timeout", "0"], "0"),
     (["run", "--max-fail", "0"], "0"),
@@ -61,16 +61,16 @@ USAGE = [
     (["cases", "ticdc-json"], "Did you mean 'ticdc-canal-json'"),
     (["selftest", "canal-json"], "unknown format 'canal-json'. Did you mean"),
     (["bench", "canal-json"], "unknown format 'canal-json'. Did you mean"),
-    (["bench", "--decoder", "x:y"], "--decoder measures one format"),
+    (["bench", "--decoder", "x:y"], "--decoder needs exactly one format"),
     (["corpus", "write", "ticdc-json", "--out", "out"], "Did you mean 'ticdc-canal-json'"),
     (["corpus", "write", TICDC], "--out"),
     (["publish", "ticdc-json", "--topic", "t", "--broker", "127.0.0.1:1"], "Did you mean 'ticdc-canal-json'"),
     (["publish", TICDC, "--topic", "t", "--broker", "127.0.0.1:1", "--writer-profile", "v7.1.7"], "Did you mean 'v7.1.6'"),
     (["decode", "ticdc-json", "."], "Did you mean 'ticdc-canal-json'"),
     (["decode", TICDC, "no-such-directory"], "no-such-directory"),
-    (["load", "debezium-json", "--decoder", "cmd:node x.js"], "load needs a decoder in Spark; commands are judged by run"),
+    (["load", "debezium-json", "--decoder", "cmd:node x.js"], "load needs a decoder in Spark; only run and replay take cmd:"),
     (["run", "debezium-json", "--differential", "--decoder", "cmd:node x.js"], "--differential needs a decoder in Spark"),
-    (["replay"], "name the failures to replay, or say --all"),
+    (["replay"], "name the failures to replay, or give --all"),
     (["run", "--update"], "add --expect FILE"),
     (["run", "--differential", "--update", "--expect", "x.toml"], "leave out --update"),
     (["run", "--update", "--expect", "x.toml", "-x"], "--update needs the whole run"),
@@ -143,7 +143,7 @@ def test_a_fault_of_the_harness_is_no_verdict(command, monkeypatch):
     code, out, err = command("formats")
     assert (code, out) == (3, "")
     assert "no rule owns it" in err
-    assert "fault of the harness" in err
+    assert "bug of the harness" in err
 
 
 def test_formats(command):
@@ -302,7 +302,7 @@ def test_an_interrupt_ends_everything_with_130(fake, tmp_path, session_processes
     parent.send_signal(number)
     out, err = parent.communicate(timeout=60)
     assert (parent.returncode, out) == (130, "")
-    assert "interrupted; everything that was started has been stopped" in err
+    assert "interrupted; all started processes have been stopped" in err
     assert "Traceback" not in err
     assert session_processes(asked()[0][0]) == []
 
@@ -382,7 +382,7 @@ def test_a_failure_is_found_replayed_and_fixed(tmp_path):
     fixed = finished("replay", failure["file"], "--format", "pretty", cwd=tmp_path)
     assert fixed.returncode == 0, fixed.stderr
     assert fixed.stdout == f"FIXED {failure['rule']} {failure['case']}\n"
-    assert "1 of 1 FIXED: their files can be removed (--remove-fixed)" in fixed.stderr
+    assert "1 of 1 FIXED: remove their files with --remove-fixed" in fixed.stderr
 
 
 def test_known_failures_are_recorded_kept_and_removed(tmp_path):

@@ -86,7 +86,7 @@ def test_a_check_that_breaks_is_not_well(monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setattr(doctor, "CHECKS", (("x", broken, "y", True),))
-    remedy = "report this with what `cdc-conformance doctor --format json` prints"
+    remedy = "report this with the output of `cdc-conformance doctor --format json`"
     assert checks() == [Check("x", False, "ZeroDivisionError", remedy, "y", True)]
 
 
@@ -180,7 +180,7 @@ def test_the_library_for_containers_is_installed_first(monkeypatch):
 def test_the_configuration(monkeypatch, tmp_path):
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert by_name()["configuration"].found == "none, and none is needed"
+    assert by_name()["configuration"].found == "none (none is needed)"
     (tmp_path / "cdc-conformance.toml").write_text("seed = 2\n", "utf-8")
     assert by_name()["configuration"].found == str(tmp_path / "cdc-conformance.toml")
     (tmp_path / "cdc-conformance.toml").write_text("sed = 2\nbugdet = 'ci'\n", "utf-8")
@@ -198,7 +198,7 @@ def test_a_folder_that_failures_cannot_go_to(monkeypatch, tmp_path):
     (tmp_path / ".cdc-conformance").chmod(0o755)
     check = by_name()["failures' folder"]
     assert not check.ok
-    assert f"{tmp_path / '.cdc-conformance'} refuses" in check.found
+    assert f"{tmp_path / '.cdc-conformance'} is not writable" in check.found
     assert check.command.startswith("chmod u+rwx ")
     assert "--report DIR" in check.remedy
 
@@ -263,9 +263,9 @@ def test_each_problem_ends_with_its_remedy(told):
         "    needed for  everything\n"
         "    remedy      wait\n"
         "\n"
-        "1 of 3 are well; every run needs 1 of the others\n"
+        "1 of 3 are ok; every run needs 1 of the others\n"
     )
-    assert told([FINE], "--format", "pretty") == (0, "ok       fine  all there\n\nall 1 are well\n")
+    assert told([FINE], "--format", "pretty") == (0, "ok       fine  all there\n\nall 1 are ok\n")
 
 
 def test_checks_as_json_and_as_markdown(told):

@@ -26,7 +26,7 @@ from conformance.running.fuzzing import (
     Finding,
     Fuzzed,
     Fuzzer,
-    Settings,
+    FuzzSettings,
     Tally,
     owner,
     peak_memory,
@@ -87,7 +87,7 @@ def raises_on(*bad, error=DecodeRaised):
 
 def run(tmp_path, spoil=lambda _offsets: None, change=lambda tally: tally, **settings):
     engine = Engine(tmp_path, spoil, change)
-    chosen = Settings(**{"count": 300, "huge": False} | settings)
+    chosen = FuzzSettings(**{"count": 300, "huge": False} | settings)
     return Fuzzer(engine, FORMAT, chosen, lambda _text: None).run(), engine
 
 
@@ -113,7 +113,7 @@ def test_records_have_the_shape_of_sparks_kafka_source(tmp_path):
             seen.append(pq.read_table(request["records"][0]))
             return super().ask(service, request, limit_s)
 
-    Fuzzer(Looking(tmp_path), FORMAT, Settings(count=50, huge=False), lambda _text: None).run()
+    Fuzzer(Looking(tmp_path), FORMAT, FuzzSettings(count=50, huge=False), lambda _text: None).run()
     names = ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers"]
     assert seen[0].column_names == names
     assert set(seen[0].column("partition").to_pylist()) == {0, 1, 2}
@@ -258,7 +258,7 @@ def test_an_interrupt_gives_what_has_been_seen(tmp_path, monkeypatch):
             return super().ask(service, request, limit_s)
 
     monkeypatch.setattr(_fuzzing, "CHUNK", 100)
-    result = Fuzzer(Interrupting(tmp_path), FORMAT, Settings(count=300, huge=False), lambda _text: None).run()
+    result = Fuzzer(Interrupting(tmp_path), FORMAT, FuzzSettings(count=300, huge=False), lambda _text: None).run()
     assert result.interrupted
     assert result.as_json()["verdict"] == "interrupted"
     assert result.as_json()["mutants"] < 300
@@ -353,7 +353,7 @@ def engine():
 
 
 def convicted(engine, decoder, count, name=SPARK, profile="v7.1.6"):
-    settings = Settings(count=count, decoder=decoder, huge=False, writer_profile=profile)
+    settings = FuzzSettings(count=count, decoder=decoder, huge=False, writer_profile=profile)
     return Fuzzer(engine, name, settings, lambda _text: None).run()
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.engines import command
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Request, Source, write_records
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, RecordSource, Request, write_records
 from conformance.engines.command import CommandEngine, ProtocolBreak, RecordsRaised
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import OutputRow, check_columns, read
@@ -51,7 +51,7 @@ def put(engine, values=VALUES, handle="h"):
         Message("cdc", 0, b"k", value, (("h", b"\xfe"),) if i % 2 else (), 1_700_000_000_123) for i, value in enumerate(values)
     ]
     write_records(path, messages, range(len(messages)))
-    return engine.open(handle, Source(EVERYTHING, parquet=str(path))).result(20)
+    return engine.open(handle, RecordSource(EVERYTHING, parquet=str(path))).result(20)
 
 
 @pytest.fixture
@@ -248,7 +248,10 @@ def test_a_mapping_is_refused(engine):
 
 def test_records_that_cannot_be_read_fail_the_calls_that_need_them(engine):
     started = engine()
-    asked = [started.open("gone", Source(EVERYTHING, parquet="/no/such.parquet")), started.decode(asking("cmd:x", handle="gone"))]
+    asked = [
+        started.open("gone", RecordSource(EVERYTHING, parquet="/no/such.parquet")),
+        started.decode(asking("cmd:x", handle="gone")),
+    ]
     for future in asked:
         with pytest.raises(HarnessError, match=r"cannot read records from /no/such\.parquet"):
             future.result(20)
@@ -512,7 +515,7 @@ def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
     with publishing.run_topic(kafka.bootstrap, 2) as topic:
         placed = publishing.publish(kafka.bootstrap, topic, messages).placed
         ranges = tuple((topic, p, 0, max(one.offset for one in placed if one.partition == p)) for p in (0, 1))
-        assert started.open("k", Source(ranges, bootstrap=kafka.bootstrap, topic=topic)).result(60) == len(VALUES)
+        assert started.open("k", RecordSource(ranges, bootstrap=kafka.bootstrap, topic=topic)).result(60) == len(VALUES)
         found = {
             place[1:]: rows[0].after["v"]
             for place, rows in read(started.decode(asking(liar("honest"), ranges, handle="k")).result(20), 1).items()
@@ -523,4 +526,4 @@ def test_records_come_from_a_broker_as_they_come_from_a_file(kafka, engine):
         assert (first.timestamp_ms, first.timestamp_type, first.headers) == (1_700_000_000_123, 0, (("h", b"\xfe"),))
         beyond = ((topic, 0, 0, 1000),)
         with pytest.raises(HarnessError, match=rf"offsets 0 to 1000 of {topic}/0 ends at offset 4"):
-            started.open("far", Source(beyond, bootstrap=kafka.bootstrap, topic=topic)).result(60)
+            started.open("far", RecordSource(beyond, bootstrap=kafka.bootstrap, topic=topic)).result(60)

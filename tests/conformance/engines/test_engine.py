@@ -11,7 +11,7 @@ import time
 import pytest
 
 from conformance.cases.catalogue import BUDGETS, Call
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Request, Source, write_records
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, RecordSource, Request, write_records
 from conformance.engines.child import ChildEngine
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import read
@@ -52,8 +52,8 @@ def test_a_decoder_is_loaded_with_what_it_claims(fake):
 def test_after_a_death_the_next_request_opens_again_what_was_open(fake):
     make, asked = fake
     engine = make()
-    assert engine.open("h", Source(RANGES, parquet="p")).result(20) == 3
-    engine.open("gone", Source(RANGES, parquet="q")).result(20)
+    assert engine.open("h", RecordSource(RANGES, parquet="p")).result(20) == 3
+    engine.open("gone", RecordSource(RANGES, parquet="q")).result(20)
     engine.release("gone")
     with pytest.raises(ChildDied, match=r"exit code 7(.|\n)*last words"):
         engine.decode(asking("exit")).result(20)
@@ -88,7 +88,12 @@ def test_a_decoder_that_cannot_be_loaded_is_a_usage_error(fake, word):
 def test_a_session_that_does_not_start_is_told_with_a_remedy_by_every_request(fake, monkeypatch, word):
     monkeypatch.setenv("FAKE_START", word)
     engine = fake[0](start_s=0.5)
-    for future in (engine.started, engine.load("fine", "auto"), engine.open("h", Source(RANGES)), engine.decode(asking("fine"))):
+    for future in (
+        engine.started,
+        engine.load("fine", "auto"),
+        engine.open("h", RecordSource(RANGES)),
+        engine.decode(asking("fine")),
+    ):
         with pytest.raises(HarnessError, match=r"Spark did not start: .*Is Java 17 or 21 there.*doctor"):
             future.result(20)
 
@@ -97,7 +102,7 @@ def test_a_session_that_does_not_start_is_told_with_a_remedy_by_every_request(fa
 def test_records_that_cannot_be_read_fail_the_calls_that_need_them(fake, word):
     engine = fake[0](start_s=0.5)
     engine.started.result(20)
-    engine.open("h", Source(RANGES, parquet=word))
+    engine.open("h", RecordSource(RANGES, parquet=word))
     for _ in range(2):
         with pytest.raises(HarnessError, match="Spark"):
             engine.decode(asking("fine")).result(20)
@@ -151,7 +156,7 @@ def engine(tmp_path_factory):
     messages = [Message("cdc", 0, None, b"%d" % i, (("h", b"x"),) if i % 2 else ()) for i in range(COUNT)]
     write_records(path, messages, range(COUNT))
     with ChildEngine(timeout_s=60) as started:
-        assert started.open("h", Source(RANGES, parquet=str(path))).result(120) == COUNT
+        assert started.open("h", RecordSource(RANGES, parquet=str(path))).result(120) == COUNT
         yield started
 
 
@@ -191,7 +196,7 @@ def test_topics_that_share_partitions_and_offsets_are_told_apart(engine, decoder
     path, spec = tmp_path / "topics.parquet", decoder(FINE)
     messages = [Message(topic, 0, None, b"%d" % i) for i in range(3) for topic in ("a", "it's")]
     write_records(path, messages, [0, 0, 1, 1, 2, 2])
-    assert engine.open("topics", Source((), parquet=str(path))).result() == 6
+    assert engine.open("topics", RecordSource((), parquet=str(path))).result() == 6
     wanted = (("a", 0, 0, 1), ("it's", 0, 2, 2))
     found = read(engine.decode(Request("topics", wanted, spec, 1, Deployment())).result(), 1)
     assert sorted(found) == [("a", 0, 0), ("a", 0, 1), ("it's", 0, 2)]
@@ -203,7 +208,7 @@ def test_a_file_that_is_written_anew_is_read_anew(engine, decoder, tmp_path):
     path, spec = tmp_path / "again.parquet", decoder(FINE)
     for handle, text in (("again", b"old"), ("again", b"new"), ("other", b"newer")):
         write_records(path, [Message("cdc", 0, None, text)], [0])
-        assert engine.open(handle, Source((("cdc", 0, 0, 0),), parquet=str(path))).result() == 1
+        assert engine.open(handle, RecordSource((("cdc", 0, 0, 0),), parquet=str(path))).result() == 1
         found = read(engine.decode(Request(handle, (("cdc", 0, 0, 0),), spec, 1, Deployment())).result(), 1)
         assert found["cdc", 0, 0][0].after == {"v": text.decode()}
     engine.release("again")
@@ -445,10 +450,10 @@ def test_a_decoder_that_kills_its_jvm_costs_its_call_alone(engine, decoder, sess
 PARENT = """
 import sys, threading
 from conformance.engines.child import ChildEngine
-from conformance.engines.base import Source, Request
+from conformance.engines.base import RecordSource, Request
 from generators.model import Deployment
 engine = ChildEngine(timeout_s=600)
-engine.open("h", Source((), parquet=sys.argv[1])).result()
+engine.open("h", RecordSource((), parquet=sys.argv[1])).result()
 print(engine._child.pid, flush=True)
 if sys.argv[2]:
     engine.decode(Request("h", (("cdc", 0, 0, 0),), sys.argv[2], 1, Deployment()))

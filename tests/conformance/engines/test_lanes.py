@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Request, Source
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, RecordSource, Request
 from conformance.engines.child import DECODERS
 from conformance.engines.specs import LIAR
 from generators.errors import HarnessError
@@ -50,7 +50,7 @@ def test_calls_go_together_under_settings_that_are_equal(fake):
 def test_other_records_are_read_beside_a_call(fake):
     engine = fake[0]()
     first = engine.decode(asking(LATE))
-    assert engine.open("other", Source(RANGES, parquet="p")).result(20) == 3
+    assert engine.open("other", RecordSource(RANGES, parquet="p")).result(20) == 3
     assert outcome(first) == SAID_LATE
 
 
@@ -67,7 +67,7 @@ def test_what_does_not_go_together_waits(fake, second):
             other = engine.decode(second)
             assert (outcome(first)[0], outcome(other)) == (DecodeTimeout, SAID_SO)
         case "open the same":
-            assert engine.open("h", Source(RANGES, parquet="p")).result(20) == 3
+            assert engine.open("h", RecordSource(RANGES, parquet="p")).result(20) == 3
         case "load":
             assert engine.load("fine", "auto").result(20).levels == (1,)
         case "release":
@@ -94,7 +94,7 @@ def test_no_more_calls_than_lanes_are_under_way(fake):
 def test_of_two_calls_the_one_that_loses_the_child_is_told_from_the_other(fake, session_processes, word, error, first):
     make, asked = fake
     engine = make(timeout_s=0.5)
-    assert engine.open("h", Source(RANGES, parquet="p")).result(20) == 3
+    assert engine.open("h", RecordSource(RANGES, parquet="p")).result(20) == 3
     guilty, other = f"{DECODERS}.{word}", LATE if not first else RAISED
     futures = {name: engine.decode(asking(name)) for name in ((guilty, other) if first else (other, guilty))}
     assert outcome(futures[guilty])[0] is error

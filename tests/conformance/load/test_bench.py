@@ -64,7 +64,7 @@ def test_the_table_has_figures_ratio_and_range(one):
 
 
 def test_a_decoder_that_finds_other_rows_is_not_compared_silently(one):
-    assert "finds 199 row changes, the baseline 200: the ratio compares different work" in shown([one | {"rows": 199}])
+    assert "returns 199 row changes, the baseline 200: the ratio compares different work" in shown([one | {"rows": 199}])
 
 
 def result(name=FORMAT, level=1, decoder="reference", median=0.8, **more):
@@ -88,8 +88,8 @@ def test_saved_results_come_back_with_versions_and_machine_beside_them(tmp_path)
     [
         (None, "No such file"),
         ("{", "is not JSON"),
-        ("[]", "is no file that bench --save wrote"),
-        ('{"type": "load", "results": []}', "is no file that bench --save wrote"),
+        ("[]", "was not written by bench --save"),
+        ('{"type": "load", "results": []}', "was not written by bench --save"),
         ('{"type": "cdc-conformance bench", "results": [{"format": "a"}]}', "without format, level, decoder"),
         ('{"type": "cdc-conformance bench", "results": [1]}', "without format, level, decoder"),
     ],

@@ -20,9 +20,9 @@ from conformance.judging.judge import Capabilities, Verdict
 from conformance.load import _process as _load_process
 from conformance.load import sustained as loading
 from conformance.load._process import Producer
-from conformance.load._producer import Reports, Source, place_hash
+from conformance.load._producer import ProducerSource, Reports, place_hash
 from conformance.load.figures import DRAIN_S, Batch, Step, Timetable, quantile, slope
-from conformance.load.sustained import Outcome, Settings, next_rate
+from conformance.load.sustained import LoadResult, LoadSettings, next_rate
 from conformance.reports import load_page as report
 from generators.bulk import orders
 from generators.errors import HarnessError, UsageError
@@ -153,7 +153,7 @@ def test_places_have_fixed_numbers():
 @pytest.mark.parametrize("level", [1, 2])
 def test_each_message_of_the_source_is_that_of_its_unit(name, profile, level):
     fmt, layout = get(name), Layout(partitions=2)
-    source = Source(fmt, fmt.profile(profile), 7, layout, level, pool=40)
+    source = ProducerSource(fmt, fmt.profile(profile), 7, layout, level, pool=40)
     unlike = 0
     for number in range(60):
         message = next(source)
@@ -207,7 +207,7 @@ def test_a_producer_ends_when_it_is_closed(eventually):
 @pytest.fixture
 def outcome():
     """A load that went well."""
-    made_outcome = Outcome(Settings(FORMAT, 1_000.0), "v7.1.6", 2, "embedded 127.0.0.1:9092", "stream")
+    made_outcome = LoadResult(LoadSettings(FORMAT, 1_000.0), "v7.1.6", 2, "embedded 127.0.0.1:9092", "stream")
     made_outcome.steps.append(made(1_000, 100_000))
     made_outcome.kinds = Counter(ROW=10_000)
     made_outcome.owed = made_outcome.messages = 10_000
@@ -220,7 +220,7 @@ def outcome():
 def sampled(rows):
     fmt = get(FORMAT)
     profile = fmt.profile("v7.1.6")
-    outcome = Outcome(Settings(FORMAT), profile.name, 2)
+    outcome = LoadResult(LoadSettings(FORMAT), profile.name, 2)
     return loading.judged(fmt, profile, outcome, Capabilities(), {(0, 8): (3, 0), (1, 4): (5, 0)}, rows)
 
 
@@ -419,7 +419,7 @@ def test_ctrl_c_leaves_the_lane_and_keeps_what_was_measured(fake, monkeypatch):
 
     make, _ = fake
     monkeypatch.setattr(loading, "Lane", Interrupted)
-    outcome = loading.run(Settings(FORMAT, level=1), make(), "127.0.0.1:1")
+    outcome = loading.run(LoadSettings(FORMAT, level=1), make(), "127.0.0.1:1")
     assert len(left) == 1
     assert (outcome.interrupted, outcome.exit_code, outcome.kinds["ROW"]) == (True, 130, 5)
     assert report.headline(outcome) == ("interrupted", "interrupted at 1,000/s")
@@ -427,7 +427,7 @@ def test_ctrl_c_leaves_the_lane_and_keeps_what_was_measured(fake, monkeypatch):
 
 
 # The format whose decoder Spark plans fastest.
-SMALL = Settings("huawei-cdl-json", rate=400.0, duration_s=2.0, profile="1.0", warm_up=(100,))
+SMALL = LoadSettings("huawei-cdl-json", rate=400.0, duration_s=2.0, profile="1.0", warm_up=(100,))
 
 DECODERS = """
 import time
@@ -476,7 +476,7 @@ from _cdc_conformance_pytest import main
 from conformance import engine, load, shell
 
 engine.QUICK = {}
-load.Settings.bursts = (50,)
+load.LoadSettings.bursts = (50,)
 shell.Progress.__call__ = lambda _self, text: print(text, file=sys.stderr, flush=True)
 main()
 """
@@ -597,7 +597,7 @@ class TestUnderLoad:
         found = json.loads(out)
         assert (found["verdict"], found["exit_code"]) == ("interrupted", 130)
         assert found["figures"]["acknowledged"] > 0
-        assert "everything that was started has been stopped" in err
+        assert "all started processes have been stopped" in err
         assert (tmp_path / "load.html").exists()
         eventually(lambda: not any(Path(f"/proc/{pid}/stat").exists() for pid in started))
         assert topics(kafka) == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conformance.reports import differential_page as differential
 from conformance.reports import page
-from conformance.running.differential import Outcome
+from conformance.running.differential import Comparison
 
 VOID = {"meta", "br", "link", "img", "hr"}
 INLINE = {"a", "b", "code", "mark", "span"}
@@ -223,10 +223,10 @@ def test_a_big_run_is_a_small_page_made_quickly(many):
 
 
 def outcomes():
-    wrong = Outcome("f-json", "v2", 3, 2, 28, columns=("raw",))
+    wrong = Comparison("f-json", "v2", 3, 2, 28, columns=("raw",))
     wrong.differ("row 1, exact: '<script>' became 'c'", "exact")
     wrong.worn["name"] = 2
-    return [Outcome("f-json", "v1", 3, 2, 28), wrong, Outcome("g-json", "v1", 3, 2, lost={"rows are logged in part": 2})]
+    return [Comparison("f-json", "v1", 3, 2, 28), wrong, Comparison("g-json", "v1", 3, 2, lost={"rows are logged in part": 2})]
 
 
 def test_the_differential_page_is_one_table_with_the_differences_marked():

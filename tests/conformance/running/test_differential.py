@@ -116,7 +116,7 @@ def test_the_command_prints_a_line_a_profile(engine: ChildEngine, monkeypatch: p
 
 
 def test_differences_are_shown() -> None:
-    outcome = differential.Outcome("f", "p", 3, 2, 28)
+    outcome = differential.Comparison("f", "p", 3, 2, 28)
     outcome.differ("row 1, name: 'a|b' became 'c'")
     text = report.markdown([outcome])
     assert text.splitlines()[2] == "| f | p | 2 | 28 | 1 |  |"

@@ -73,7 +73,7 @@ def replayed(tmp_path, engine, result, fixed):
     return outcomes
 
 
-FAILED_THEN_FIXED = (replay.Outcome.FAILED, replay.Outcome.FIXED)
+FAILED_THEN_FIXED = (replay.ReplayOutcome.FAILED, replay.ReplayOutcome.FIXED)
 
 
 @pytest.mark.spark

@@ -21,7 +21,7 @@ from conformance.rules.streams import ORDERS, rules
 from conformance.selftest import checks as selftest
 from conformance.streams import kept
 from conformance.streams import reading as streams
-from conformance.streams.kept import Group, Kept, Outcome, expected, judge
+from conformance.streams.kept import Group, Kept, StreamResult, expected, judge
 from generators.drawing.shared_history import streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import NEMESES, named
@@ -72,7 +72,7 @@ def test_the_right_tables_converge_under_every_nemesis(name: str) -> None:
             assert outcome.cells >= outcome.rows > 0
 
 
-def rules_of(outcomes: list[Outcome]) -> set[str]:
+def rules_of(outcomes: list[StreamResult]) -> set[str]:
     return {rule.rpartition("/")[2] for outcome in outcomes for rule in outcome.broken}
 
 
@@ -226,7 +226,7 @@ def test_an_interrupted_check_leaves_nothing_running(
 ) -> None:
     begun = []
 
-    def interrupted(engine: ChildEngine, *_: object) -> list[Outcome]:
+    def interrupted(engine: ChildEngine, *_: object) -> list[StreamResult]:
         engine.started.result()
         begun.append(engine.pid)
         raise KeyboardInterrupt
@@ -242,13 +242,13 @@ def test_no_check_goes_on_from_the_checkpoint_of_another(fake: Any, monkeypatch:
     make, _asked = fake
     engine, homes = make(), []
 
-    def remembered(*arguments: Any) -> list[Outcome]:
+    def remembered(*arguments: Any) -> list[StreamResult]:
         homes.append(arguments[-1])
         return []
 
     monkeypatch.setattr(streams, "plainly", remembered)
     for _ in range(2):
-        list(streams.run(streams.Settings(("huawei-cdl-json",), "1.0", "none"), engine, None, lambda _text: None))
+        list(streams.run(streams.StreamSettings(("huawei-cdl-json",), "1.0", "none"), engine, None, lambda _text: None))
     assert len(set(homes)) == len(homes) == 2
 
 
@@ -274,10 +274,10 @@ def test_the_reader_is_killed_as_soon_as_its_mark_is_there(fake: Any, tmp_path: 
 
 
 def test_what_differs_is_told_in_every_style() -> None:
-    good = Outcome("f", "p", "none", rows=3, messages=9, cells=12)
-    bad = Outcome("f", "p", "replay", rows=3, messages=12)
+    good = StreamResult("f", "p", "none", rows=3, messages=9, cells=12)
+    bad = StreamResult("f", "p", "replay", rows=3, messages=12)
     bad.differ("order", "row 7 is missing")
-    lost = Outcome("f", "minimal", "-", lost="parts of rows")
+    lost = StreamResult("f", "minimal", "-", lost="parts of rows")
     assert good.as_json()["result"] == "converged"
     assert bad.as_json()["broken"] == {"f/stream/order": 1}
     assert json.dumps(lost.as_json()) == (

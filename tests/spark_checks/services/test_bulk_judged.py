@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.engines.base import Request, Source, write_records
+from conformance.engines.base import RecordSource, Request, write_records
 from conformance.engines.child import DECODERS, ChildEngine, needed
 from conformance.judging.judge import Judge, Verdict
 from conformance.judging.output import read
@@ -48,7 +48,7 @@ def test_bulk_is_decoded_as_what_happened(engine, name) -> None:
         following[message.topic, message.partition] += 1
     path = engine.directory / f"{name}.parquet"
     write_records(path, messages, [offset for _, _, offset in places])
-    engine.open(name, Source((), parquet=str(path))).result()
+    engine.open(name, RecordSource((), parquet=str(path))).result()
     ranges = tuple((topic, partition, 0, count - 1) for (topic, partition), count in following.items())
     spec = f"{DECODERS}.{module_name(name)}"
     output = read(engine.decode(Request(name, ranges, spec, 1, profile.deployment)).result(), 1)
