@@ -13,7 +13,7 @@ from typing import Final
 
 from generators.errors import UnknownName, UsageError
 from generators.families.canal import DDL_TYPES
-from generators.families.cloudcanal.cases import canal_scenarios, canal_switches
+from generators.families.cloudcanal.cases import canal_scenarios
 from generators.families.cloudcanal.messages import (
     ASSUMED,
     RELEASE,
@@ -124,6 +124,5 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`id`, described as the operation's sequence number; 0 in every example, so no order",
     scenarios=canal_scenarios,
-    switches=canal_switches(),
     supports=supports,
 )

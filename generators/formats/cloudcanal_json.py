@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from generators.errors import UnknownName, UsageError
-from generators.families.cloudcanal.cases import json_scenarios, json_switches
+from generators.families.cloudcanal.cases import json_scenarios
 from generators.families.cloudcanal.messages import (
     ASSUMED,
     RELEASE,
@@ -170,7 +170,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`bid`, the number of the producer's batch; 0 in every example, so no order",
     scenarios=json_scenarios,
-    switches=json_switches(),
     supports=supports,
     cell_faults=cell_faults,
 )

@@ -24,7 +24,7 @@ from decimal import Decimal
 from typing import ClassVar, Final
 
 from generators.families.ticdc import text
-from generators.families.ticdc_simple.cases import scenarios, switches
+from generators.families.ticdc_simple.cases import scenarios
 from generators.families.ticdc_simple.encoding import publish, timestamp
 from generators.families.ticdc_simple.plan import host_zone
 from generators.families.ticdc_simple.profiles import PROFILES, SimpleProfile, profile
@@ -43,7 +43,7 @@ from generators.families.ticdc_simple.records import (
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
 from generators.sources import mysql
-from generators.wire_format import Format, KindRow, Switch
+from generators.wire_format import Format, KindRow
 
 KINDS: Final = (
     KindRow("type INSERT", "ROW", "INSERT", "the row is in data; there is no old"),
@@ -206,13 +206,6 @@ def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:
     )
 
 
-SWITCHES: Final = (
-    *switches("ticdc-simple-json", "value/timestamp-object"),
-    Switch("html-raw", "v8.5.7", "escape_html", False, None, "*/html"),
-    Switch("float-exponents", "v8.5.7", "float_verb", "g", "ticdc-simple-json/value/double", "float/go-thresholds"),
-    Switch("float-fixed", "new-8.5.4", "float_verb", "f", "ticdc-simple-json/value/float-exponent", "float/go-thresholds"),
-)
-
 __all__ = ["FORMAT", "PROFILES", "Printer", "SimpleProfile", "cell_faults", "go_shortest", "profile", "write"]
 
 FORMAT: Final[Format[SimpleProfile]] = Format(
@@ -224,6 +217,5 @@ FORMAT: Final[Format[SimpleProfile]] = Format(
     kinds=KINDS,
     position="commitTs as decimal text; 0 for a BOOTSTRAP, where document 002 calls it meaningless",
     scenarios=scenarios,
-    switches=SWITCHES,
     cell_faults=cell_faults,
 )

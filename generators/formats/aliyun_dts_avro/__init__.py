@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from generators.formats.aliyun_dts_avro.cases import scenarios, switches
+from generators.formats.aliyun_dts_avro.cases import scenarios
 from generators.formats.aliyun_dts_avro.cells import CHARSET_DOUBT, NONE, Writer, supports, type_number, writer_of
 from generators.formats.aliyun_dts_avro.faults import FAULTS, cell_faults
 from generators.formats.aliyun_dts_avro.profiles import NAME, OPERATION, PROFILES, SETTING, AliyunProfile, changed, profile
@@ -339,7 +339,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`sourcePosition` as it stands: end offset and file number as `72469@78`, or PostgreSQL's place in the log",
     scenarios=scenarios,
-    switches=switches(),
     supports=supports,
     container="avro",
     faults=FAULTS,

@@ -228,7 +228,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`source.file` and `source.pos`, as `file:pos`",
     scenarios=shape.scenarios,
-    switches=shape.SWITCHES,
     supports=supports,
     cell_faults=shape.cell_faults,
 )

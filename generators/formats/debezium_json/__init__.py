@@ -24,7 +24,7 @@ from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import Wire
 from generators.formats.debezium_json import envelope
-from generators.formats.debezium_json.cases import SWITCHES, cell_faults, losses, scenarios
+from generators.formats.debezium_json.cases import cell_faults, losses, scenarios
 from generators.formats.debezium_json.envelope import SILENT, table_changes
 from generators.formats.debezium_json.profiles import PROFILES, DebeziumProfile, profile, supports
 from generators.formats.debezium_json.rows import Place, Shape, Wires, full_image, image, key_header, key_json, row_json, shape_of
@@ -450,7 +450,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`source.file`:`source.pos`:`source.row` of MySQL, `source.lsn` of PostgreSQL as decimal text",
     scenarios=scenarios,
-    switches=SWITCHES,
     supports=supports,
     cell_faults=cell_faults,
     losses=losses,

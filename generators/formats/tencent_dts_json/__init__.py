@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from generators.families.java_text import hash_code, json_string, remainder_of_abs
-from generators.formats.tencent_dts_json.cases import cell_faults, scenarios, switches
+from generators.formats.tencent_dts_json.cases import cell_faults, scenarios
 from generators.formats.tencent_dts_json.profiles import NAME, PROFILES, TencentProfile, profile
 from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, row_text, types_of
 from generators.model import (
@@ -263,7 +263,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`position`, end offset and file number as `2196@4`; the rows of one event share it, heartbeats have none",
     scenarios=scenarios,
-    switches=switches(),
     supports=supports,
     cell_faults=cell_faults,
     losses=losses,

@@ -20,7 +20,7 @@ from typing import Final
 
 from generators.families.ticdc import text
 from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
-from generators.formats.ticdc_canal_json.cases import SWITCHES, scenarios
+from generators.formats.ticdc_canal_json.cases import scenarios
 from generators.formats.ticdc_canal_json.profiles import PROFILES, TicdcProfile, profile
 from generators.model import (
     Cell,
@@ -356,6 +356,5 @@ FORMAT: Final[Format[TicdcProfile]] = Format(
     kinds=KINDS,
     position="commitTs of `_tidb`, for a watermark its watermarkTs, as decimal text; none without the extension",
     scenarios=scenarios,
-    switches=SWITCHES,
     losses=losses,
 )

@@ -1,0 +1,59 @@
+"""The lies about Aliyun DTS Avro."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.selftest.lies.base import Lie
+
+_NAME: Final = "aliyun-dts-avro"
+_PLAIN: Final = "2020-06"
+_OLD: Final = "2019"
+_DRDS: Final = "2020-06+drds"
+_LEGACY: Final = "2020-06+text-object+legacy-charsets"
+_POSTGRESQL: Final = "2020-06+postgresql"
+_PHYSICAL: Final = "2020-06+postgresql+physical-log"
+
+LIES: Final = (
+    Lie("bornTimestamp in milliseconds", _PLAIN, None, "[ces]*/*", field="born_ms", value=True),
+    Lie("no bornTimestamp", _PLAIN, None, "shape/*", field="born", value=False),
+    Lie("bornTimestamp in 2019", _OLD, None, "shape/*", field="born", value=True),
+    Lie("another order of columns and tags", _PLAIN, None, "shape/*", field="order", value=7),
+    Lie("columns in the table's order", _PLAIN, None, "shape/*", field="table_order", value=True),
+    Lie("another version", _PLAIN, None, "shape/*", field="version", value=170844600),
+    Lie("no metaVersion", _PLAIN, None, "shape/*", field="meta_version", value=False),
+    Lie("processTimestamps", _PLAIN, None, "shape/*", field="processed", value=True),
+    Lie("one id", _PLAIN, None, "shape/*", field="one_id", value=True),
+    Lie("later reader", _PLAIN, None, "shape/*", field="lag_ms", value=3_600_000),
+    Lie("empty arrays for no image", _PLAIN, None, "shape/*", field="empty_images", value=True),
+    Lie("MySQL of another version", _PLAIN, None, "shape/*", field="source_version", value="5.7.35"),
+    Lie("nanoseconds of MySQL", _PLAIN, f"{_NAME}/value/fraction", "datetime-6/*", field="fraction", value="nanos"),
+    Lie("milliseconds of MySQL", _PLAIN, f"{_NAME}/value/fraction", "datetime-6/*", field="fraction", value="millis"),
+    Lie("microseconds of DRDS", _DRDS, f"{_NAME}/value/fraction-nanos", "datetime-6/*", field="fraction", value="micros"),
+    Lie(
+        "microseconds of the physical log",
+        _PHYSICAL,
+        f"{_NAME}/value/fraction-nanos",
+        "timestamp-6/*",
+        field="fraction",
+        value="micros",
+    ),
+    Lie(
+        "milliseconds of TIMESTAMP",
+        _PLAIN,
+        f"{_NAME}/value/timestamp-fraction",
+        "timestamp-6/*",
+        field="moment_fraction",
+        value="millis",
+    ),
+    Lie(
+        "gbk called latin1", _LEGACY, f"{_NAME}/charset/legacy", "varchar/plain", field="charsets", value=(("varchar", "latin1"),)
+    ),
+    Lie(
+        "another branch of TEXT", _PLAIN, f"{_NAME}/value/text-as-binary-object", "text/plain", field="text", value="text-object"
+    ),
+    Lie("binaries as objects", _PLAIN, f"{_NAME}/value/binary-character", "varbinary/high", field="binary", value="object"),
+    Lie("another offset", _POSTGRESQL, f"{_NAME}/value/timestamp-zone", "timestamptz-6/leap-day", field="offset", value=0),
+    Lie("other texts of boolean", _POSTGRESQL, f"{_NAME}/value/boolean", "boolean/*", field="booleans", value=("false", "true")),
+    Lie("no pk_uk_info", _PLAIN, f"{_NAME}/envelope/keys", "shape/insert", field="keys_told", value=False),
+)

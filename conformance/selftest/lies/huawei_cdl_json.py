@@ -1,0 +1,16 @@
+"""The lies about Huawei CDL JSON."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.selftest.lies.base import Lie
+
+_NAME: Final = "huawei-cdl-json"
+
+LIES: Final = (
+    Lie("before-left-out", "1.0", f"{_NAME}/image/before", "shape/update-one-column", field="identity", value="default"),
+    Lie("package", "1.0", None, field="package", value="com.other.mrs"),
+    Lie("version", "1.0", None, field="release", value="1.1"),
+    Lie("txid-first", "1.0", None, field="properties", value=("txId", "lsn")),
+)
