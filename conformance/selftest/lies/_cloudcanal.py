@@ -1,34 +1,45 @@
-"""The lies that CloudCanal's two JSON formats of its own share."""
+"""The lies that CloudCanal Json and CloudCanal's Canal Json share."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from conformance.selftest.lies.base import Lie
-from generators.families.java_text import Escapes
+from conformance.selftest.lies._fastjson import FASTJSON_2
+from conformance.selftest.lies.altering import drop, in_json, placed, put, respelled, shift
+from conformance.selftest.lies.base import Alter, Lie
 from generators.model import Deployment
 
 _ZONE: Final = Deployment(time_zone="Asia/Tokyo")
 
 
-def shared(name: str, numbered: str, old: str) -> tuple[Lie, ...]:
-    """The lies for the format of that name; `numbered` is a profile with numbers, `old` the rule of an UPDATE's old row."""
+def cell(text: str) -> Alter:
+    """Column `c` of the first row has this text."""
+    return in_json(put(text, "data", 0, "c"))
+
+
+def shared(name: str, numbered: str, rule: str, old: str, executed: str, sent: str, zeros: str) -> tuple[Lie, ...]:
+    """The lies for the format of that name; `numbered` is a profile with numbers, `rule` that of an UPDATE's old row.
+
+    `old`, `executed` and `sent` are the members for old rows and times, `zeros` is BINARY(4) with two zero bytes in the format's
+    spelling.
+    """
+    numbers, moment = f"{name}/envelope/position", f"{name}/envelope/commit-time"
+    partial = in_json(drop("id", old, 0), drop("b", old, 0))
     return (
-        Lie("other escapes", "2022", None, "varchar/*", field="escapes", value=Escapes.FASTJSON2),
-        Lie("one partition", "2022", None, "envelope/*", field="by_table", value=False),
-        Lie("later send time", "2022", None, "envelope/*", field="send_lag_ms", value=3_600_000),
-        Lie(
-            "commit time in milliseconds",
-            "2022",
-            f"{name}/envelope/commit-time",
-            "envelope/commit-time-*",
-            field="exec_step_ms",
-            value=1,
-        ),
-        Lie("numbered", "2022", f"{name}/envelope/position", "envelope/three-messages", field="numbered", value=True),
-        Lie("not numbered", numbered, f"{name}/envelope/position", "envelope/three-messages", field="numbered", value=False),
-        Lie("partial old row", "2022", f"{name}/image/{old}", "shape/update-one-column", field="whole_before", value=False),
+        Lie("other escapes", "2022", None, "varchar/*", alter=respelled(FASTJSON_2)),
+        Lie("one partition", "2022", None, "envelope/*", alter=placed(0)),
+        Lie("later send time", "2022", None, "envelope/*", alter=in_json(shift(3_600_000, sent))),
+        Lie("commit time in milliseconds", "2022", moment, "envelope/commit-time-*", alter=in_json(shift(987, executed))),
+        Lie("numbered", "2022", numbers, "envelope/three-messages", field="numbered", value=True),
+        Lie("not numbered", numbered, numbers, "envelope/three-messages", field="numbered", value=False),
+        Lie("partial old row", "2022", f"{name}/image/{rule}", "shape/update-one-column", alter=partial),
         Lie("another zone", "2022", f"{name}/value/timestamp", "timestamp-0/plain", field="deployment", value=_ZONE),
-        Lie("decimal scale dropped", "2022", f"{name}/value/decimal", "decimal-10-2/zero", field="keeps_scale", value=False),
-        Lie("zeros kept", "2022", f"{name}/value/binary-stripped", "binary/trailing-zeros", field="strips_binary", value=False),
+        Lie(
+            "decimal scale dropped",
+            "2022",
+            f"{name}/value/decimal",
+            "decimal-10-2/zero",
+            alter=cell("0.0"),
+        ),
+        Lie("zeros kept", "2022", f"{name}/value/binary-stripped", "binary/trailing-zeros", alter=cell(zeros)),
     )

@@ -83,8 +83,8 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     dropped: dict[tuple[str, str], tuple[str, ...]] = {}
     written: list[Written] = []
     for number, (event, batch) in enumerate(_batches(history.events, chance.randrange(1, 1_000_000))):
-        stamp = event.at.ms + profile.ts_lag_ms + chance.randrange(40)
-        es = event.at.ms // profile.es_step_ms * profile.es_step_ms
+        stamp = event.at.ms + 120 + chance.randrange(40)
+        es = event.at.ms // 1000 * 1000
         for partition, flat, changes in _flats(event, profile, layout, dropped):
             text = _serialise(flat, profile, batch, es, stamp)
             raw = profile.escapes is Escapes.FASTJSON2_RAW and has_raw_control(text)
@@ -224,7 +224,7 @@ def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
         old: Wires = {}
         if event.op is Op.UPDATE:
             changed = {name for name, cell in after.items() if name not in before or before[name].text != cell.text}
-            updated = updated | changed if profile.cumulative_old else changed
+            updated |= changed
             old = {name: cell for name, cell in before.items() if name in updated}
         found.append(_RowImage(before, after, old))
     return found
@@ -326,8 +326,7 @@ def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: i
     }
     if profile.gtid is not None:
         fields["gtid"] = quoted(profile.gtid)
-    ordered = sorted(fields.items()) if profile.sorted_keys else fields.items()
-    return f"{{{','.join([f'{json_name(name, library)}:{value}' for name, value in ordered])}}}"
+    return mapped(dict(sorted(fields.items())))
 
 
 KINDS: Final = (
