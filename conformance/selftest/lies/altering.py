@@ -124,8 +124,3 @@ def placed(partition: int) -> Alter:
 def without_headers(*names: str) -> Alter:
     """The message without the headers of these names."""
     return lambda message: replace(message, headers=tuple(h for h in message.headers if h[0] not in names))
-
-
-def unsent(when: Callable[[Message], bool]) -> Alter:
-    """No message where `when` says so."""
-    return lambda message: None if when(message) else message

@@ -11,8 +11,8 @@ from generators.drawing.cases import LAYOUT
 from generators.model import History, Message, Written
 from generators.wire_format import Format, module_name
 
-Alter: TypeAlias = Callable[[Message], Message | None]
-"""What becomes of an honest message: another one, the same object, or None where it is not sent."""
+Alter: TypeAlias = Callable[[Message], Message]
+"""What becomes of an honest message: another one, or the same."""
 
 
 @dataclass(frozen=True, slots=True)

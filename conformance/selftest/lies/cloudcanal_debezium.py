@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.selftest.lies.base import Lie
-from generators.families.debezium.values import Modes
+from conformance.selftest.lies.altering import in_json, put, swap
+from conformance.selftest.lies.base import Alter, Lie
 
 _NAME: Final = "cloudcanal-debezium"
 
+
+def _cell(value: str | int) -> Alter:
+    """Column `c` of the new row has this value."""
+    return in_json(put(value, "payload", "after", "c"))
+
+
+_SWAPPED: Final = in_json(swap("after", "before", "payload"))
+
 LIES: Final = (
-    Lie("images-swapped", "2022", f"{_NAME}/image/orientation", "image/orientation", field="swapped", value=True),
-    Lie("connector", "2022", None, field="connector", value="mysql"),
+    Lie("images-swapped", "2022", f"{_NAME}/image/orientation", "image/orientation", alter=_SWAPPED),
+    Lie("connector", "2022", None, alter=in_json(put("mysql", "payload", "source", "connector"))),
     Lie("null-images", "2022", None, field="empty_images", value=False),
     Lie("ddl-op", "2022", None, field="ddl_op", value=True),
     Lie("schemaless", "2022", None, field="schemas", value=False),
-    Lie(
-        "labels-escaped",
-        "2022",
-        f"{_NAME}/value/labels",
-        "enum-quoted/*",
-        field="modes",
-        value=Modes(escapes_labels=True, year_zero=0, adjusts_years=False),
-    ),
-    Lie(
-        "year-zero",
-        "2022",
-        f"{_NAME}/value/year",
-        "year/zero",
-        field="modes",
-        value=Modes(escapes_labels=False, adjusts_years=False),
-    ),
+    Lie("labels-escaped", "2022", f"{_NAME}/value/labels", "enum-quoted/member-2", alter=_cell("a\\,b")),
+    Lie("year-zero", "2022", f"{_NAME}/value/year", "year/zero", alter=_cell(1900)),
 )

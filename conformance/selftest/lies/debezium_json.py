@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.selftest.lies.altering import in_json, put, without_headers
 from conformance.selftest.lies.base import Lie
 from generators.families.debezium.values import Modes
 
@@ -20,13 +21,16 @@ def _told(name: str, profile: str, modes: Modes, rule: str, scenario: str) -> Li
     return Lie(name, profile, f"{_NAME}/{rule}", scenario, field="modes", value=modes)
 
 
+_UNWRAPPED: Final = in_json(put((1 << 64) - 1, "payload", "after", "c"))
+_NULLED: Final = in_json(put(None, "payload", "before", "c_integer"))
+
 LIES: Final = (
     Lie("no schemas", _NEW, None, field="schemas", value=False),
     Lie("no schema in keys", _NEW, None, field="key_schemas", value=False),
     Lie("schemas", "3.5.0.Final+schemaless", None, field="schemas", value=True),
     Lie("transaction blocks", _DEFAULT, None, "shape/insert", field="transactions", value=True),
     Lie("no context headers", _NEW, None, field="context_headers", value=False),
-    Lie("no headers of key updates", _NEW, None, "key/*", field="key_headers", value=False),
+    Lie("no headers of key updates", _NEW, None, "key/*", alter=without_headers("__debezium.newkey", "__debezium.oldkey")),
     Lie("transaction last", _NEW, None, field="transaction_first", value=False),
     Lie("legacy tombstones", _NEW, None, "shape/delete", field="legacy_tombstones", value=True),
     Lie("no tombstones", _NEW, f"{_NAME}/tombstone/kind", "shape/delete", field="tombstones", value=False),
@@ -49,7 +53,7 @@ LIES: Final = (
         "value/decimal-double",
         "decimal-10-2/max",
     ),
-    _told("negative number as it is", _NEW, Modes(wraps_unsigned=False), "value/unsigned-long", "unsigned-bigint/max"),
+    Lie("negative number as it is", _NEW, f"{_NAME}/value/unsigned-long", "unsigned-bigint/max", alter=_UNWRAPPED),
     _told(
         "long for precise",
         _ISO,
@@ -86,7 +90,7 @@ LIES: Final = (
     ),
     Lie("whole old row", _DEFAULT, f"{_NAME}/before/update-without", "shape/update-one-column", field="image", value="full"),
     Lie("old key alone", _FULL, f"{_NAME}/before/update-full", "shape/update-one-column", field="image", value="default"),
-    Lie("null for fallbacks", _DEFAULT, f"{_NAME}/before/fallback", "identity/delete-not-null", field="fallbacks", value=False),
+    Lie("null for fallbacks", _DEFAULT, f"{_NAME}/before/fallback", "identity/delete-not-null", alter=_NULLED),
     Lie("names as they are", _OLD, f"{_NAME}/image/mangled-names", "shape/awkward-names", field="mangles_names", value=False),
     Lie("milliseconds of the binlog", _NEW, f"{_NAME}/envelope/commit-time", "shape/insert", field="step_ms", value=7),
 )

@@ -227,10 +227,9 @@ class _Writer:
         old_key, new_key = key_json(shape, before), key_json(shape, after)
         if event.op is Op.UPDATE and old_key != new_key:
             headers = (("__debezium.newkey", key_header(shape, after)),), (("__debezium.oldkey", key_header(shape, before)),)
-            told = headers if profile.key_headers else ((), ())
-            self.delete(position, before, told[0])
+            self.delete(position, before, headers[0])
             created = self.toasted(table, images, after)
-            self.change(position, Op.INSERT, None, created, new_key, told[1])
+            self.change(position, Op.INSERT, None, created, new_key, headers[1])
             return
         if event.op is Op.UPDATE:
             sent = before if profile.image == "full" else None
@@ -272,8 +271,7 @@ class _Writer:
 
     def not_sent(self, column: Column) -> Wire:
         """A column that the old row does not have."""
-        nullable = column.nullable or not self.profile.fallbacks
-        return _debezium_postgresql.not_sent(column.type, self.profile.modes, nullable)
+        return _debezium_postgresql.not_sent(column.type, self.profile.modes, column.nullable)
 
     def keys(self, shape: Shape) -> tuple[str, ...] | None:
         """The key's columns as the record key names them."""
