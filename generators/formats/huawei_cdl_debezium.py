@@ -21,7 +21,7 @@ __all__ = ["FORMAT", "PROFILES", "write"]
 _NAME: Final = "huawei-cdl-debezium"
 _OPS: Final = {"INSERT": "c", "READ": "c", "UPDATE": "u", "DELETE": "d"}
 
-BASE: Final = CdlProfile("2.0", source="postgresql", assumed=_cdl.ASSUMED, heartbeat=False, text_timestamps=True)
+BASE: Final = CdlProfile("2.0", source="postgresql", assumed=_cdl.ASSUMED, heartbeat=False)
 PROFILES: Final = _cdl.options_of(((), ("default-identity",), ("other-package", "heartbeat-identifier")), BASE, _NAME)
 
 _SNAPSHOT: Final = Schema(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.selftest.lies.altering import in_json, put
 from conformance.selftest.lies.base import Lie
 
 _NAME: Final = "huawei-cdl-json"
@@ -11,6 +12,6 @@ _NAME: Final = "huawei-cdl-json"
 LIES: Final = (
     Lie("before-left-out", "1.0", f"{_NAME}/image/before", "shape/update-one-column", field="identity", value="default"),
     Lie("package", "1.0", None, field="package", value="com.other.mrs"),
-    Lie("version", "1.0", None, field="release", value="1.1"),
+    Lie("version", "1.0", None, alter=in_json(put("1.1", "payload", "message_version"))),
     Lie("txid-first", "1.0", None, field="properties", value=("txId", "lsn")),
 )
