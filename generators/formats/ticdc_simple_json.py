@@ -145,7 +145,7 @@ class Printer:
 
     def _text(self, value: str) -> str:
         escape = text.escape if len(value) > 100 else text.escape_name
-        return escape(value, html=self.profile.escape_html)
+        return escape(value)
 
     def cell(self, kind: SourceType, value: Value) -> tuple[str, Cell]:
         """A stored value as JSON, and what a perfect decoder recovers of it (3.2)."""
@@ -168,8 +168,7 @@ class Printer:
 
 
 def _checksum(found: Checksum) -> str:
-    corrupted = json.dumps(found.corrupted)
-    return f'{{"version":{found.version},"corrupted":{corrupted},"current":{found.current},"previous":{found.previous}}}'
+    return f'{{"version":{found.version},"corrupted":false,"current":{found.current},"previous":{found.previous}}}'
 
 
 def go_shortest(value: float, *, single: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.selftest.lies._ticdc import HTML_RAW
 from conformance.selftest.lies.base import Lie
 from generators.model import Deployment
 
@@ -18,7 +19,7 @@ LIES: Final = (
     Lie("terminator-added", "v8.5.7", None, field="terminator", value=b"\r\n"),
     Lie("ts-zero", "v7.1.6", None, field="ts_filled", value=False),
     Lie("ts-filled", "v5.3.4", None, field="ts_filled", value=True),
-    Lie("html-raw", "v8.5.7", None, "*/html", field="escape_html", value=False),
+    Lie("html-raw", "v8.5.7", None, "*/html", alter=HTML_RAW),
     Lie("insert-old-null-array", "v5.4.3", None, "old/insert", field="insert_old", value="[null]"),
     Lie("insert-old-null", "v5.3.4", None, "old/insert", field="insert_old", value="null"),
     Lie("delete-old-data", "v5.4.3", None, "old/delete", field="delete_old", value="data"),

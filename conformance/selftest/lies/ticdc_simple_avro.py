@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.selftest.lies._ticdc_simple import shared
-from conformance.selftest.lies.base import Lie
+from conformance.selftest.lies.altering import Edit, backwards, in_avro
+from conformance.selftest.lies.base import Alter, Lie
+from generators.formats.ticdc_simple_avro.schema import ENCODER
 
 _NAME: Final = "ticdc-simple-avro"
 
+
+def _in_record(*edits: Edit) -> Alter:
+    """The edits of a message of TiCDC's schema."""
+    return in_avro(ENCODER.schema, *edits)
+
+
 LIES: Final = (
-    *shared(_NAME, "value/timestamp-record"),
+    *shared(_NAME, "value/timestamp-record", _in_record, "payload"),
     Lie("bit-as-long", "new-8.5.4", f"{_NAME}/value/bit-string", "bit-64/all-ones", field="bits", value="long"),
     Lie("bit-as-string", "v8.5.7", f"{_NAME}/value/bit-64", "bit-64/all-ones", field="bits", value="string"),
     Lie("timestamp-decimal", "v8.5.7", None, "bootstrap/every-type", field="timestamp_decimal", value=True),
-    Lie("sorted-maps", "v8.5.7", None, "shape/many-columns", field="sorted_maps", value=True),
+    Lie("map-backwards", "v8.5.7", None, "shape/many-columns", alter=_in_record(backwards("payload", "data"))),
 )

@@ -106,8 +106,6 @@ class Binary:
             return None
         names = list(image)
         chance.shuffle(names)
-        if self.profile.sorted_maps:
-            names.sort()
         return {name: None if image[name][1] is None else self.wire(*image[name]) for name in names}
 
     def wire(self, kind: SourceType, value: Value) -> tuple[str, Any]:
