@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.selftest.lies.base import Lie
+from conformance.selftest.lies.altering import EACH, Edit, at, backwards, drop, in_avro, put
+from conformance.selftest.lies.base import Alter, Lie
+from generators.formats.aliyun_dts_avro.schema import whole
 
 _NAME: Final = "aliyun-dts-avro"
 _PLAIN: Final = "2020-06"
@@ -14,21 +16,31 @@ _LEGACY: Final = "2020-06+text-object+legacy-charsets"
 _POSTGRESQL: Final = "2020-06+postgresql"
 _PHYSICAL: Final = "2020-06+postgresql+physical-log"
 
+
+def _record(*edits: Edit) -> Alter:
+    """The edits of a record of the edition 2020-06."""
+    return in_avro(whole().schema, *edits)
+
+
+_BACKWARDS: Final = _record(*(backwards(name) for name in ("tags", "fields", "beforeImages", "afterImages")))
+_BORN: Final = _record(at(lambda seconds: seconds * 1000, "bornTimestamp"))
+_EMPTY: Final = _record(*(at(lambda image: [] if image is None else image, name) for name in ("beforeImages", "afterImages")))
+_MILLIS: Final = _record(at(lambda fraction: fraction // 1000, "afterImages", EACH, "millis"))
+
 LIES: Final = (
-    Lie("bornTimestamp in milliseconds", _PLAIN, None, "[ces]*/*", field="born_ms", value=True),
+    Lie("bornTimestamp in milliseconds", _PLAIN, None, "[cs]*/*", alter=_BORN),
     Lie("no bornTimestamp", _PLAIN, None, "shape/*", field="born", value=False),
     Lie("bornTimestamp in 2019", _OLD, None, "shape/*", field="born", value=True),
-    Lie("another order of columns and tags", _PLAIN, None, "shape/*", field="order", value=7),
-    Lie("columns in the table's order", _PLAIN, None, "shape/*", field="table_order", value=True),
+    Lie("another order of columns and tags", _PLAIN, None, "shape/*", alter=_BACKWARDS),
     Lie("another version", _PLAIN, None, "shape/*", field="version", value=170844600),
     Lie("no metaVersion", _PLAIN, None, "shape/*", field="meta_version", value=False),
     Lie("processTimestamps", _PLAIN, None, "shape/*", field="processed", value=True),
-    Lie("one id", _PLAIN, None, "shape/*", field="one_id", value=True),
-    Lie("later reader", _PLAIN, None, "shape/*", field="lag_ms", value=3_600_000),
-    Lie("empty arrays for no image", _PLAIN, None, "shape/*", field="empty_images", value=True),
+    Lie("one id", _PLAIN, None, "shape/*", alter=_record(put(1, "id"))),
+    Lie("later reader", _PLAIN, None, "shape/*", alter=_record(put("1700003600000", "tags", "readerThroughoutTime"))),
+    Lie("empty arrays for no image", _PLAIN, None, "shape/*", alter=_EMPTY),
     Lie("MySQL of another version", _PLAIN, None, "shape/*", field="source_version", value="5.7.35"),
     Lie("nanoseconds of MySQL", _PLAIN, f"{_NAME}/value/fraction", "datetime-6/*", field="fraction", value="nanos"),
-    Lie("milliseconds of MySQL", _PLAIN, f"{_NAME}/value/fraction", "datetime-6/*", field="fraction", value="millis"),
+    Lie("milliseconds of MySQL", _PLAIN, f"{_NAME}/value/fraction", "datetime-6/*", alter=_MILLIS),
     Lie("microseconds of DRDS", _DRDS, f"{_NAME}/value/fraction-nanos", "datetime-6/*", field="fraction", value="micros"),
     Lie(
         "microseconds of the physical log",
@@ -38,14 +50,7 @@ LIES: Final = (
         field="fraction",
         value="micros",
     ),
-    Lie(
-        "milliseconds of TIMESTAMP",
-        _PLAIN,
-        f"{_NAME}/value/timestamp-fraction",
-        "timestamp-6/*",
-        field="moment_fraction",
-        value="millis",
-    ),
+    Lie("milliseconds of TIMESTAMP", _PLAIN, f"{_NAME}/value/timestamp-fraction", "timestamp-6/*", alter=_MILLIS),
     Lie(
         "gbk called latin1", _LEGACY, f"{_NAME}/charset/legacy", "varchar/plain", field="charsets", value=(("varchar", "latin1"),)
     ),
@@ -55,5 +60,5 @@ LIES: Final = (
     Lie("binaries as objects", _PLAIN, f"{_NAME}/value/binary-character", "varbinary/high", field="binary", value="object"),
     Lie("another offset", _POSTGRESQL, f"{_NAME}/value/timestamp-zone", "timestamptz-6/leap-day", field="offset", value=0),
     Lie("other texts of boolean", _POSTGRESQL, f"{_NAME}/value/boolean", "boolean/*", field="booleans", value=("false", "true")),
-    Lie("no pk_uk_info", _PLAIN, f"{_NAME}/envelope/keys", "shape/insert", field="keys_told", value=False),
+    Lie("no pk_uk_info", _PLAIN, f"{_NAME}/envelope/keys", "shape/insert", alter=_record(drop("pk_uk_info", "tags"))),
 )

@@ -99,7 +99,13 @@ def swap(one: str, other: str, *path: str | int) -> Edit:
 
 def backwards(*path: str | int) -> Edit:
     """The members or elements at the path, the last one first."""
-    return at(lambda part: dict(reversed(part.items())) if isinstance(part, dict) else part[::-1] if part else part, *path)
+
+    def turned(part: Any) -> Any:
+        if isinstance(part, dict):
+            return dict(reversed(part.items()))
+        return part[::-1] if isinstance(part, list) else part
+
+    return at(turned, *path)
 
 
 def respelled(spellings: Mapping[str, str]) -> Alter:
