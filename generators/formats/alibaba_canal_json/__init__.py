@@ -44,6 +44,7 @@ from generators.wire_format import Format, KindRow, Loss
 BATCH_MS: Final = 100
 BATCH_SIZE: Final = 50
 """Events committed within 100 ms share a batch of at most 50 (`canal.mq.canalGetTimeout`, `canal.mq.canalBatchSize`)."""
+TS_LAG_MS: Final = 120
 
 __all__ = ["FORMAT", "PROFILES", "CanalProfile", "partition_of", "profile", "write"]
 
@@ -83,7 +84,7 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     dropped: dict[tuple[str, str], tuple[str, ...]] = {}
     written: list[Written] = []
     for number, (event, batch) in enumerate(_batches(history.events, chance.randrange(1, 1_000_000))):
-        stamp = event.at.ms + 120 + chance.randrange(40)
+        stamp = event.at.ms + TS_LAG_MS + chance.randrange(40)
         es = event.at.ms // 1000 * 1000
         for partition, flat, changes in _flats(event, profile, layout, dropped):
             text = _serialise(flat, profile, batch, es, stamp)
