@@ -17,29 +17,22 @@ def cell(text: str) -> Alter:
     return in_json(put(text, "data", 0, "c"))
 
 
-def shared(name: str, numbered: str, rule: str, old: str, executed: str, sent: str, zeros: str) -> tuple[Lie, ...]:
-    """The lies for the format of that name; `numbered` is a profile with numbers, `rule` that of an UPDATE's old row.
+def shared(numbered: str, rule: str, old: str, executed: str, sent: str, zeros: str) -> tuple[Lie, ...]:
+    """The lies for a format: `numbered` is a profile with numbers, `rule` that of an UPDATE's old row.
 
     `old`, `executed` and `sent` are the members for old rows and times, `zeros` is BINARY(4) with two zero bytes in the format's
     spelling.
     """
-    numbers, moment = f"{name}/envelope/position", f"{name}/envelope/commit-time"
-    partial = in_json(drop("id", old, 0), drop("b", old, 0))
+    moment, partial = in_json(shift(987, executed)), in_json(drop("id", old, 0), drop("b", old, 0))
     return (
         Lie("other escapes", "2022", None, "varchar/*", alter=respelled(FASTJSON_2)),
         Lie("one partition", "2022", None, "envelope/*", alter=placed(0)),
         Lie("later send time", "2022", None, "envelope/*", alter=in_json(shift(3_600_000, sent))),
-        Lie("commit time in milliseconds", "2022", moment, "envelope/commit-time-*", alter=in_json(shift(987, executed))),
-        Lie("numbered", "2022", numbers, "envelope/three-messages", field="numbered", value=True),
-        Lie("not numbered", numbered, numbers, "envelope/three-messages", field="numbered", value=False),
-        Lie("partial old row", "2022", f"{name}/image/{rule}", "shape/update-one-column", alter=partial),
-        Lie("another zone", "2022", f"{name}/value/timestamp", "timestamp-0/plain", field="deployment", value=_ZONE),
-        Lie(
-            "decimal scale dropped",
-            "2022",
-            f"{name}/value/decimal",
-            "decimal-10-2/zero",
-            alter=cell("0.0"),
-        ),
-        Lie("zeros kept", "2022", f"{name}/value/binary-stripped", "binary/trailing-zeros", alter=cell(zeros)),
+        Lie("commit time in milliseconds", "2022", "envelope/commit-time", "envelope/commit-time-*", alter=moment),
+        Lie("numbered", "2022", "envelope/position", "envelope/three-messages", "numbered", True),
+        Lie("not numbered", numbered, "envelope/position", "envelope/three-messages", "numbered", False),
+        Lie("partial old row", "2022", rule, "shape/update-one-column", alter=partial),
+        Lie("another zone", "2022", "value/timestamp", "timestamp-0/plain", "deployment", _ZONE),
+        Lie("decimal scale dropped", "2022", "value/decimal", "decimal-10-2/zero", alter=cell("0.0")),
+        Lie("zeros kept", "2022", "value/binary-stripped", "binary/trailing-zeros", alter=cell(zeros)),
     )

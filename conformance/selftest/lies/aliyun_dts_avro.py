@@ -8,7 +8,6 @@ from conformance.selftest.lies.altering import EACH, Edit, at, backwards, drop, 
 from conformance.selftest.lies.base import Alter, Lie
 from generators.formats.aliyun_dts_avro.schema import whole
 
-_NAME: Final = "aliyun-dts-avro"
 _PLAIN: Final = "2020-06"
 _OLD: Final = "2019"
 _DRDS: Final = "2020-06+drds"
@@ -29,36 +28,25 @@ _MILLIS: Final = _record(at(lambda fraction: fraction // 1000, "afterImages", EA
 
 LIES: Final = (
     Lie("bornTimestamp in milliseconds", _PLAIN, None, "[cs]*/*", alter=_BORN),
-    Lie("no bornTimestamp", _PLAIN, None, "shape/*", field="born", value=False),
-    Lie("bornTimestamp in 2019", _OLD, None, "shape/*", field="born", value=True),
+    Lie("no bornTimestamp", _PLAIN, None, "shape/*", "born", False),
+    Lie("bornTimestamp in 2019", _OLD, None, "shape/*", "born", True),
     Lie("another order of columns and tags", _PLAIN, None, "shape/*", alter=_BACKWARDS),
-    Lie("another version", _PLAIN, None, "shape/*", field="version", value=170844600),
-    Lie("no metaVersion", _PLAIN, None, "shape/*", field="meta_version", value=False),
-    Lie("processTimestamps", _PLAIN, None, "shape/*", field="processed", value=True),
+    Lie("another version", _PLAIN, None, "shape/*", "version", 170844600),
+    Lie("no metaVersion", _PLAIN, None, "shape/*", "meta_version", False),
+    Lie("processTimestamps", _PLAIN, None, "shape/*", "processed", True),
     Lie("one id", _PLAIN, None, "shape/*", alter=_record(put(1, "id"))),
     Lie("later reader", _PLAIN, None, "shape/*", alter=_record(put("1700003600000", "tags", "readerThroughoutTime"))),
     Lie("empty arrays for no image", _PLAIN, None, "shape/*", alter=_EMPTY),
-    Lie("MySQL of another version", _PLAIN, None, "shape/*", field="source_version", value="5.7.35"),
-    Lie("nanoseconds of MySQL", _PLAIN, f"{_NAME}/value/fraction", "datetime-6/*", field="fraction", value="nanos"),
-    Lie("milliseconds of MySQL", _PLAIN, f"{_NAME}/value/fraction", "datetime-6/*", alter=_MILLIS),
-    Lie("microseconds of DRDS", _DRDS, f"{_NAME}/value/fraction-nanos", "datetime-6/*", field="fraction", value="micros"),
-    Lie(
-        "microseconds of the physical log",
-        _PHYSICAL,
-        f"{_NAME}/value/fraction-nanos",
-        "timestamp-6/*",
-        field="fraction",
-        value="micros",
-    ),
-    Lie("milliseconds of TIMESTAMP", _PLAIN, f"{_NAME}/value/timestamp-fraction", "timestamp-6/*", alter=_MILLIS),
-    Lie(
-        "gbk called latin1", _LEGACY, f"{_NAME}/charset/legacy", "varchar/plain", field="charsets", value=(("varchar", "latin1"),)
-    ),
-    Lie(
-        "another branch of TEXT", _PLAIN, f"{_NAME}/value/text-as-binary-object", "text/plain", field="text", value="text-object"
-    ),
-    Lie("binaries as objects", _PLAIN, f"{_NAME}/value/binary-character", "varbinary/high", field="binary", value="object"),
-    Lie("another offset", _POSTGRESQL, f"{_NAME}/value/timestamp-zone", "timestamptz-6/leap-day", field="offset", value=0),
-    Lie("other texts of boolean", _POSTGRESQL, f"{_NAME}/value/boolean", "boolean/*", field="booleans", value=("false", "true")),
-    Lie("no pk_uk_info", _PLAIN, f"{_NAME}/envelope/keys", "shape/insert", alter=_record(drop("pk_uk_info", "tags"))),
+    Lie("MySQL of another version", _PLAIN, None, "shape/*", "source_version", "5.7.35"),
+    Lie("nanoseconds of MySQL", _PLAIN, "value/fraction", "datetime-6/*", "fraction", "nanos"),
+    Lie("milliseconds of MySQL", _PLAIN, "value/fraction", "datetime-6/*", alter=_MILLIS),
+    Lie("microseconds of DRDS", _DRDS, "value/fraction-nanos", "datetime-6/*", "fraction", "micros"),
+    Lie("microseconds of the physical log", _PHYSICAL, "value/fraction-nanos", "timestamp-6/*", "fraction", "micros"),
+    Lie("milliseconds of TIMESTAMP", _PLAIN, "value/timestamp-fraction", "timestamp-6/*", alter=_MILLIS),
+    Lie("gbk called latin1", _LEGACY, "charset/legacy", "varchar/plain", "charsets", (("varchar", "latin1"),)),
+    Lie("another branch of TEXT", _PLAIN, "value/text-as-binary-object", "text/plain", "text", "text-object"),
+    Lie("binaries as objects", _PLAIN, "value/binary-character", "varbinary/high", "binary", "object"),
+    Lie("another offset", _POSTGRESQL, "value/timestamp-zone", "timestamptz-6/leap-day", "offset", 0),
+    Lie("other texts of boolean", _POSTGRESQL, "value/boolean", "boolean/*", "booleans", ("false", "true")),
+    Lie("no pk_uk_info", _PLAIN, "envelope/keys", "shape/insert", alter=_record(drop("pk_uk_info", "tags"))),
 )

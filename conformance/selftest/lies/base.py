@@ -20,8 +20,8 @@ class Lie:
     """A writer's messages changed without telling it to the judge (DESIGN 7, lying writers).
 
     `profile` names the honest profile. The lie sets a fact of that profile to another value (`field`, `value`), or alters what
-    the honest profile writes (`alter`). `convicts` is the rule that must answer; None says that the lie changes bytes and no
-    verdict. `scenario` is a glob of the scenario names in which the lie shows.
+    the honest profile writes (`alter`). `convicts` is the rule that must answer, in the tables without the format's name; None
+    says that the lie changes bytes and no verdict. `scenario` is a glob of the scenario names in which the lie shows.
     """
 
     name: str
@@ -44,4 +44,4 @@ class Lie:
 def lies(name: str) -> tuple[Lie, ...]:
     """The lies of a format."""
     found: tuple[Lie, ...] = importlib.import_module(f"conformance.selftest.lies.{module_name(name)}").LIES
-    return found
+    return tuple(replace(lie, convicts=lie.convicts and f"{name}/{lie.convicts}") for lie in found)

@@ -7,11 +7,9 @@ from typing import Final
 from conformance.selftest.lies.altering import in_json, put
 from conformance.selftest.lies.base import Lie
 
-_NAME: Final = "huawei-cdl-json"
-
 LIES: Final = (
-    Lie("before-left-out", "1.0", f"{_NAME}/image/before", "shape/update-one-column", field="identity", value="default"),
-    Lie("package", "1.0", None, field="package", value="com.other.mrs"),
+    Lie("before-left-out", "1.0", "image/before", "shape/update-one-column", "identity", "default"),
+    Lie("package", "1.0", None, "*", "package", "com.other.mrs"),
     Lie("version", "1.0", None, alter=in_json(put("1.1", "payload", "message_version"))),
-    Lie("txid-first", "1.0", None, field="properties", value=("txId", "lsn")),
+    Lie("txid-first", "1.0", None, "*", "properties", ("txId", "lsn")),
 )

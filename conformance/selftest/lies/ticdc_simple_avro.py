@@ -9,8 +9,6 @@ from conformance.selftest.lies.altering import Edit, backwards, in_avro
 from conformance.selftest.lies.base import Alter, Lie
 from generators.formats.ticdc_simple_avro.schema import ENCODER
 
-_NAME: Final = "ticdc-simple-avro"
-
 
 def _in_record(*edits: Edit) -> Alter:
     """The edits of a message of TiCDC's schema."""
@@ -18,9 +16,9 @@ def _in_record(*edits: Edit) -> Alter:
 
 
 LIES: Final = (
-    *shared(_NAME, "value/timestamp-record", _in_record, "payload"),
-    Lie("bit-as-long", "new-8.5.4", f"{_NAME}/value/bit-string", "bit-64/all-ones", field="bits", value="long"),
-    Lie("bit-as-string", "v8.5.7", f"{_NAME}/value/bit-64", "bit-64/all-ones", field="bits", value="string"),
-    Lie("timestamp-decimal", "v8.5.7", None, "bootstrap/every-type", field="timestamp_decimal", value=True),
+    *shared("value/timestamp-record", _in_record, "payload"),
+    Lie("bit-as-long", "new-8.5.4", "value/bit-string", "bit-64/all-ones", "bits", "long"),
+    Lie("bit-as-string", "v8.5.7", "value/bit-64", "bit-64/all-ones", "bits", "string"),
+    Lie("timestamp-decimal", "v8.5.7", None, "bootstrap/every-type", "timestamp_decimal", True),
     Lie("map-backwards", "v8.5.7", None, "shape/many-columns", alter=_in_record(backwards("payload", "data"))),
 )

@@ -9,11 +9,9 @@ from conformance.selftest.lies._ticdc_simple import shared
 from conformance.selftest.lies.altering import in_json
 from conformance.selftest.lies.base import Lie
 
-_NAME: Final = "ticdc-simple-json"
-
 LIES: Final = (
-    *shared(_NAME, "value/timestamp-object", in_json),
+    *shared("value/timestamp-object", in_json),
     Lie("html-raw", "v8.5.7", None, "*/html", alter=HTML_RAW),
-    Lie("float-exponents", "v8.5.7", f"{_NAME}/value/double", "float/go-thresholds", field="float_verb", value="g"),
-    Lie("float-fixed", "new-8.5.4", f"{_NAME}/value/float-exponent", "float/go-thresholds", field="float_verb", value="f"),
+    Lie("float-exponents", "v8.5.7", "value/double", "float/go-thresholds", "float_verb", "g"),
+    Lie("float-fixed", "new-8.5.4", "value/float-exponent", "float/go-thresholds", "float_verb", "f"),
 )
