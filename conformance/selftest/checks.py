@@ -304,7 +304,7 @@ def _lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> tuple[list[Case], int]
             continue
         truth = fmt.write(scenario.history, honest, LAYOUT)
         told = lie.messages(fmt, scenario.history, truth)
-        if not any(told) or told == [w.message for w in truth]:
+        if not truth or not any(told) or told == [w.message for w in truth]:
             continue
         changed += 1
         if changed > LIE_CASES:
