@@ -1,4 +1,4 @@
-"""A wire format: its profiles, writer and switches; and the registry of formats by name."""
+"""What a wire format is: its profiles, its writer, and the registry that finds it by name."""
 
 from __future__ import annotations
 
@@ -51,22 +51,6 @@ class Writer(Protocol[P_contra]):
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
-    """A field of a profile flipped without telling it to the judge: a lying writer.
-
-    `profile` names the honest profile, `field` and `value` the change. `convicts` is the rule that must answer; None says that
-    the change alters bytes and no verdict. `scenario` is a glob of the scenario names in which the lie shows.
-    """
-
-    name: str
-    profile: str
-    field: str
-    value: Any
-    convicts: str | None
-    scenario: str = "*"
-
-
-@dataclass(frozen=True, slots=True)
 class Loss:
     """Information that a profile's messages lose, for every decoder.
 
@@ -113,7 +97,6 @@ class Format(Generic[P]):
     kinds: tuple[KindRow, ...]
     position: str
     scenarios: Callable[[P, str], Iterable[Scenario]]
-    switches: tuple[Switch, ...] = ()
     supports: Callable[[SourceType], bool] = lambda _type: True
     container: str = "json"
     faults: tuple[Fault, ...] = FAULTS
@@ -143,7 +126,8 @@ FORMATS: tuple[str, ...] = (
     "huawei-cdl-debezium",
     "debezium-json",
 )
-"""The registry: a format is the module of the same name (`-` as `_`) here, in conformance/rules and in spark_checks/decoders."""
+"""The registry: a format is the module of the same name (`-` as `_`) here, in conformance/rules, in conformance/selftest/lies and
+in spark_checks/decoders."""
 
 
 def module_name(name: str) -> str:

@@ -29,20 +29,21 @@ from conformance.running.events import noting
 from conformance.running.prepared import Prepared, Settings, sample
 from conformance.running.run import Evidence, finish, isolate, prepare
 from conformance.selftest.alter import alter
+from conformance.selftest.lies.base import Lie, lies
 from conformance.streams import reading as streams
 from conformance.streams.kept import RESTART, judge
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
 from generators.garbage.nemesis import NEMESES
-from generators.model import Case, Change, Kind, Written
-from generators.wire_format import Format, Profile, Switch, get
+from generators.model import Case, Kind, Written
+from generators.wire_format import Format, get
 
 LAW_SAMPLE: Final = 10
 """Messages on which a liar that breaks a law is tried."""
 _NOWHERE: Final[Place] = ("", -1, -1)
 LIAR_CALLS: Final = 2
 """Decode calls on which a liar is tried, those in which its rule owns most."""
-SWITCH_CASES: Final = 60
-"""Scenarios judged under each flipped switch, of those whose bytes it changes."""
+LIE_CASES: Final = 60
+"""Scenarios judged under each lie, of those whose bytes it changes."""
 
 STREAMED: Final = {
     "ticdc-canal-json": "v7.1.6+extension",
@@ -254,10 +255,10 @@ def _law_liar(engine: ChildEngine, one: Prepared, spec: str, level: int, setting
 
 
 def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Check]:
-    """Each switch of a writer, flipped behind the judge's back, is seen by its rule, or changes bytes and nothing else."""
+    """Each lie of a writer is seen by its rule, or changes bytes and nothing else."""
     unsent: set[int] = set()
-    lies = [(switch, *_lie(fmt, switch, unsent)) for switch in fmt.switches]
-    cases = [case for _, some, _ in lies for case in some]
+    told = [(lie, *_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
+    cases = [case for _, some, _ in told for case in some]
     grouped = calls(fmt, cases, (1, 2), 0)
     messages = [w.message for call in grouped for case in call.cases for w in case.written if id(w.message) not in unsent]
     laid, source = lay_out(engine.directory, "writers", messages)
@@ -268,15 +269,15 @@ def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Che
     for call in grouped:
         results |= _judge(engine, call, decoder, places, judge)
     engine.release("writers")
-    for switch, some, changed in lies:
+    for lie, some, changed in told:
         broken = Counter(f.rule for case in some for f in results[case.id].findings)
-        if switch.convicts is None:
+        if lie.convicts is None:
             ok = changed > 0 and not broken
             detail = f"{len(some)} cases with other bytes; findings: {', '.join(broken) or 'none'}"
         else:
-            ok = broken[switch.convicts] > 0
-            detail = f"{switch.convicts}: {broken[switch.convicts]} findings in {len(some)} cases"
-        yield Check("writer", fmt.name, f"{switch.name} ({switch.profile})", ok, detail)
+            ok = broken[lie.convicts] > 0
+            detail = f"{lie.convicts}: {broken[lie.convicts]} findings in {len(some)} cases"
+        yield Check("writer", fmt.name, f"{lie.name} ({lie.profile})", ok, detail)
 
 
 def _judge(engine: ChildEngine, call: Call, decoder: str, places: dict[int, Place], judge: Judge) -> dict[str, CaseResult]:
@@ -292,36 +293,30 @@ def _judge(engine: ChildEngine, call: Call, decoder: str, places: dict[int, Plac
     }
 
 
-def _lie(fmt: Format[Any], switch: Switch, unsent: set[int]) -> tuple[list[Case], int]:
-    """Cases with the messages of the flipped profile and the expectations of the honest one; and how many have other bytes.
+def _lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> tuple[list[Case], int]:
+    """Cases with the messages of the lie and the honest expectations; and how many have other bytes.
 
-    Messages that only the honest profile writes are owed all the same: they go to `unsent`, by identity.
+    Messages that the lie leaves out are owed all the same: they go to `unsent`, by identity.
     """
-    honest: Profile = fmt.profile(switch.profile)
-    flipped = replace(honest, **{switch.field: switch.value})
+    honest = fmt.profile(lie.profile)
     found: list[Case] = []
     changed = 0
     for scenario in boundary_scenarios(fmt, honest):
-        if not fnmatchcase(scenario.name, switch.scenario):
+        if not fnmatchcase(scenario.name, lie.scenario):
             continue
         truth = fmt.write(scenario.history, honest, LAYOUT)
-        lie = fmt.write(scenario.history, flipped, LAYOUT)
-        differs = [w.message for w in truth] != [w.message for w in lie]
-        if not truth or not lie or not differs:
+        told = lie.messages(fmt, scenario.history, truth)
+        if not truth or not any(told) or told == [w.message for w in truth]:
             continue
         changed += 1
-        if changed > SWITCH_CASES:
+        if changed > LIE_CASES:
             break
-        missing = truth[len(lie) :]
-        unsent.update(id(w.message) for w in missing)
-        written = (*(Written(w.message, _owed(truth, i)) for i, w in enumerate(lie)), *missing)
+        unsent.update(id(w.message) for w, message in zip(truth, told, strict=False) if message is None)
+        owed = (*(w.changes for w in truth), *[()] * len(told))
+        written = tuple(Written(told[i] or truth[i].message, owed[i]) for i in range(len(told)))
         case = replace(as_case(fmt, honest, scenario), written=written)
-        found.append(replace(case, id=f"{case.id}@{switch.name}"))
+        found.append(replace(case, id=f"{case.id}@{lie.name}"))
     return found, changed
-
-
-def _owed(truth: Sequence[Written], number: int) -> tuple[Change, ...]:
-    return truth[number].changes if number < len(truth) else ()
 
 
 def render(checks: Sequence[Check]) -> RenderableType:

@@ -64,21 +64,6 @@ class ValueFacts(Protocol):
         ...
 
     @property
-    def strips_binary(self) -> bool:
-        """See CanalProfile."""
-        ...
-
-    @property
-    def keeps_scale(self) -> bool:
-        """See CanalProfile."""
-        ...
-
-    @property
-    def enum_labels(self) -> bool:
-        """See CanalProfile."""
-        ...
-
-    @property
     def time_zone(self) -> str:
         """See CanalProfile."""
         ...
@@ -199,7 +184,7 @@ def _encode(kind: SourceType, value: Value, facts: ValueFacts) -> tuple[str, Val
     """Wire text, the value that a reader of that text has, and why it is not the source's."""
     match kind.logical, value:
         case Logical.DECIMAL, Decimal():
-            return decimal_text(value, kind.scale or 0, facts.keeps_scale), value, ""
+            return decimal_text(value, kind.scale or 0), value, ""
         case Logical.FLOAT, float():
             return float_text(value), value, ""
         case Logical.DOUBLE, float():
@@ -207,7 +192,7 @@ def _encode(kind: SourceType, value: Value, facts: ValueFacts) -> tuple[str, Val
         case Logical.TEXT, str():
             return _text(kind, value)
         case Logical.BINARY, bytes():
-            kept = value.rstrip(b"\0") if kind.name == "binary" and facts.strips_binary else value
+            kept = value.rstrip(b"\0") if kind.name == "binary" else value
             reason = "" if kept == value else "MySQL's row format strips trailing zero bytes and Canal does not pad"
             return kept.decode("latin-1"), kept, reason
         case Logical.DATE, dt.date() | ZeroDate():
@@ -220,8 +205,6 @@ def _encode(kind: SourceType, value: Value, facts: ValueFacts) -> tuple[str, Val
             return _time(value, kind.fsp, facts)
         case Logical.YEAR, int():
             return f"{value:04d}", value, ""
-        case Logical.ENUM, int() if facts.enum_labels and value:
-            return kind.members[value - 1], value, ""
         case Logical.JSON, Json():
             return json_text(value.value), value, ""
         case ((Logical.INT | Logical.BIT | Logical.ENUM | Logical.SET), int()):
@@ -229,21 +212,24 @@ def _encode(kind: SourceType, value: Value, facts: ValueFacts) -> tuple[str, Val
     raise TypeError(f"{value!r} is no value of {kind.key}")
 
 
-def decimal_text(value: Decimal, scale: int, keeps_scale: bool = False) -> str:
+def decimal_text(value: Decimal, scale: int) -> str:
     """DECIMAL as Canal prints it: the digits after the last full group of nine are dropped when they are all zero
-    (canal#decimals); `keeps_scale` prints them."""
+    (canal#decimals)."""
+    text, rest = scaled_text(value, scale), scale % 9
+    if rest and not text[-rest:].strip("0"):
+        text = text[:-rest]
+    return f"{text}0" if text.endswith(".") else text
+
+
+def scaled_text(value: Decimal, scale: int) -> str:
+    """DECIMAL with every digit of its scale."""
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     unscaled = int("".join(map(str, digits)) or "0")
     unscaled = unscaled * 10 ** (exponent + scale) if exponent + scale >= 0 else unscaled // 10 ** -(exponent + scale)
     whole, fraction = divmod(unscaled, 10**scale)
     text = f"{'-' if sign and unscaled else ''}{whole}"
-    if not scale:
-        return text
-    printed, rest = f"{fraction:0{scale}d}", scale % 9
-    if rest and not keeps_scale and not printed[-rest:].strip("0"):
-        printed = printed[:-rest] or "0"
-    return f"{text}.{printed}"
+    return f"{text}.{fraction:0{scale}d}" if scale else text
 
 
 def _text(kind: SourceType, value: str) -> tuple[str, Value, str]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Final
 
-from generators.families.canal import wire
+from generators.families.canal import scaled_text, wire
 from generators.model import Cell, Logical, SourceType, State, Value, ZeroDate
 from generators.sources import mysql
 
@@ -42,13 +43,10 @@ class TextForms:
     labels: bool = False
     timestamp: str = ""
     time_digits: int | None = None
-    strips_binary: bool = True
-    keeps_scale: bool = True
     lob_null_codes: bool = True
     boolean_code: int = -6
     time_sign_lost: bool = False
     hundred_hours_lost: bool = False
-    enum_labels: bool = False
 
 
 def cell(kind: SourceType, value: Value, forms: TextForms) -> Cell:
@@ -62,6 +60,8 @@ def cell(kind: SourceType, value: Value, forms: TextForms) -> Cell:
         case Logical.TIME, int() if forms.time_digits is not None:
             found = wire(kind, value, forms).cell
             return replace(found, text=mysql.time_text(value, max(kind.fsp, forms.time_digits)))
+        case Logical.DECIMAL, Decimal():
+            return replace(wire(kind, value, forms).cell, text=scaled_text(value, kind.scale or 0))
         case Logical.BINARY, bytes():
             found = wire(kind, value, forms).cell
             assert isinstance(found.value, bytes)

@@ -9,11 +9,11 @@ it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import ClassVar, Final
 
 from generators.errors import UnknownName, UsageError
 from generators.families.canal import DDL_TYPES
-from generators.families.cloudcanal.cases import canal_scenarios, canal_switches
+from generators.families.cloudcanal.cases import canal_scenarios
 from generators.families.cloudcanal.messages import (
     ASSUMED,
     RELEASE,
@@ -42,7 +42,7 @@ NAME: Final = "cloudcanal-canal-json"
 class CanalJsonProfile(CloudCanalProfile):
     """`no_old` is what INSERT and DELETE have for `old`: "[]", "null", or "" for no such key (cloudcanal#canal-old-open)."""
 
-    labels: bool = False
+    labels: ClassVar[bool] = False
     no_old: str = "[]"
 
 
@@ -87,23 +87,22 @@ def write(history: History, profile: CanalJsonProfile, layout: Layout) -> list[W
 
 
 def _finish(draft: Draft, profile: CanalJsonProfile) -> tuple[str, list[Change]]:
-    library = profile.escapes
-    old = rows_text(draft.old, library) if draft.old or draft.is_ddl else profile.no_old
+    old = rows_text(draft.old) if draft.old or draft.is_ddl else profile.no_old
     members = [
-        ("data", rows_text(draft.rows, library)),
-        ("database", quoted(draft.database, library)),
+        ("data", rows_text(draft.rows)),
+        ("database", quoted(draft.database)),
         ("es", str(draft.exec_ms)),
         ("id", str(draft.number)),
         ("isDdl", "true" if draft.is_ddl else "false"),
-        ("mysqlType", type_map(draft.columns, library)),
+        ("mysqlType", type_map(draft.columns)),
         *([("old", old)] if old else []),
-        ("pkNames", listed(draft.keys, library)),
-        ("sql", quoted(draft.sql, library)),
-        ("sqlType", jdbc_map(draft.columns, library)),
-        ("table", quoted(draft.table, library)),
-        *([("tableChanges", table_changes(draft, library))] if draft.described is not None else []),
+        ("pkNames", listed(draft.keys)),
+        ("sql", quoted(draft.sql)),
+        ("sqlType", jdbc_map(draft.columns)),
+        ("table", quoted(draft.table)),
+        *([("tableChanges", table_changes(draft))] if draft.described is not None else []),
         ("ts", str(draft.send_ms)),
-        ("type", quoted(draft.action, library)),
+        ("type", quoted(draft.action)),
     ]
     return object_text(members), [replace(change, keys=draft.keys) for change in draft.changes]
 
@@ -124,6 +123,5 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`id`, described as the operation's sequence number; 0 in every example, so no order",
     scenarios=canal_scenarios,
-    switches=canal_switches(),
     supports=supports,
 )

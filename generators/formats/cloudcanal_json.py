@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from generators.errors import UnknownName, UsageError
-from generators.families.cloudcanal.cases import json_scenarios, json_switches
+from generators.families.cloudcanal.cases import json_scenarios
 from generators.families.cloudcanal.messages import (
     ASSUMED,
     RELEASE,
@@ -118,26 +118,25 @@ def _finish(draft: Draft, profile: JsonProfile) -> tuple[str, list[Change]]:
     data, before = draft.rows, draft.old
     if profile.deleted_in_before and draft.action == Op.DELETE:
         data, before = (), draft.rows
-    library = profile.escapes
     members = [
-        ("action", quoted(draft.action, library)),
-        ("before", rows_text(before, library)),
+        ("action", quoted(draft.action)),
+        ("before", rows_text(before)),
         ("bid", str(draft.number)),
-        ("data", rows_text(data, library)),
-        ("db", quoted(draft.database, library)),
-        ("dbValType", type_map(draft.columns, library)),
+        ("data", rows_text(data)),
+        ("db", quoted(draft.database)),
+        ("dbValType", type_map(draft.columns)),
         ("ddl" if profile.ddl_key else "isDdl", "true" if draft.is_ddl else "false"),
-        ("entryType", quoted(draft.entry, library)),
+        ("entryType", quoted(draft.entry)),
         ("execTs", str(draft.exec_ms)),
-        ("jdbcType", jdbc_map(draft.columns, library)),
-        ("pks", listed(keys, library)),
-        ("schema", quoted(draft.database, library)),
+        ("jdbcType", jdbc_map(draft.columns)),
+        ("pks", listed(keys)),
+        ("schema", quoted(draft.database)),
         ("sendTs", str(draft.send_ms)),
-        ("sql", quoted(draft.sql, library)),
-        ("table", quoted(draft.table, library)),
+        ("sql", quoted(draft.sql)),
+        ("table", quoted(draft.table)),
     ]
     if draft.described is not None:
-        members.append(("tableChanges", table_changes(draft, library)))
+        members.append(("tableChanges", table_changes(draft)))
     return object_text(members), changes
 
 
@@ -170,7 +169,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`bid`, the number of the producer's batch; 0 in every example, so no order",
     scenarios=json_scenarios,
-    switches=json_switches(),
     supports=supports,
     cell_faults=cell_faults,
 )

@@ -14,14 +14,14 @@ from generators.families.cdl.cases import cell_faults, scenarios
 from generators.families.cdl.messages import CdlProfile, Event
 from generators.families.connect import Schema, envelope
 from generators.model import History, Layout, Op, Written
-from generators.wire_format import Format, KindRow, Switch
+from generators.wire_format import Format, KindRow
 
 __all__ = ["FORMAT", "PROFILES", "write"]
 
 _NAME: Final = "huawei-cdl-debezium"
 _OPS: Final = {"INSERT": "c", "READ": "c", "UPDATE": "u", "DELETE": "d"}
 
-BASE: Final = CdlProfile("2.0", source="postgresql", assumed=_cdl.ASSUMED, heartbeat=False, text_timestamps=True)
+BASE: Final = CdlProfile("2.0", source="postgresql", assumed=_cdl.ASSUMED, heartbeat=False)
 PROFILES: Final = _cdl.options_of(((), ("default-identity",), ("other-package", "heartbeat-identifier")), BASE, _NAME)
 
 _SNAPSHOT: Final = Schema(
@@ -111,12 +111,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`source.lsn`, as decimal text",
     scenarios=scenarios,
-    switches=(
-        Switch("before-left-out", "2.0", "identity", "default", f"{_NAME}/image/before", "shape/update-one-column"),
-        Switch("package", "2.0", "package", "com.other.mrs", None),
-        Switch("heartbeat-identifier", "2.0", "heartbeat", True, None),
-        Switch("version", "2.0", "release", "2.1", None),
-    ),
     supports=_cdl.supports,
     losses=_cdl.losses,
     cell_faults=cell_faults,

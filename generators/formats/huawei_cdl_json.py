@@ -15,7 +15,7 @@ from generators.families.cdl.cases import cell_faults, scenarios
 from generators.families.cdl.messages import CONNECT, CdlProfile, Event
 from generators.families.connect import Schema, envelope
 from generators.model import History, Layout, Written
-from generators.wire_format import Format, KindRow, Switch
+from generators.wire_format import Format, KindRow
 
 __all__ = ["FORMAT", "PROFILES", "write"]
 
@@ -92,12 +92,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`transaction.properties` entry named lsn, as decimal text",
     scenarios=scenarios,
-    switches=(
-        Switch("before-left-out", "1.0", "identity", "default", f"{_NAME}/image/before", "shape/update-one-column"),
-        Switch("package", "1.0", "package", "com.other.mrs", None),
-        Switch("version", "1.0", "release", "1.1", None),
-        Switch("txid-first", "1.0", "properties", ("txId", "lsn"), None),
-    ),
     supports=_cdl.supports,
     losses=_cdl.losses,
     cell_faults=cell_faults,

@@ -24,7 +24,7 @@ from decimal import Decimal
 from typing import ClassVar, Final
 
 from generators.families.ticdc import text
-from generators.families.ticdc_simple.cases import scenarios, switches
+from generators.families.ticdc_simple.cases import scenarios
 from generators.families.ticdc_simple.encoding import publish, timestamp
 from generators.families.ticdc_simple.plan import host_zone
 from generators.families.ticdc_simple.profiles import PROFILES, SimpleProfile, profile
@@ -43,7 +43,7 @@ from generators.families.ticdc_simple.records import (
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import Cell, History, Layout, Logical, SourceType, State, Value, Written
 from generators.sources import mysql
-from generators.wire_format import Format, KindRow, Switch
+from generators.wire_format import Format, KindRow
 
 KINDS: Final = (
     KindRow("type INSERT", "ROW", "INSERT", "the row is in data; there is no old"),
@@ -145,7 +145,7 @@ class Printer:
 
     def _text(self, value: str) -> str:
         escape = text.escape if len(value) > 100 else text.escape_name
-        return escape(value, html=self.profile.escape_html)
+        return escape(value)
 
     def cell(self, kind: SourceType, value: Value) -> tuple[str, Cell]:
         """A stored value as JSON, and what a perfect decoder recovers of it."""
@@ -168,8 +168,7 @@ class Printer:
 
 
 def _checksum(found: Checksum) -> str:
-    corrupted = json.dumps(found.corrupted)
-    return f'{{"version":{found.version},"corrupted":{corrupted},"current":{found.current},"previous":{found.previous}}}'
+    return f'{{"version":{found.version},"corrupted":false,"current":{found.current},"previous":{found.previous}}}'
 
 
 def go_shortest(value: float, *, single: bool) -> str:
@@ -206,13 +205,6 @@ def cell_faults(profile: SimpleProfile) -> tuple[CellFault, ...]:
     )
 
 
-SWITCHES: Final = (
-    *switches("ticdc-simple-json", "value/timestamp-object"),
-    Switch("html-raw", "v8.5.7", "escape_html", False, None, "*/html"),
-    Switch("float-exponents", "v8.5.7", "float_verb", "g", "ticdc-simple-json/value/double", "float/go-thresholds"),
-    Switch("float-fixed", "new-8.5.4", "float_verb", "f", "ticdc-simple-json/value/float-exponent", "float/go-thresholds"),
-)
-
 __all__ = ["FORMAT", "PROFILES", "Printer", "SimpleProfile", "cell_faults", "go_shortest", "profile", "write"]
 
 FORMAT: Final[Format[SimpleProfile]] = Format(
@@ -224,6 +216,5 @@ FORMAT: Final[Format[SimpleProfile]] = Format(
     kinds=KINDS,
     position="commitTs as decimal text; 0 for a BOOTSTRAP, which the documentation calls meaningless",
     scenarios=scenarios,
-    switches=SWITCHES,
     cell_faults=cell_faults,
 )

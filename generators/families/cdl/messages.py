@@ -57,14 +57,18 @@ class CdlProfile(Profile):
 
     `identity` is `full` (the whole row before) or `default` (nothing before an UPDATE, the key before a DELETE); `package` is the
     package of the vendor's logical types, which the document blacks out; `heartbeat` says whether HEARTBEAT_IDENTIFIER is there;
-    `text_timestamps` writes timestamps as text instead of milliseconds; `properties` is the order of `transaction.properties`.
+    `properties` is the order of `transaction.properties`.
     """
 
     identity: str = "full"
     package: str = "com.xxx"
     heartbeat: bool = True
-    text_timestamps: bool = False
     properties: tuple[str, ...] = ("lsn", "txId")
+
+    @property
+    def text_timestamps(self) -> bool:
+        """Whether timestamps are texts; version 1.0 writes milliseconds."""
+        return self.release != "1.0"
 
 
 OPTIONS: Final = ("default-identity", "other-package", "txid-first", "heartbeat-identifier")

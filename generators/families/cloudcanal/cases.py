@@ -1,4 +1,4 @@
-"""The named cases that only CloudCanal's formats have, and the switches that make their writers lie."""
+"""The named cases that only CloudCanal's formats have."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Final
 
 from generators.families.canal import DDL_TYPES
 from generators.families.cloudcanal.messages import CloudCanalProfile
-from generators.families.java_text import Escapes
 from generators.model import (
     Column,
-    Deployment,
     Event,
     History,
     Instant,
@@ -26,7 +24,6 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import BOUNDARY, COMPOSITE, ID, KEYLESS, START, change, insert, one_column, slug
-from generators.wire_format import Switch
 
 _STRING: Final = mysql.text("varchar", 22)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
@@ -183,43 +180,3 @@ def _rows() -> Iterator[Scenario]:
     bare: Row = {"a": 1, "b": "x", "c": None}
     deletes = change(KEYLESS, Op.DELETE, *(({**bare, "a": i}, None) for i in range(5)))
     yield _case("rows/cloudcanal/batch-delete", deletes, level=2, tags={"batch"})
-
-
-def _shared_switches(name: str, profile: str, numbered: str, old: str) -> tuple[Switch, ...]:
-    zone = Deployment(time_zone="Asia/Tokyo")
-    return (
-        Switch("other escapes", profile, "escapes", Escapes.FASTJSON2, None, "varchar/*"),
-        Switch("one partition", profile, "by_table", False, None, "envelope/*"),
-        Switch("later send time", profile, "send_lag_ms", 3_600_000, None, "envelope/*"),
-        Switch(
-            "commit time in milliseconds", profile, "exec_step_ms", 1, f"{name}/envelope/commit-time", "envelope/commit-time-*"
-        ),
-        Switch("numbered", profile, "numbered", True, f"{name}/envelope/position", "envelope/three-messages"),
-        Switch("not numbered", numbered, "numbered", False, f"{name}/envelope/position", "envelope/three-messages"),
-        Switch("partial old row", profile, "whole_before", False, f"{name}/image/{old}", "shape/update-one-column"),
-        Switch("another zone", profile, "deployment", zone, f"{name}/value/timestamp", "timestamp-0/plain"),
-        Switch("decimal scale dropped", profile, "keeps_scale", False, f"{name}/value/decimal", "decimal-10-2/zero"),
-        Switch("zeros kept", profile, "strips_binary", False, f"{name}/value/binary-stripped", "binary/trailing-zeros"),
-    )
-
-
-def json_switches() -> tuple[Switch, ...]:
-    """Every field of a cloudcanal-json profile, flipped. Those with a rule change what a decoder recovers."""
-    name, last = "cloudcanal-json", "2022+described+deleted-in-before"
-    return (
-        *_shared_switches(name, "2022", last, "columns"),
-        Switch("enum index", "2022", "labels", False, f"{name}/value/enum", "enum/member-1"),
-        Switch("ddl key", "2022", "ddl_key", True, None, "ddl/*"),
-        Switch("keys filled", "2022", "keyed", True, f"{name}/envelope/keys-left-empty", "envelope/composite-key"),
-        Switch("deleted row in data", last, "deleted_in_before", False, None, "shape/delete"),
-    )
-
-
-def canal_switches() -> tuple[Switch, ...]:
-    """Every field of a cloudcanal-canal-json profile, flipped. Those with a rule change what a decoder recovers."""
-    name = "cloudcanal-canal-json"
-    return (
-        *_shared_switches(name, "2022", "2022+without-old+numbered", "whole-old"),
-        Switch("enum labels", "2022", "labels", True, f"{name}/value/enum", "enum/member-1"),
-        Switch("old null", "2022", "no_old", "null", None, "shape/insert"),
-    )

@@ -11,13 +11,12 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from generators.families.canal import SQL_TYPES, type_text
 from generators.families.java_text import Escapes, hash_code, json_name, json_string, remainder_of_abs
 from generators.families.mysql_texts import TextForms, cell
 from generators.model import (
-    Cell,
     Change,
     Column,
     Event,
@@ -31,13 +30,13 @@ from generators.model import (
     RowChange,
     SchemaChange,
     SourceType,
-    State,
     Table,
     TransactionMark,
     Written,
 )
 from generators.wire_format import Profile
 
+SEND_LAG_MS: Final = 1377
 RELEASE: Final = "2022"
 """The year of the documents' example messages (execTs 1669789152000): the vendor names no version of its formats."""
 
@@ -53,28 +52,17 @@ Texts: TypeAlias = Mapping[str, str | None]
 class CloudCanalProfile(Profile):
     """An edition of the vendor's page and the readings that it leaves open, as the facts that change what is written.
 
-    `numbered` gives every event a batch or sequence number, else it is 0 as in every example. `whole_before` writes every column
-    of an UPDATE's old row. `by_table` chooses the partition by table. `exec_step_ms` is the resolution of the commit time.
-    `labels`, `keeps_scale` and `strips_binary` are spellings of values (`_mysql_texts.TextForms`).
+    `numbered` gives every event a batch or sequence number, else it is 0 as in every example. `labels` is the format's spelling
+    of ENUM and SET (`_mysql_texts.TextForms`).
     """
 
+    labels: ClassVar[bool] = True
     numbered: bool = False
-    whole_before: bool = True
-    by_table: bool = True
-    exec_step_ms: int = 1000
-    send_lag_ms: int = 1377
-    escapes: Escapes = Escapes.FASTJSON1
-    labels: bool = True
-    keeps_scale: bool = True
-    strips_binary: bool = True
 
     @property
     def forms(self) -> TextForms:
         """How this profile spells values."""
-        told = self.deployment
-        return TextForms(
-            told.time_zone, told.binary, labels=self.labels, keeps_scale=self.keeps_scale, strips_binary=self.strips_binary
-        )
+        return TextForms(self.deployment.time_zone, self.deployment.binary, labels=self.labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +117,8 @@ def write(
         draft = replace(
             found,
             number=first + ordinal if profile.numbered else 0,
-            exec_ms=event.at.ms // profile.exec_step_ms * profile.exec_step_ms,
-            send_ms=event.at.ms + profile.send_lag_ms,
+            exec_ms=event.at.ms // 1000 * 1000,
+            send_ms=event.at.ms + SEND_LAG_MS,
         )
         text, changes = finish(draft)
         common = {"position": str(draft.number), "commit_time_us": draft.exec_ms * 1000}
@@ -138,7 +126,7 @@ def write(
             replace(change, database=draft.database, table=draft.table, sql=draft.sql or None, types=types_of(draft), **common)  # type: ignore[arg-type]
             for change in changes
         )
-        place = partition_of(draft, layout.partitions) if profile.by_table else 0
+        place = partition_of(draft, layout.partitions)
         message = Message(layout.topic, place, None, text.encode(), timestamp_ms=draft.send_ms, event=ordinal)
         written.append(Written(message, whole))
     return written
@@ -185,16 +173,12 @@ def _rows(event: RowChange, profile: CloudCanalProfile) -> Draft | None:
     for i, images in enumerate(event.rows):
         before = _image(table, images.before, forms) if images.before is not None else None
         after = _image(table, images.after, forms) if images.after is not None else None
-        change = Change(i, Kind.ROW, event.op, before=before, after=after)
         if before is not None and after is not None:
-            kept = before if profile.whole_before else _changed(before, after)
-            old.append(_texts(kept))
-            if kept is not before:
-                change = replace(change, before=kept, full_before=before)
+            old.append(_texts(before))
         shown = before if event.op is Op.DELETE else after
         assert shown is not None
         rows.append(_texts(shown))
-        changes.append(change)
+        changes.append(Change(i, Kind.ROW, event.op, before=before, after=after))
     if not rows:
         return None
     return Draft(
@@ -213,13 +197,8 @@ def _image(table: Table, row: Row, forms: TextForms) -> Image:
     return {column.name: cell(column.type, row.get(column.name), forms) for column in table.columns}
 
 
-def _changed(before: Image, after: Image) -> Image:
-    """The before image without the columns that stay as they are."""
-    return {n: c if c.text != after[n].text else Cell(State.ABSENT, c.type) for n, c in before.items()}
-
-
 def _texts(image: Image) -> Texts:
-    return {name: found.text for name, found in image.items() if found.state is not State.ABSENT}
+    return {name: found.text for name, found in image.items()}
 
 
 @lru_cache(maxsize=1024)
@@ -228,44 +207,48 @@ def jdbc_type(kind: SourceType) -> int:
     return SQL_TYPES[kind.name].value
 
 
-def quoted(text: str | None, library: Escapes) -> str:
-    """A JSON string, or null."""
-    return "null" if text is None else json_string(text, library)
+def quoted(text: str | None) -> str:
+    """A JSON string as fastjson 1 writes it, or null."""
+    return "null" if text is None else json_string(text, Escapes.FASTJSON1)
 
 
-def listed(names: Iterable[str], library: Escapes) -> str:
+def _named(text: str) -> str:
+    return json_name(text, Escapes.FASTJSON1)
+
+
+def listed(names: Iterable[str]) -> str:
     """A JSON array of strings."""
-    return f"[{','.join([json_name(name, library) for name in names])}]"
+    return f"[{','.join([_named(name) for name in names])}]"
 
 
-def rows_text(rows: Iterable[Texts], library: Escapes) -> str:
+def rows_text(rows: Iterable[Texts]) -> str:
     """A JSON array of rows, each an object of texts and nulls."""
-    return f"[{','.join([_mapped(((n, quoted(t, library)) for n, t in row.items()), library) for row in rows])}]"
+    return f"[{','.join([_mapped(((n, quoted(t)) for n, t in row.items())) for row in rows])}]"
 
 
-def type_map(columns: Iterable[Column], library: Escapes) -> str:
+def type_map(columns: Iterable[Column]) -> str:
     """`dbValType`, or `mysqlType`: the type with its length by column."""
-    return _mapped(((c.name, json_name(type_text(c.type), library)) for c in columns), library)
+    return _mapped((c.name, _named(type_text(c.type))) for c in columns)
 
 
-def jdbc_map(columns: Iterable[Column], library: Escapes) -> str:
+def jdbc_map(columns: Iterable[Column]) -> str:
     """`jdbcType`, or `sqlType`: the `java.sql.Types` number by column."""
-    return _mapped(((c.name, str(jdbc_type(c.type))) for c in columns), library)
+    return _mapped((c.name, str(jdbc_type(c.type))) for c in columns)
 
 
-def table_changes(draft: Draft, library: Escapes) -> str:
+def table_changes(draft: Draft) -> str:
     """`tableChanges`: one object with 0-based positions, the table as it is after the statement
     (cloudcanal#table-changes, cloudcanal#types-after)."""
     table = draft.described
     assert table is not None
     columns = [
-        f'{{"jdbcType":{jdbc_type(c.type)},"name":{json_name(c.name, library)},"position":{i},'
-        f'"typeExpression":{json_name(type_text(c.type), library)},"typeName":{json_name(c.type.name, library)}}}'
+        f'{{"jdbcType":{jdbc_type(c.type)},"name":{_named(c.name)},"position":{i},'
+        f'"typeExpression":{_named(type_text(c.type))},"typeName":{_named(c.type.name)}}}'
         for i, c in enumerate(table.columns)
     ]
-    keys = listed(table.primary_key, library)
+    keys = listed(table.primary_key)
     described = f'{{"columns":[{",".join(columns)}],"primaryKeyColumnNames":{keys}}}'
-    return f'{{"table":{described},"type":{quoted(draft.action, library)}}}'
+    return f'{{"table":{described},"type":{quoted(draft.action)}}}'
 
 
 def object_text(members: Iterable[tuple[str, str]]) -> str:
@@ -273,8 +256,8 @@ def object_text(members: Iterable[tuple[str, str]]) -> str:
     return "{" + ",".join([f'"{name}":{text}' for name, text in members]) + "}"
 
 
-def _mapped(pairs: Iterator[tuple[str, str]], library: Escapes) -> str:
-    return f"{{{','.join([f'{json_name(name, library)}:{text}' for name, text in pairs])}}}"
+def _mapped(pairs: Iterator[tuple[str, str]]) -> str:
+    return f"{{{','.join([f'{_named(name)}:{text}' for name, text in pairs])}}}"
 
 
 def supports(kind: SourceType) -> bool:

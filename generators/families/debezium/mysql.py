@@ -168,7 +168,7 @@ def _integer(kind: SourceType, value: int, modes: Modes) -> Meaning:
         return Meaning(value, value)
     if modes.bigint_unsigned == "precise":
         return Meaning(values.two_complement(value), value)
-    return Meaning(values.wrap(value) if modes.wraps_unsigned else value, value)
+    return Meaning(values.wrap(value), value)
 
 
 def _encodes(text: str) -> bool:

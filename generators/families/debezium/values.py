@@ -30,9 +30,8 @@ UNSIGNEDS: Final = ("long", "precise")
 class Modes:
     """What of a connector decides how values are written: its release as (major, minor) and the options that the module names.
 
-    `escapes_labels`: commas in labels of streamed ENUM values are escaped. `wraps_unsigned`: `long` writes 2^63 and above as a
-    negative number. `year_zero`: the year that a streamed YEAR 0 becomes. `adjusts_years`: `enable.time.adjuster`.
-    They are the same in every release.
+    `escapes_labels`: commas in labels of streamed ENUM values are escaped. `year_zero`: the year that a streamed YEAR 0 becomes.
+    `adjusts_years`: `enable.time.adjuster`. They are the same in every release.
     """
 
     release: tuple[int, int] = (3, 5)
@@ -42,7 +41,6 @@ class Modes:
     bigint_unsigned: str = "long"
     interval: str = "numeric"
     escapes_labels: bool = True
-    wraps_unsigned: bool = True
     year_zero: int = 1900
     adjusts_years: bool = True
 

@@ -40,9 +40,9 @@ def escape(text: str, *, html: bool = True) -> str:
 
 
 @lru_cache(4096)
-def escape_name(name: str, html: bool) -> str:
+def escape_name(name: str) -> str:
     """`escape` for the few names and types that recur in every message."""
-    return escape(name, html=html)
+    return escape(name)
 
 
 @lru_cache(64)

@@ -1,4 +1,4 @@
-"""The named cases that only TiCDC's Simple protocol has, and the lies about its profiles."""
+"""The named cases that only TiCDC's Simple protocol has."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from generators.families.ticdc_simple.profiles import SimpleProfile
 from generators.model import (
     Bootstrap,
     Column,
-    Deployment,
     Json,
     Op,
     Row,
@@ -27,7 +26,6 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, scenario, slug
-from generators.wire_format import Switch
 
 DOCUMENT_WATERMARK: Final = 447984124732375041
 """The watermark's commitTs in the documentation's sample."""
@@ -262,42 +260,3 @@ def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
         ("delete", Op.DELETE, {**empty, "c_longtext": big}, None),
     ):
         yield scenario(f"reduced/rows/{label}", change(everything, op, (before, after)), level=2, tags=tags)
-
-
-_UNTOLD: Final = Deployment("Asia/Shanghai", compression="snappy")
-_HANDLE: Final = "new-8.5.6+local-zone+handle-key-only"
-_CLAIM: Final = "v8.5.7+claim-check+snappy"
-_CHECKED: Final = "v8.5.7+tz+checksum"
-_AUTO: Final = "v7.5.7+auto-bootstrap+one-partition"
-
-
-def switches(fmt: str, timestamp: str) -> tuple[Switch, ...]:
-    """Every field that a profile has in both encodings flipped, for the format of that name.
-
-    Those that say None change bytes and nothing that a decoder owes. `timestamp` is the rule of the format that owns a TIMESTAMP
-    at level one.
-    """
-    return (
-        Switch("columns-in-table-order", "v8.5.7", "column_order", "table", None, "schema/add-column-first"),
-        Switch("columns-by-id", "new-8.5.4", "column_order", "id", None, "schema/add-column-first"),
-        Switch("checksum-added", "v8.5.7", "checksum", True, None, "shape/*"),
-        Switch("checksum-dropped", _CHECKED, "checksum", False, None, "checksum/*"),
-        Switch("checksum-corrupted", _CHECKED, "corrupted", True, None, "checksum/*"),
-        Switch("default-in-server-zone", "v8.5.7", "default_utc", False, None, "default/timestamp"),
-        Switch("new-as-classic", "new-8.5.4", "new", False, None, "ddl/*"),
-        Switch("claim-check-for-handle-key", _HANDLE, "reduce", "claim-check", None, "reduced/insert"),
-        Switch("handle-key-for-claim-check", _CLAIM, "reduce", "handle-key-only", None, "reduced/insert"),
-        Switch(
-            "pre-table-schema-dropped", "v8.5.7", "pre_table_schema", False, f"{fmt}/schema/pre-table-schema", "schema/only-new"
-        ),
-        Switch("pre-table-schema-added", "new-8.5.4", "pre_table_schema", True, f"{fmt}/schema/none", "schema/only-new"),
-        Switch("other-zone", "v8.5.7", "location", "UTC", f"{fmt}/{timestamp}", "timestamp-0/plain"),
-        Switch("zone-for-local", _HANDLE, "location", "", f"{fmt}/value/timestamp-local", "timestamp-0/plain"),
-        Switch("bootstrap-unasked", "v8.5.7", "auto_bootstrap", True, f"{fmt}/change/kind", "old/name-case"),
-        Switch("bootstrap-forgotten", _AUTO, "auto_bootstrap", False, f"{fmt}/bootstrap/kind", "shape/insert"),
-        Switch("bootstrap-to-one", "v8.5.7", "bootstrap_to_all", False, f"{fmt}/bootstrap/not-dropped", "bootstrap/plain"),
-        Switch("columns-mixed-up", "v8.5.7", "column_mixup", True, f"{fmt}/value/integer", "schema/add-column-first"),
-        Switch("limit-raised", _HANDLE, "max_message_bytes", 1 << 24, f"{fmt}/reduced/handle-key-only", "reduced/insert"),
-        Switch("reduction-off", _CLAIM, "reduce", "", f"{fmt}/reduced/claim-check", "reduced/insert"),
-        Switch("compressed-untold", "v8.5.7", "deployment", _UNTOLD, f"{fmt}/change/corrupt", "shape/insert"),
-    )

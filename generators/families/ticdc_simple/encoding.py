@@ -148,7 +148,7 @@ def timestamp(profile: SimpleProfile, kind: SourceType, value: Value) -> tuple[s
         wall, instants = text.timestamp_text(value, kind.fsp, zone)
     else:
         wall = text.value_text(kind, value)
-    shown = f'{{"location":{text.escape_name(location, html=profile.escape_html)},"value":"{wall}"}}'
+    shown = f'{{"location":{text.escape_name(location)},"value":"{wall}"}}'
     cls = text.value_class(kind, value)
     if len(instants) > 1:
         why = f"{wall} occurs twice in {zone}"

@@ -72,8 +72,7 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
                     last.rows += len(rows)
                 for op, before, after in rows:
                     where = (partition_of(event.table, partitions),)
-                    mixed = profile.column_mixup and event.table in announced
-                    yield Planned(_row(known, profile, op, before, after, tso, built, mixed), where, number)
+                    yield Planned(_row(known, profile, op, before, after, tso, built), where, number)
             case Bootstrap():
                 announced.setdefault(event.table, _Announced(event.at.ms))
                 yield _bootstrap(catalogue.current(event.table), profile, built, everywhere, number)
@@ -135,25 +134,19 @@ def ddl_type(action: str, *, new: bool) -> str:
     return "ALTER" if new and action == "exchange partition" else text.ddl_type(action, new=new)
 
 
-def _row(
-    known: Known, profile: SimpleProfile, op: Op, before: Row | None, after: Row | None, tso: int, built: int, mixed: bool
-) -> DmlRecord:
-    data, old = (None if image is None else _image(known, image, mixed) for image in (after, before))
+def _row(known: Known, profile: SimpleProfile, op: Op, before: Row | None, after: Row | None, tso: int, built: int) -> DmlRecord:
+    data, old = (None if image is None else _image(known, image) for image in (after, before))
     row = after if after is not None else before
     assert row is not None
     checksum = None
     if profile.checksum:
         current, previous = (checksum_of(known, image) if image else 0 for image in (data, old))
-        checksum = Checksum(CHECKSUM_VERSION, profile.corrupted, current, previous)
+        checksum = Checksum(CHECKSUM_VERSION, current, previous)
     return DmlRecord(known.table, known.physical_id(row), op, tso, built, known.version, data, old, checksum)
 
 
-def _image(known: Known, row: Row, mixed: bool) -> RowImage:
-    columns = [c for c in known.table.columns if c.name not in known.virtual]
-    if mixed:
-        names = [c.name for c in known.by_id() if c.name not in known.virtual]
-        return {name: (c.type, _stored(c.type, row[c.name])) for name, c in zip(names, columns, strict=True)}
-    return {c.name: (c.type, _stored(c.type, row[c.name])) for c in columns}
+def _image(known: Known, row: Row) -> RowImage:
+    return {c.name: (c.type, _stored(c.type, row[c.name])) for c in known.table.columns if c.name not in known.virtual}
 
 
 def _stored(kind: SourceType, value: Value) -> Value:

@@ -23,10 +23,10 @@ class SimpleProfile(Profile):
 
     `location` is the zone name in TIMESTAMP objects, "" the host's own, which is the deployment's `time_zone`; "Local" is what Go
     calls the host's zone. `column_order` orders a tableSchema's columns ("id": by column id). `float_verb` is Go's: "f" fixed
-    notation, "g" exponents from 1e6 on and below 1e-4; like `escape_html` it concerns JSON only. `default_utc` tells that a
-    TIMESTAMP column's default is in UTC. `auto_bootstrap` sends a BOOTSTRAP before a table's first row and again after 120 s or
-    10000 rows; without it one is sent where the history has one. `column_mixup` is ticdc#simple-column-sort,
-    which no honest profile has. `max_message_bytes` is compared only when `reduce` says what becomes of a larger message.
+    notation, "g" exponents from 1e6 on and below 1e-4; it concerns JSON only. `default_utc` tells that a TIMESTAMP column's
+    default is in UTC. `auto_bootstrap` sends a BOOTSTRAP before a table's first row and again after 120 s or 10000 rows; without
+    it one is sent where the history has one. `max_message_bytes` is compared only when `reduce` says what becomes of a larger
+    message.
     """
 
     new: bool = False
@@ -35,12 +35,9 @@ class SimpleProfile(Profile):
     column_order: Literal["id", "table"] = "id"
     float_verb: Literal["f", "g"] = "f"
     default_utc: bool = True
-    escape_html: bool = True
     checksum: bool = False
-    corrupted: bool = False
     auto_bootstrap: bool = False
     bootstrap_to_all: bool = True
-    column_mixup: bool = False
     max_message_bytes: int = 10 * 1024 * 1024
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
 

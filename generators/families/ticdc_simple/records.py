@@ -86,7 +86,6 @@ class Checksum:
     """A row's checksums after and before the change; 0 is "not available"."""
 
     version: int
-    corrupted: bool
     current: int
     previous: int
 

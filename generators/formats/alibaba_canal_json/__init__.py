@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from generators.families.canal import CanalCell, is_blob, type_text, wire
 from generators.families.java_text import Escapes, has_raw_control, hash_code, json_name, json_string, remainder_of_abs
-from generators.formats.alibaba_canal_json.cases import SWITCHES, scenarios
+from generators.formats.alibaba_canal_json.cases import scenarios
 from generators.formats.alibaba_canal_json.profiles import PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
 from generators.model import (
     Cell,
@@ -44,6 +44,7 @@ from generators.wire_format import Format, KindRow, Loss
 BATCH_MS: Final = 100
 BATCH_SIZE: Final = 50
 """Events committed within 100 ms share a batch of at most 50 (`canal.mq.canalGetTimeout`, canal#batch-size)."""
+TS_LAG_MS: Final = 120
 
 __all__ = ["FORMAT", "PROFILES", "CanalProfile", "partition_of", "profile", "write"]
 
@@ -83,8 +84,8 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     dropped: dict[tuple[str, str], tuple[str, ...]] = {}
     written: list[Written] = []
     for number, (event, batch) in enumerate(_batches(history.events, chance.randrange(1, 1_000_000))):
-        stamp = event.at.ms + profile.ts_lag_ms + chance.randrange(40)
-        es = event.at.ms // profile.es_step_ms * profile.es_step_ms
+        stamp = event.at.ms + TS_LAG_MS + chance.randrange(40)
+        es = event.at.ms // 1000 * 1000
         for partition, flat, changes in _flats(event, profile, layout, dropped):
             text = _serialise(flat, profile, batch, es, stamp)
             raw = profile.escapes is Escapes.FASTJSON2_RAW and has_raw_control(text)
@@ -224,7 +225,7 @@ def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
         old: Wires = {}
         if event.op is Op.UPDATE:
             changed = {name for name, cell in after.items() if name not in before or before[name].text != cell.text}
-            updated = updated | changed if profile.cumulative_old else changed
+            updated |= changed
             old = {name: cell for name, cell in before.items() if name in updated}
         found.append(_RowImage(before, after, old))
     return found
@@ -326,8 +327,7 @@ def _serialise(flat: _Flat, profile: CanalProfile, batch: int, es: int, stamp: i
     }
     if profile.gtid is not None:
         fields["gtid"] = quoted(profile.gtid)
-    ordered = sorted(fields.items()) if profile.sorted_keys else fields.items()
-    return f"{{{','.join([f'{json_name(name, library)}:{value}' for name, value in ordered])}}}"
+    return mapped(dict(sorted(fields.items())))
 
 
 KINDS: Final = (
@@ -362,7 +362,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`id`, the number of Canal's batch, shared by every message of the batch; not unique and no total order",
     scenarios=scenarios,
-    switches=SWITCHES,
     supports=supports,
     losses=losses,
 )

@@ -1,4 +1,4 @@
-"""The named cases that only Canal's flat message has, and the switches that make its writer lie."""
+"""The named cases that only Canal's flat message has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from generators.families.java_text import Escapes
 from generators.formats.alibaba_canal_json.profiles import STATEMENT_TYPES, CanalProfile, ddl_type
 from generators.model import (
     Column,
-    Deployment,
     Event,
     History,
     Instant,
@@ -24,7 +23,6 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import BOUNDARY, COMPOSITE, ID, KEYLESS, START, change, insert, one_column, slug
-from generators.wire_format import Switch
 
 _STRING: Final = mysql.text("varchar", 64)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
@@ -230,34 +228,3 @@ def _rows() -> Iterator[Scenario]:
     mixed = change(KEYLESS, Op.UPDATE, (bare, bare), ({**bare, "a": 2}, {**bare, "a": 2, "b": None}))
     yield _case("rows/canal/leading-unchanged", mixed, level=2)
     yield _case("rows/canal/many-deletes", change(KEYLESS, Op.DELETE, *(({**bare, "a": i}, None) for i in range(5))), level=2)
-
-
-_RULES: Final = "alibaba-canal-json"
-_ZONE: Final = Deployment(time_zone="Asia/Shanghai")
-
-SWITCHES: Final = (
-    Switch("no gtid field", "1.1.8", "gtid", None, None),
-    Switch("fastjson 1 escapes", "1.1.8", "escapes", Escapes.FASTJSON1, None),
-    Switch("escaped control characters", "1.1.6", "escapes", Escapes.FASTJSON2, None),
-    Switch("old codes of NULL", "1.1.8", "lob_null_codes", False, None),
-    Switch("BIT code of tinyint(1)", "1.1.8", "boolean_code", -7, None),
-    Switch("QUERY is DDL", "1.1.4", "query_is_ddl", True, None, "ddl/*"),
-    Switch("later ts", "1.1.8", "ts_lag_ms", 3_600_000, None),
-    Switch("id first", "1.1.8", "sorted_keys", False, None),
-    Switch("one partition", "1.1.8+pk-hash", "pk_hash", False, None, "hash/one-row-*"),
-    Switch("hash without database", "1.1.8+pk-hash", "database_hash", False, None, "hash/one-row-*"),
-    Switch("old left out", "1.1.8", "drops_empty_old", True, f"{_RULES}/old/empty-element", "old/all-unchanged"),
-    Switch("old of its own row only", "1.1.8", "cumulative_old", False, f"{_RULES}/old/cumulative", "old/cumulative"),
-    Switch("lost sign", "1.1.8", "time_sign_lost", True, f"{_RULES}/value/time-negative", "time-3/minus-one-unit"),
-    Switch("hour 100 as 00", "1.1.8", "hundred_hours_lost", True, f"{_RULES}/value/time-over-24h", "time-0/hundred-hours"),
-    Switch(
-        "dropped key kept", "1.1.8", "keeps_dropped_key", True, f"{_RULES}/envelope/no-keys", "envelope/after-drop-primary-key"
-    ),
-    Switch("es in milliseconds", "1.1.8", "es_step_ms", 1, f"{_RULES}/envelope/commit-time", "envelope/commit-time-seconds"),
-    Switch("full row image", "1.1.8+minimal", "image", "full", f"{_RULES}/image/partial", "shape/update-one-column"),
-    Switch("zeros kept", "1.1.8", "strips_binary", False, f"{_RULES}/value/binary-stripped", "binary/trailing-zeros"),
-    Switch("decimal scale kept", "1.1.8", "keeps_scale", True, f"{_RULES}/value/decimal", "decimal-10-4/zero"),
-    Switch("enum labels", "1.1.8", "enum_labels", True, f"{_RULES}/value/enum-index", "enum/member-1"),
-    Switch("another zone", "1.1.8", "deployment", _ZONE, f"{_RULES}/value/timestamp-zone", "timestamp-0/plain"),
-)
-"""Every field of a profile, flipped. Those with a rule change what a decoder recovers; the others change bytes alone."""

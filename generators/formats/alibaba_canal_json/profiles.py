@@ -22,8 +22,8 @@ class CanalProfile(Profile):
 
     `gtid` is the text of the field, None when the release has no such field. `drops_empty_old` leaves out the `old` element of a
     row without a change. `lob_null_codes` gives NULL cells the codes 2004 and 2005. `query_is_ddl` marks CREATE and DROP DATABASE
-    as DDL. `keeps_dropped_key` still names a primary key that was dropped. `es_step_ms` is the resolution of `es`.
-    `cumulative_old`, `strips_binary`, `keeps_scale`, `enum_labels` and `sorted_keys` are the same in every release.
+    as DDL. `keeps_dropped_key` still names a primary key that was dropped.
+    `database_hash` is `canal.mq.database.hash`.
     """
 
     image: str = "full"
@@ -38,13 +38,6 @@ class CanalProfile(Profile):
     time_sign_lost: bool = False
     hundred_hours_lost: bool = False
     keeps_dropped_key: bool = True
-    es_step_ms: int = 1000
-    ts_lag_ms: int = 120
-    cumulative_old: bool = True
-    strips_binary: bool = True
-    keeps_scale: bool = False
-    enum_labels: bool = False
-    sorted_keys: bool = True
 
     @property
     def time_zone(self) -> str:

@@ -14,10 +14,20 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from generators.formats.aliyun_dts_avro.cases import scenarios, switches
+from generators.formats.aliyun_dts_avro.cases import scenarios
 from generators.formats.aliyun_dts_avro.cells import CHARSET_DOUBT, NONE, Writer, supports, type_number, writer_of
 from generators.formats.aliyun_dts_avro.faults import FAULTS, cell_faults
-from generators.formats.aliyun_dts_avro.profiles import NAME, OPERATION, PROFILES, SETTING, AliyunProfile, changed, profile
+from generators.formats.aliyun_dts_avro.profiles import (
+    NAME,
+    OPERATION,
+    PROFILES,
+    SETTING,
+    AliyunProfile,
+    TaskFacts,
+    changed,
+    followed,
+    profile,
+)
 from generators.formats.aliyun_dts_avro.schema import FIELD, Datum, Record, cell_bytes, whole
 from generators.model import (
     Cell,
@@ -48,6 +58,8 @@ __all__ = ["FORMAT", "PROFILES", "AliyunProfile", "profile", "write"]
 COMMITS_PER_FILE: Final = 1000
 """The virtual binlog: the counter of `Instant.seq` over this is the file's number less `FIRST_FILE`."""
 FIRST_FILE: Final = 78
+LAG_MS: Final = 431
+"""How much later the task handles an event."""
 
 _OPERATIONS: Final = {Op.INSERT: "INSERT", Op.UPDATE: "UPDATE", Op.DELETE: "DELETE", Op.READ: "INIT"}
 _ALIVE: Final = ((Kind.HEARTBEAT, None),)
@@ -90,8 +102,8 @@ class _Task:
     """One DTS task: its profile as settings left it, the last id, the version of the schema in metaVersion."""
 
     def __init__(self, history: History, profile: AliyunProfile) -> None:
-        self.profile, self.seed = profile, history.seed
-        self.chance = random.Random(f"{history.seed}/{profile.name}/{profile.order}")
+        self.profile, self.seed = followed(profile), history.seed
+        self.chance = random.Random(f"{history.seed}/{profile.name}/0")
         self.id = self.chance.randrange(1, 1_000_000)
         self.transaction = self.chance.randrange(1, 1_000_000)
         self.meta_version = self.chance.randrange(1, 100)
@@ -106,7 +118,7 @@ class _Task:
         seconds = 0 if profile.bare else event.at.ms // 1000
         bare = Change(0, Kind.CONTROL, position=position, commit_time_us=seconds * 1_000_000)
         for content in self.contents(event, bare):
-            stamp = event.at.ms + profile.lag_ms
+            stamp = event.at.ms + LAG_MS
             self.id += not profile.one_id
             head: dict[str, Any] = {
                 "version": profile.version,
@@ -128,7 +140,7 @@ class _Task:
                 content.fields,
                 content.before,
                 content.after,
-                (seconds * 1000 if profile.born_ms else seconds) if profile.born else None,
+                seconds if profile.born else None,
                 profile.framing,
             )
             yield Written(Message(topic, 0, None, record.encoded(), timestamp_ms=stamp, event=ordinal), (content.change,))
@@ -282,7 +294,7 @@ class _Columns:
 
 
 @lru_cache(maxsize=1024)
-def _columns(table: Table, seed: int, profile: AliyunProfile) -> _Columns:
+def _columns(table: Table, seed: int, profile: TaskFacts) -> _Columns:
     found = [column for column in table.columns if column.name not in profile.hidden]
     if not profile.table_order:
         random.Random(f"{seed}/{table.database}/{table.name}/{len(found)}/{profile.order}").shuffle(found)
@@ -293,7 +305,7 @@ def _columns(table: Table, seed: int, profile: AliyunProfile) -> _Columns:
     )
 
 
-def positions(at: Instant, ordinal: int, profile: AliyunProfile) -> tuple[str, str]:
+def positions(at: Instant, ordinal: int, profile: TaskFacts) -> tuple[str, str]:
     """The sourcePosition and safeSourcePosition of an event: end offset and file in the virtual binlog; a reader of PostgreSQL's
     physical log joins two places in the log."""
     if profile.bare:
@@ -338,7 +350,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`sourcePosition` as it stands: end offset and file number as `72469@78`, or PostgreSQL's place in the log",
     scenarios=scenarios,
-    switches=switches(),
     supports=supports,
     container="avro",
     faults=FAULTS,

@@ -1,4 +1,4 @@
-"""The named cases that only Aliyun DTS Avro has, and the switches that make its writer lie."""
+"""The named cases that only Aliyun DTS Avro has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from generators.formats.aliyun_dts_avro.cells import CODECS, supports, wire_type
-from generators.formats.aliyun_dts_avro.profiles import NAME, OPERATION, SETTING, AliyunProfile
+from generators.formats.aliyun_dts_avro.profiles import OPERATION, SETTING, AliyunProfile
 from generators.formats.aliyun_dts_avro.schema import SOURCE_TYPES
 from generators.model import (
     Column,
@@ -33,7 +33,6 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources import registry as sources
 from generators.sources.boundaries import BOUNDARY, START, change, every_type, id_column, insert, keyless, one_column, slug
-from generators.wire_format import Switch
 
 _ONE: Final[Row] = {"id": 1, "a": "x", "b": "k"}
 _TWO: Final[Row] = {"id": 2, "a": "q", "b": None}
@@ -355,38 +354,3 @@ _CHARSETS: Final[dict[str, tuple[str, ...]]] = {
     "unheard_of": ("hello",),
     "": ("hello",),
 }
-
-
-def switches() -> tuple[Switch, ...]:
-    """Fields of a profile, flipped. Those with a rule change what a decoder recovers; the others change bytes alone."""
-    plain, old, drds = "2020-06", "2019", "2020-06+drds"
-    legacy, postgresql, physical = "2020-06+text-object+legacy-charsets", "2020-06+postgresql", "2020-06+postgresql+physical-log"
-    return (
-        Switch("bornTimestamp in milliseconds", plain, "born_ms", True, None, "[ces]*/*"),
-        Switch("no bornTimestamp", plain, "born", False, None, "shape/*"),
-        Switch("bornTimestamp in 2019", old, "born", True, None, "shape/*"),
-        Switch("another order of columns and tags", plain, "order", 7, None, "shape/*"),
-        Switch("columns in the table's order", plain, "table_order", True, None, "shape/*"),
-        Switch("another version", plain, "version", 170844600, None, "shape/*"),
-        Switch("no metaVersion", plain, "meta_version", False, None, "shape/*"),
-        Switch("processTimestamps", plain, "processed", True, None, "shape/*"),
-        Switch("one id", plain, "one_id", True, None, "shape/*"),
-        Switch("later reader", plain, "lag_ms", 3_600_000, None, "shape/*"),
-        Switch("empty arrays for no image", plain, "empty_images", True, None, "shape/*"),
-        Switch("MySQL of another version", plain, "source_version", "5.7.35", None, "shape/*"),
-        Switch("nanoseconds of MySQL", plain, "fraction", "nanos", f"{NAME}/value/fraction", "datetime-6/*"),
-        Switch("milliseconds of MySQL", plain, "fraction", "millis", f"{NAME}/value/fraction", "datetime-6/*"),
-        Switch("microseconds of DRDS", drds, "fraction", "micros", f"{NAME}/value/fraction-nanos", "datetime-6/*"),
-        Switch(
-            "microseconds of the physical log", physical, "fraction", "micros", f"{NAME}/value/fraction-nanos", "timestamp-6/*"
-        ),
-        Switch(
-            "milliseconds of TIMESTAMP", plain, "moment_fraction", "millis", f"{NAME}/value/timestamp-fraction", "timestamp-6/*"
-        ),
-        Switch("gbk called latin1", legacy, "charsets", (("varchar", "latin1"),), f"{NAME}/charset/legacy", "varchar/plain"),
-        Switch("another branch of TEXT", plain, "text", "text-object", f"{NAME}/value/text-as-binary-object", "text/plain"),
-        Switch("binaries as objects", plain, "binary", "object", f"{NAME}/value/binary-character", "varbinary/high"),
-        Switch("another offset", postgresql, "offset", 0, f"{NAME}/value/timestamp-zone", "timestamptz-6/leap-day"),
-        Switch("other texts of boolean", postgresql, "booleans", ("false", "true"), f"{NAME}/value/boolean", "boolean/*"),
-        Switch("no pk_uk_info", plain, "keys_told", False, f"{NAME}/envelope/keys", "shape/insert"),
-    )

@@ -258,18 +258,14 @@ def date_time(*parts: int | None) -> dict[str, int | None]:
     return dict(zip(DATE_PARTS, (*parts, *[None] * (7 - len(parts))), strict=True))
 
 
-_UNITS: Final = {"micros": (1, 1), "nanos": (1000, 1), "millis": (1, 1000)}
-
-
-def _fraction(micros: int, unit: str, profile: AliyunProfile) -> int | None:
-    times, over = _UNITS[unit]
-    return None if profile.null_fraction and not micros else micros * times // over
+def _fraction(micros: int, profile: AliyunProfile) -> int | None:
+    return None if profile.null_fraction and not micros else micros * (1000 if profile.fraction == "nanos" else 1)
 
 
 def _clock(micros: int, profile: AliyunProfile) -> tuple[int | None, ...]:
     """Hour, minute, second and fraction, each with the sign of the whole."""
     seconds, fraction = divmod(abs(micros), mysql.MICROS)
-    found = (seconds // 3600, seconds // 60 % 60, seconds % 60, _fraction(fraction, profile.fraction, profile))
+    found = (seconds // 3600, seconds // 60 % 60, seconds % 60, _fraction(fraction, profile))
     return tuple(None if part is None else -part for part in found) if micros < 0 else found
 
 
@@ -298,15 +294,14 @@ def _temporal(kind: SourceType, profile: AliyunProfile) -> Writer:
     return write
 
 
-def _timestamp(kind: SourceType, profile: AliyunProfile) -> Writer:
+def _timestamp(kind: SourceType, _profile: AliyunProfile) -> Writer:
     def write(value: Value) -> tuple[Datum, Cell]:
         if isinstance(value, ZeroDate):
             datum, cell = _told(kind, value, ("Timestamp", {"timestamp": 0, "millis": 0}))
             return datum, replace(cell, state=State.ONE_OF, options=(value, 0), reason=ZERO_DOUBT)
         assert isinstance(value, int)
         seconds, micros = divmod(value, mysql.MICROS)
-        times, over = _UNITS[profile.moment_fraction]
-        return _told(kind, value, ("Timestamp", {"timestamp": seconds, "millis": micros * times // over}))
+        return _told(kind, value, ("Timestamp", {"timestamp": seconds, "millis": micros}))
 
     return write
 

@@ -6,7 +6,7 @@ The vendor names no release: an edition of the schema is one.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from generators.errors import UnknownName, UsageError
@@ -23,7 +23,7 @@ ASSUMED: Final = (
 )
 
 SETTING: Final = "dts-setting"
-"""A `SourceStatement` of this family is no record: its `sql`, a JSON object, sets fields of the profile for what follows."""
+"""A `SourceStatement` of this family is no record: its `sql`, a JSON object, sets fields of `TaskFacts` for what follows."""
 
 OPERATION: Final = "dts-operation"
 """A `SourceStatement` of this family is a record of the operation in `table`; COMMAND has the text of `sql`."""
@@ -33,33 +33,24 @@ OPERATION: Final = "dts-operation"
 class AliyunProfile(Profile):
     """An edition of the schema with a source's and a task's choices.
 
-    `born` writes bornTimestamp, in seconds or with `born_ms` in milliseconds. `source_type` and `source_version` are the
-    record's Source; `fraction` is the unit of DateTime.millis (micros or nanos), `moment_fraction` that of
-    Timestamp.millis. `null_fraction` leaves millis null where it would be 0. `physical` is a reader of PostgreSQL's physical log.
-    `logical_tags` writes a physical object name, and the logical one in tags.
+    `born` writes bornTimestamp, in seconds. `source_type` and `source_version` are the record's Source; `fraction` is the
+    unit of DateTime.millis (micros or nanos). `null_fraction` leaves millis null where it would be 0. `physical` is a
+    reader of PostgreSQL's physical log. `logical_tags` writes a physical object name, and the logical one in tags.
 
     `text` is the branch of the TEXT family (binary-object, text-object, character), `binary` that of BINARY and VARBINARY
     (character, object). `charset` is the character set of CHAR and VARCHAR, `charsets` that of types by name; a value that it
     cannot hold is of a column in utf8mb4. `offset` is the zone of TimestampWithTimeZone in minutes, `booleans` are
     the texts of PostgreSQL's boolean.
 
-    `partial` has EmptyObject NONE in before images for what was not captured, `unset` for these columns in any image; `hidden`
-    columns are filtered out. `empty_images` writes an empty array for an image that there is not. `framing` puts arrays and maps
-    into blocks, `processed` writes processTimestamps.
-
-    `keys_told` False leaves out pk_uk_info, `meta_version` writes metaVersion. `short` records have positions of a few characters
-    and no tags but a row's, `bare` ones nothing but the operation. `fields_text` puts an empty text in a DDL record's
-    fields, `ddl_table` names the table in it. `table_order` keeps columns in the order of the table; `order` salts every
-    random order, `one_id` gives every record the same id, `lag_ms` is how much later the task handles an event.
+    `partial` has EmptyObject NONE in before images for what was not captured. `framing` puts arrays and maps into blocks,
+    `processed` writes processTimestamps, `meta_version` writes metaVersion.
     """
 
     born: bool = True
-    born_ms: bool = False
     version: int = 0
     source_type: str = "MySQL"
     source_version: str = "8.0.28"
     fraction: str = "micros"
-    moment_fraction: str = "micros"
     null_fraction: bool = False
     physical: bool = False
     logical_tags: bool = False
@@ -70,13 +61,26 @@ class AliyunProfile(Profile):
     offset: int = 480
     booleans: tuple[str, str] = ("f", "t")
     partial: bool = False
+    framing: Framing = ONE_BLOCK
+    processed: bool = False
+    meta_version: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts(AliyunProfile):
+    """A profile as a task follows it, and what settings alone change.
+
+    `unset` columns are EmptyObject NONE in any image, `hidden` ones are filtered out. `empty_images` writes an empty array for an
+    image that there is not. `keys_told` False leaves out pk_uk_info. `short` records have positions of a few characters and no
+    tags but a row's, `bare` ones nothing but the operation. `fields_text` puts an empty text in a DDL record's fields,
+    `ddl_table` names the table in it. `table_order` keeps columns in the order of the table; `order` salts their random order,
+    `one_id` gives every record the same id.
+    """
+
     unset: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     empty_images: bool = False
-    framing: Framing = ONE_BLOCK
-    processed: bool = False
     keys_told: bool = True
-    meta_version: bool = True
     short: bool = False
     bare: bool = False
     fields_text: bool = False
@@ -84,11 +88,15 @@ class AliyunProfile(Profile):
     table_order: bool = False
     order: int = 0
     one_id: bool = False
-    lag_ms: int = 431
 
 
-def changed(found: AliyunProfile, setting: str) -> AliyunProfile:
-    """The profile with the fields that a setting names. Raises TypeError for one that it has not."""
+def followed(profile: AliyunProfile) -> TaskFacts:
+    """The profile before any setting."""
+    return TaskFacts(**{fact.name: getattr(profile, fact.name) for fact in fields(profile)})
+
+
+def changed(found: TaskFacts, setting: str) -> TaskFacts:
+    """The facts with those that a setting names. Raises TypeError for one that there is not."""
     values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(setting).items()}
     return replace(found, **values)
 

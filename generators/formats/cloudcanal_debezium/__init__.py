@@ -58,16 +58,11 @@ class EnvelopeProfile(Profile):
 
     `schemas` writes the schema block. `empty_images` writes the missing image of an INSERT or DELETE as `{}`, as the example
     does, instead of Debezium's null. `ddl_op` gives a DDL message the op `a` of the table, which its example lacks.
-    `connector` is `source.connector`, `modes` are the value options; `swapped` has `after` and `before` as the page's
-    table describes them, against its example (cloudcanal-envelope#images-described).
     """
 
     schemas: bool = True
     empty_images: bool = True
     ddl_op: bool = False
-    connector: str = "MySQL"
-    modes: Modes = MODES
-    swapped: bool = False
 
 
 OPTIONS: Final = ("schemaless", "null-images", "op-a")
@@ -127,12 +122,12 @@ def _position(at: Instant) -> str:
     return f"{FILE}:{_place(at)}"
 
 
-def _source(at: Instant, database: str, table: str, ms: int, profile: EnvelopeProfile) -> dict[str, Any]:
+def _source(at: Instant, database: str, table: str) -> dict[str, Any]:
     return {
-        "ts_ms": ms,
+        "ts_ms": at.ms,
         "db": database,
         "table": table,
-        "connector": profile.connector,
+        "connector": "MySQL",
         "gtid": None,
         "file": FILE,
         "pos": _place(at),
@@ -142,7 +137,7 @@ def _source(at: Instant, database: str, table: str, ms: int, profile: EnvelopePr
 
 def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple[str, Change]:
     table = event.table
-    before, after = (_wires(table, row, profile.modes) for row in (images.before, images.after))
+    before, after = (_wires(table, row) for row in (images.before, images.after))
     rows = {c.name: (before or after or {})[c.name].schema for c in table.columns}
     schema = shape.row_schema(table, tuple(rows.items()))
     missing = Raw("{}") if profile.empty_images else None
@@ -151,10 +146,8 @@ def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple
         "ts_ms": event.at.ms,
         "after": missing if after is None else {name: one.value for name, one in after.items()},
         "before": missing if before is None else {name: one.value for name, one in before.items()},
-        "source": _source(event.at, table.database, table.name, event.at.ms, profile),
+        "source": _source(event.at, table.database, table.name),
     }
-    if profile.swapped:
-        payload["after"], payload["before"] = payload["before"], payload["after"]
     accept: list[tuple[Kind, Op | None]] = [(Kind.ROW, Op.READ)] if event.op is Op.READ else []
     if any(one.corrupt for row in (before, after) if row is not None for one in row.values()):
         accept.append((Kind.CORRUPT, None))
@@ -172,11 +165,11 @@ def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple
     return (envelope(schema, payload) if profile.schemas else payload_text(schema, payload)), change
 
 
-def _wires(table: Table, row: Row | None, modes: Modes) -> dict[str, DebeziumCell] | None:
+def _wires(table: Table, row: Row | None) -> dict[str, DebeziumCell] | None:
     """A row on the wire. Columns are written as nullable, since the document does not show otherwise."""
     if row is None:
         return None
-    return {c.name: wire(c.type, row.get(c.name), modes) for c in table.columns}
+    return {c.name: wire(c.type, row.get(c.name), MODES) for c in table.columns}
 
 
 def _image(row: Mapping[str, DebeziumCell] | None) -> Image | None:
@@ -191,7 +184,7 @@ def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
         "databaseName": event.database,
         "ddl": event.sql,
         "ts_ms": event.at.ms + 951_314,
-        "source": _source(event.at, event.database, event.table, event.at.ms, profile),
+        "source": _source(event.at, event.database, event.table),
         "tableChanges": described,
     }
     schema = shape.ddl_schema(profile.ddl_op)
@@ -227,7 +220,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`source.file` and `source.pos`, as `file:pos`",
     scenarios=shape.scenarios,
-    switches=shape.SWITCHES,
     supports=supports,
     cell_faults=shape.cell_faults,
 )

@@ -1,4 +1,4 @@
-"""CloudCanal's Debezium Envelope: its schemas, named cases, unfit cells and lying switches.
+"""CloudCanal's Debezium Envelope: its schemas, named cases and unfit cells.
 
 Source: the page cloudcanal-envelope of the sources; for the schemas, which the vendor leaves to Debezium, the page debezium.
 """
@@ -15,12 +15,11 @@ from typing import Any, Final
 from generators.families.canal import type_text
 from generators.families.cloudcanal.messages import jdbc_type
 from generators.families.connect import Schema
-from generators.families.debezium.values import Modes
 from generators.garbage.faults import CellFault
 from generators.model import Column, Event, History, Instant, Op, Row, Scenario, SchemaChange, Table
 from generators.sources import mysql
 from generators.sources.boundaries import BOUNDARY, ID, START, change, slug
-from generators.wire_format import Profile, Switch
+from generators.wire_format import Profile
 
 _TEXT: Final = Schema("string")
 _LONG: Final = Schema("int64")
@@ -168,22 +167,3 @@ _FAULTS: Final = (
 def cell_faults(profile: Profile) -> tuple[CellFault, ...]:
     """JSON that a column's type cannot hold."""
     return _FAULTS
-
-
-_R: Final = "cloudcanal-debezium"
-SWITCHES: Final = (
-    Switch("images-swapped", "2022", "swapped", True, f"{_R}/image/orientation", "image/orientation"),
-    Switch("connector", "2022", "connector", "mysql", None),
-    Switch("null-images", "2022", "empty_images", False, None),
-    Switch("ddl-op", "2022", "ddl_op", True, None),
-    Switch("schemaless", "2022", "schemas", False, None),
-    Switch(
-        "labels-escaped",
-        "2022",
-        "modes",
-        Modes(escapes_labels=True, year_zero=0, adjusts_years=False),
-        f"{_R}/value/labels",
-        "enum-quoted/*",
-    ),
-    Switch("year-zero", "2022", "modes", Modes(escapes_labels=False, adjusts_years=False), f"{_R}/value/year", "year/zero"),
-)

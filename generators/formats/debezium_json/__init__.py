@@ -24,7 +24,7 @@ from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell
 from generators.formats.debezium_json import envelope
-from generators.formats.debezium_json.cases import SWITCHES, cell_faults, losses, scenarios
+from generators.formats.debezium_json.cases import cell_faults, losses, scenarios
 from generators.formats.debezium_json.envelope import SILENT, table_changes
 from generators.formats.debezium_json.profiles import PROFILES, DebeziumProfile, profile, supports
 from generators.formats.debezium_json.rows import Place, Shape, Wires, full_image, image, key_header, key_json, row_json, shape_of
@@ -227,10 +227,9 @@ class _Writer:
         old_key, new_key = key_json(shape, before), key_json(shape, after)
         if event.op is Op.UPDATE and old_key != new_key:
             headers = (("__debezium.newkey", key_header(shape, after)),), (("__debezium.oldkey", key_header(shape, before)),)
-            told = headers if profile.key_headers else ((), ())
-            self.delete(position, before, told[0])
+            self.delete(position, before, headers[0])
             created = self.toasted(table, images, after)
-            self.change(position, Op.INSERT, None, created, new_key, told[1])
+            self.change(position, Op.INSERT, None, created, new_key, headers[1])
             return
         if event.op is Op.UPDATE:
             sent = before if profile.image == "full" else None
@@ -272,8 +271,7 @@ class _Writer:
 
     def not_sent(self, column: Column) -> DebeziumCell:
         """A column that the old row does not have."""
-        nullable = column.nullable or not self.profile.fallbacks
-        return _debezium_postgresql.not_sent(column.type, self.profile.modes, nullable)
+        return _debezium_postgresql.not_sent(column.type, self.profile.modes, column.nullable)
 
     def keys(self, shape: Shape) -> tuple[str, ...] | None:
         """The key's columns as the record key names them."""
@@ -450,7 +448,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`source.file`:`source.pos`:`source.row` of MySQL, `source.lsn` of PostgreSQL as decimal text",
     scenarios=scenarios,
-    switches=SWITCHES,
     supports=supports,
     cell_faults=cell_faults,
     losses=losses,

@@ -1,4 +1,4 @@
-"""The named cases that only Debezium's format has, and the switches that make its writer lie."""
+"""The named cases that only Debezium's format has."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from generators.families.debezium.values import Modes
 from generators.formats.debezium_json.envelope import SILENT
 from generators.formats.debezium_json.losses import cell_faults, losses
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
@@ -34,9 +33,8 @@ from generators.model import (
 from generators.sources import mysql, postgresql
 from generators.sources import registry as sources
 from generators.sources.boundaries import BOUNDARY, START, change, composite, every_type, insert, keyless, one_column, slug
-from generators.wire_format import Switch
 
-__all__ = ["SWITCHES", "cell_faults", "losses", "scenarios"]
+__all__ = ["cell_faults", "losses", "scenarios"]
 
 COLLISIONS: Final = ("1234", "1111", "0000", "1e10", "+123", "Infinity")
 """Base64 texts of decimals that are numbers as well (debezium#base64-digits)."""
@@ -349,89 +347,3 @@ class _Cases:
             yield _case(
                 "rows/debezium/toast", change(table, Op.UPDATE, (held, {**held, "c_integer": 2})), level=2, tags={"toast"}
             )
-
-
-_RULES: Final = "debezium-json"
-_NEW: Final = "3.5.0.Final"
-_STRING: Final = "1.4.0.Final+legacy-tombstone+string+connect+base64"
-_ISO: Final = "3.5.0.Final+double+isostring+hex+unsigned-precise"
-_DEFAULT: Final = "3.5.0.Final+postgresql"
-_FULL: Final = "3.5.0.Final+postgresql+full+schemaless+transaction+string+connect+base64+interval-string"
-_OLD: Final = "1.4.0.Final+postgresql"
-
-
-def _lie(name: str, profile: str, modes: Modes, rule: str, scenario: str) -> Switch:
-    return Switch(name, profile, "modes", modes, f"{_RULES}/{rule}", scenario)
-
-
-SWITCHES: Final = (
-    Switch("no schemas", _NEW, "schemas", False, None),
-    Switch("no schema in keys", _NEW, "key_schemas", False, None),
-    Switch("schemas", "3.5.0.Final+schemaless", "schemas", True, None),
-    Switch("transaction blocks", _DEFAULT, "transactions", True, None, "shape/insert"),
-    Switch("no context headers", _NEW, "context_headers", False, None),
-    Switch("no headers of key updates", _NEW, "key_headers", False, None, "key/*"),
-    Switch("transaction last", _NEW, "transaction_first", False, None),
-    Switch("legacy tombstones", _NEW, "legacy_tombstones", True, None, "shape/delete"),
-    Switch("no tombstones", _NEW, "tombstones", False, f"{_RULES}/tombstone/kind", "shape/delete"),
-    Switch("null tombstones", _STRING, "legacy_tombstones", False, None, "shape/delete"),
-    _lie("decimals as text", _NEW, Modes(decimal="string"), "value/decimal-base64", "decimal-10-2/max"),
-    _lie("decimals as doubles", _NEW, Modes(decimal="double"), "value/decimal-base64", "decimal-10-2/max"),
-    _lie("digits as text", _NEW, Modes(decimal="string"), "value/decimal-base64-digits", "values/decimal-base64-1234"),
-    _lie("base64 for text", _STRING, Modes((1, 4), "precise", "connect", "base64"), "value/decimal-string", "decimal-10-2/max"),
-    _lie(
-        "plain decimals of 1.9",
-        _STRING,
-        Modes((1, 9), "string", "connect", "base64"),
-        "value/decimal-exponent",
-        "decimal-20-10/*",
-    ),
-    _lie(
-        "base64 for doubles",
-        _ISO,
-        Modes(decimal="precise", temporal="isostring", binary="hex", bigint_unsigned="precise"),
-        "value/decimal-double",
-        "decimal-10-2/max",
-    ),
-    _lie("negative number as it is", _NEW, Modes(wraps_unsigned=False), "value/unsigned-long", "unsigned-bigint/max"),
-    _lie(
-        "long for precise",
-        _ISO,
-        Modes(decimal="double", temporal="isostring", binary="hex"),
-        "value/unsigned-precise",
-        "unsigned-bigint/max",
-    ),
-    _lie("milliseconds alone", _NEW, Modes(temporal="connect"), "value/datetime-micros", "datetime-6/max"),
-    _lie("microseconds always", _NEW, Modes(temporal="microseconds"), "value/datetime-millis", "datetime-3/max"),
-    _lie("ISO texts", _NEW, Modes(temporal="isostring"), "value/date-days", "date/leap-day"),
-    _lie("nanoseconds", _NEW, Modes(temporal="nanoseconds"), "value/time", "time-3/last-of-day"),
-    _lie("connect for iso", _ISO, Modes(decimal="double", temporal="connect", binary="hex"), "value/iso", "date/leap-day"),
-    _lie("hex binaries", _NEW, Modes(binary="hex"), "value/binary-base64", "varbinary/high"),
-    _lie(
-        "base64 for hex",
-        _ISO,
-        Modes(decimal="double", temporal="isostring", bigint_unsigned="precise"),
-        "value/binary-hex",
-        "varbinary/high",
-    ),
-    _lie("labels as they are", _NEW, Modes(escapes_labels=False), "value/enum-escaped", "enum-quoted/member-2"),
-    _lie("YEAR 0 as 0", _NEW, Modes(year_zero=0), "value/year-zero", "year/zero"),
-    _lie("no time adjuster", _NEW, Modes(adjusts_years=False), "value/two-digit-year", "values/two-digit-year-date-low"),
-    _lie("FLOAT widened", _NEW, Modes((1, 9)), "value/float", "float/fraction"),
-    _lie("intervals as microseconds", _FULL, Modes(decimal="string", temporal="connect"), "value/interval", "interval/*"),
-    Switch("NULL kept", _NEW, "nulls_kept", True, f"{_RULES}/value/default-for-null", "values/default-for-null"),
-    Switch(
-        "defaults for NULL",
-        "2.5.4.Final+plain-key+transaction+nulls-kept",
-        "nulls_kept",
-        False,
-        f"{_RULES}/value/null-kept",
-        "values/default-for-null",
-    ),
-    Switch("whole old row", _DEFAULT, "image", "full", f"{_RULES}/before/update-without", "shape/update-one-column"),
-    Switch("old key alone", _FULL, "image", "default", f"{_RULES}/before/update-full", "shape/update-one-column"),
-    Switch("null for fallbacks", _DEFAULT, "fallbacks", False, f"{_RULES}/before/fallback", "identity/delete-not-null"),
-    Switch("names as they are", _OLD, "mangles_names", False, f"{_RULES}/image/mangled-names", "shape/awkward-names"),
-    Switch("milliseconds of the binlog", _NEW, "step_ms", 7, f"{_RULES}/envelope/commit-time", "shape/insert"),
-)
-"""Every option of a profile, flipped. Those with a rule change what a decoder recovers; the others change bytes alone."""

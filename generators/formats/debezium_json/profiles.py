@@ -26,7 +26,7 @@ class DebeziumProfile(Profile):
     `provide.transaction.metadata`; `nulls_kept` is `replace.null.with.default=false`; `legacy_tombstones` a Kafka Connect before
     2.2, which writes null as an object. Releases from 2.0 on run with `skipped.operations=none`, so that TRUNCATE is written.
     `mangles_names`, `context_headers`, `transaction_first` and `step_ms` (the resolution of `source.ts_ms`) follow from release
-    and connector; `key_headers`, `fallbacks` and `tombstones` are the same in every profile.
+    and connector; `tombstones` is `tombstones.on.delete`.
     """
 
     modes: Modes = Modes()
@@ -40,8 +40,6 @@ class DebeziumProfile(Profile):
     context_headers: bool = False
     transaction_first: bool = False
     step_ms: int = 1
-    key_headers: bool = True
-    fallbacks: bool = True
     tombstones: bool = True
 
     @property

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from generators.families.java_text import hash_code, json_string, remainder_of_abs
-from generators.formats.tencent_dts_json.cases import cell_faults, scenarios, switches
+from generators.families.java_text import hash_code, remainder_of_abs
+from generators.formats.tencent_dts_json.cases import cell_faults, scenarios
 from generators.formats.tencent_dts_json.profiles import NAME, PROFILES, TencentProfile, profile
-from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, row_text, types_of
+from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, list_text, quoted, types_of
 from generators.model import (
     Change,
     Event,
@@ -45,6 +45,7 @@ GTID: Final = "c7c98333-6006-11ed-bfc9-b8cef6e1a231"
 COMMITS_PER_FILE: Final = 1000
 """The virtual binlog: the counter of `Instant.seq` over this is the file's number less `FIRST_FILE`."""
 FIRST_FILE: Final = 4
+READER_LAG_MS: Final = 789
 
 FIELDS: Final = (
     "id",
@@ -102,12 +103,12 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
     for ordinal, event in enumerate(history.events):
         gtid = f"{GTID}:{first_gtid + ordinal}"
         for record in _records(event, ordinal, gtid, profile):
-            stamp = event.at.ms + profile.reader_lag_ms
+            stamp = event.at.ms + READER_LAG_MS
             members = {
                 "id": str(first_id + len(written)),
                 "version": "1",
                 "messageType": f'"{record.type}"',
-                "sourceType": _text(profile.source_type, profile),
+                "sourceType": quoted(profile.source_type),
                 "sourceVersion": '"8.0.22"',
                 "fakeGtid": "false",
                 "readerTimestamp": str(stamp),
@@ -125,10 +126,6 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
 def _fragment(profile: TencentProfile) -> dict[str, str]:
     """`total` and `index`, reserved and without meaning; the older edition's words make `index` the total (tencent#fragments)."""
     return {"total": "1", "index": "1" if profile.index_is_total else "0"}
-
-
-def _text(text: str, profile: TencentProfile) -> str:
-    return json_string(text, profile.escapes)
 
 
 def _serialise(members: Mapping[str, str], profile: TencentProfile) -> str:
@@ -169,15 +166,15 @@ def _records(event: Event, ordinal: int, gtid: str, profile: TencentProfile) -> 
         case SchemaChange():
             members = {
                 **log,
-                "schemaName": _text(event.database, profile),
-                "sql": _text(event.sql, profile),
+                "schemaName": quoted(event.database),
+                "sql": quoted(event.sql),
                 "executionTime": "0",
             }
             ddl = Change(0, Kind.DDL, database=event.database, sql=event.sql, position=position, commit_time_us=committed)
             yield _Record("DDL", members, ddl)
         case TransactionMark():
             mark = Change(0, Kind.TRANSACTION, position=position, commit_time_us=committed)
-            named = {"transactionId": _text(event.id, profile)} if event.mark == "COMMIT" else {}
+            named = {"transactionId": quoted(event.id)} if event.mark == "COMMIT" else {}
             yield _Record(event.mark, {**log, **named}, mark)
         case Heartbeat():
             seconds = {"heartbeatTimestamp": str(event.at.ms // 1000)}
@@ -196,19 +193,19 @@ def _rows(event: RowChange, log: Mapping[str, str], bare: Change, profile: Tence
     object_name = f"{table.database}.{table.name}"
     shared = {
         **log,
-        "schemaName": _text(table.database, profile),
-        "tableName": _text(table.name, profile),
-        "objectName": _text(object_name, profile),
-        "columns": columns_of(table, profile),
+        "schemaName": quoted(table.database),
+        "tableName": quoted(table.name),
+        "objectName": quoted(object_name),
+        "columns": columns_of(table, profile.binlog_codes),
     }
     keys = table.primary_key
     if keys:
-        shared["pkNames"] = f"[{','.join(_text(name, profile) for name in keys)}]"
+        shared["pkNames"] = list_text(keys)
     for images in event.rows:
         change, old, new = images_of(table, images, bare, profile)
         sides = {"oldColumns": old, "newColumns": new}
         # "null on INSERT" and "null on DELETE" are documented, so these two are never left out of a row.
-        members = {**shared, **{n: row_text(t, profile) if t is not None else "null" for n, t in sides.items()}}
+        members = {**shared, **{n: "null" if t is None else list_text(t) for n, t in sides.items()}}
         shown = new if new is not None else old
         assert shown is not None
         yield _Record(event.op.value, members, _named(change, table), object_name, keys_of(table, shown))
@@ -265,7 +262,6 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="`position`, end offset and file number as `2196@4`; the rows of one event share it, heartbeats have none",
     scenarios=scenarios,
-    switches=switches(),
     supports=supports,
     cell_faults=cell_faults,
     losses=losses,

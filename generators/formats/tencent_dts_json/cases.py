@@ -1,4 +1,4 @@
-"""The named cases that only Tencent DTS JSON has, its unfit cells, and the switches that make its writer lie."""
+"""The named cases that only Tencent DTS JSON has, and its unfit cells."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
-from generators.families.java_text import Escapes
-from generators.formats.tencent_dts_json.profiles import NAME, TencentProfile
+from generators.formats.tencent_dts_json.profiles import TencentProfile
 from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import (
     Column,
-    Deployment,
     Event,
     Heartbeat,
     History,
@@ -29,7 +27,6 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import BOUNDARY, COMPOSITE, ID, KEYLESS, START, change, insert, one_column, slug
-from generators.wire_format import Switch
 
 _STRING: Final = mysql.text("varchar", 64)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
@@ -188,30 +185,3 @@ def cell_faults(profile: TencentProfile) -> tuple[CellFault, ...]:
     )
     common = (replace(f, good=time) if f.column == "c_time_0" else f for f in CELL_FAULTS if f.column != "c_set_64")
     return (*common, *own)
-
-
-def switches() -> tuple[Switch, ...]:
-    """Every field of a profile, flipped. Those with a rule change what a decoder recovers; the others change bytes alone."""
-    plain, sparse, older = "version-1", "version-1+sparse+upper-hex+padded-time+pk-hash", "version-1+older-edition"
-    zone = Deployment(time_zone="Asia/Tokyo")
-    return (
-        Switch("fields left out", plain, "absent", True, None, "[ce]*/*"),
-        Switch("short lists", plain, "short_lists", True, None, "lists/*"),
-        Switch("fields null", sparse, "absent", False, None, "[ce]*/*"),
-        Switch("whole lists", sparse, "short_lists", False, None, "lists/*"),
-        Switch("another source type", plain, "source_type", "TDSQL-C", None, "envelope/*"),
-        Switch("protocol type numbers", plain, "binlog_codes", False, None, "datetime-0/*"),
-        Switch("index as total", plain, "index_is_total", True, None, "envelope/*"),
-        Switch("tags", older, "tags", "{}", None, "envelope/*"),
-        Switch("later reader", plain, "reader_lag_ms", 3_600_000, None, "envelope/*"),
-        Switch("fastjson 1 escapes", plain, "escapes", Escapes.FASTJSON1, None, "varchar/*"),
-        Switch("placed by key", plain, "pk_hash", True, None, "envelope/place-*"),
-        Switch("placed by table", sparse, "pk_hash", False, None, "envelope/place-*"),
-        Switch("upper-case hex", plain, "upper_hex", True, f"{NAME}/value/binary", "varbinary/high"),
-        Switch("padded TIME", plain, "padded_time", True, f"{NAME}/value/time", "time-0/last-of-day"),
-        Switch("TIMESTAMP in milliseconds", plain, "epoch_ms", True, f"{NAME}/value/timestamp", "timestamp-0/plain"),
-        Switch("TIMESTAMP as text", older, "epoch_ms", False, f"{NAME}/value/timestamp-epoch", "timestamp-0/plain"),
-        Switch("another zone", plain, "deployment", zone, f"{NAME}/value/timestamp", "timestamp-0/plain"),
-        Switch("enum index", plain, "labels", False, f"{NAME}/value/enum", "enum/member-1"),
-        Switch("zeros kept", plain, "strips_binary", False, f"{NAME}/value/binary-stripped", "binary/trailing-zeros"),
-    )

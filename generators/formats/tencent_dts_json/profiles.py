@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from generators.errors import UnknownName, UsageError
-from generators.families.java_text import Escapes
 from generators.families.mysql_texts import PREFIXED_HEX, TextForms
 from generators.model import Deployment
 from generators.wire_format import Profile
@@ -42,10 +41,6 @@ class TencentProfile(Profile):
     binlog_codes: bool = True
     source_type: str = "MySQL"
     tags: str = "null"
-    reader_lag_ms: int = 789
-    labels: bool = True
-    strips_binary: bool = True
-    escapes: Escapes = Escapes.FASTJSON2
 
     @property
     def forms(self) -> TextForms:
@@ -54,10 +49,9 @@ class TencentProfile(Profile):
             self.deployment.time_zone,
             PREFIXED_HEX,
             self.upper_hex,
-            self.labels,
+            True,
             "epoch" if self.epoch_ms else "millis",
             6 if self.padded_time else None,
-            self.strips_binary,
         )
 
 

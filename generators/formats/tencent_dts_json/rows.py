@@ -5,13 +5,13 @@ Source: tencent#columns, tencent#pairing and the facts on values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from generators.families.canal import type_text
-from generators.families.java_text import Escapes, json_name, json_string
+from generators.families.java_text import Escapes, json_string
 from generators.families.mysql_texts import cell
 from generators.formats.tencent_dts_json.profiles import TencentProfile
 from generators.model import Change, Image, Row, RowImages, SourceType, Table
@@ -47,16 +47,17 @@ _CODES: Final[Mapping[str, tuple[int, int]]] = {
 """Type numbers as a binlog stores them, and as the protocol has them (tencent#type-numbers); BLOB and TEXT are 252 in both."""
 
 
-def columns_of(table: Table, profile: TencentProfile) -> str:
-    """`columns`: name, dataTypeNumber, isKey and originalType of each, in table order."""
-    return _columns(table, profile.binlog_codes, profile.escapes)
+def quoted(text: str | None) -> str:
+    """A JSON string as fastjson2 2.0.31 writes it, or null."""
+    return "null" if text is None else json_string(text, Escapes.FASTJSON2)
 
 
 @lru_cache(maxsize=256)
-def _columns(table: Table, binlog_codes: bool, library: Escapes) -> str:
+def columns_of(table: Table, binlog_codes: bool) -> str:
+    """`columns`: name, dataTypeNumber, isKey and originalType of each, in table order."""
     found = [
-        f'{{"name":{json_name(c.name, library)},"dataTypeNumber":{type_number(c.type, binlog_codes)},'
-        f'"isKey":{"true" if c.name in table.primary_key else "false"},"originalType":{json_name(type_text(c.type), library)}}}'
+        f'{{"name":{quoted(c.name)},"dataTypeNumber":{type_number(c.type, binlog_codes)},'
+        f'"isKey":{"true" if c.name in table.primary_key else "false"},"originalType":{quoted(type_text(c.type))}}}'
         for c in table.columns
     ]
     return f"[{','.join(found)}]"
@@ -100,10 +101,9 @@ def _listed(image: Image | None, profile: TencentProfile) -> tuple[Image | None,
     return marked, tuple(texts)
 
 
-def row_text(texts: Texts, profile: TencentProfile) -> str:
-    """A value list: strings, and null for SQL NULL."""
-    library = profile.escapes
-    return f"[{','.join(['null' if text is None else json_string(text, library) for text in texts])}]"
+def list_text(texts: Iterable[str | None]) -> str:
+    """A JSON array of strings and nulls."""
+    return f"[{','.join(map(quoted, texts))}]"
 
 
 def keys_of(table: Table, texts: Texts) -> Texts:

@@ -20,7 +20,7 @@ from typing import Final
 
 from generators.families.ticdc import text
 from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
-from generators.formats.ticdc_canal_json.cases import SWITCHES, scenarios
+from generators.formats.ticdc_canal_json.cases import scenarios
 from generators.formats.ticdc_canal_json.profiles import PROFILES, TicdcProfile, profile
 from generators.model import (
     Cell,
@@ -104,13 +104,8 @@ def _pack(profile: TicdcProfile, body: str, terminator: bytes = b"") -> bytes:
     return pack(profile.deployment.compression, body.encode() + terminator)
 
 
-def _quoted(profile: TicdcProfile, value: str) -> str:
-    return text.escape(value, html=profile.escape_html)
-
-
-def _object(profile: TicdcProfile, members: Mapping[str, str]) -> str:
-    html = profile.escape_html
-    return "{" + ",".join([f"{text.escape_name(name, html)}:{value}" for name, value in members.items()]) + "}"
+def _object(members: Mapping[str, str]) -> str:
+    return "{" + ",".join([f"{text.escape_name(name)}:{value}" for name, value in members.items()]) + "}"
 
 
 def _row_message(
@@ -130,7 +125,7 @@ def _row_message(
     if profile.reduce and len(value) + RECORD_OVERHEAD > profile.max_message_bytes:
         flag = ',"onlyHandleKey":true'
         if profile.reduce == "claim-check":
-            flag = f',"claimCheckLocation":{_quoted(profile, claim_check_location(CLAIM_CHECK_STORAGE, chance))}'
+            flag = f',"claimCheckLocation":{text.escape(claim_check_location(CLAIM_CHECK_STORAGE, chance))}'
         images = _Images.of(profile, table, op, before, after, keep=table.handle_key)
         value = _pack(profile, images.body([name for name in types if name in table.handle_key], stamp, flag), profile.terminator)
     return value, images.change(stamp)
@@ -190,7 +185,7 @@ class _Images:
     def body(self, type_order: list[str], stamp: _Stamp, flag: str) -> str:
         profile, names = self.profile, set(self.table.primary_key)
         codes = {c.name: str(text.sql_type(c.type, self.row[c.name], legacy=profile.legacy_sql_types)) for c in self.columns}
-        data = f"[{_object(profile, {name: cell[0] for name, cell in self.data.items()})}]"
+        data = f"[{_object({name: cell[0] for name, cell in self.data.items()})}]"
         old: str
         match self.op:
             case Op.INSERT:
@@ -199,17 +194,17 @@ class _Images:
                 old = data if profile.delete_old == "data" else "null"
             case _:
                 assert self.old is not None
-                old = f"[{_object(profile, {name: cell[0] for name, cell in self.old.items()})}]"
+                old = f"[{_object({name: cell[0] for name, cell in self.old.items()})}]"
         last = {"data": data, "old": old}
-        mysql_types = _object(profile, {name: text.escape_name(self.types[name], profile.escape_html) for name in type_order})
+        mysql_types = _object({name: text.escape_name(self.types[name]) for name in type_order})
         return _envelope(
             profile,
             stamp,
             database=self.table.database,
             table=self.table.name,
-            keys="[" + ",".join(_quoted(profile, c.name) for c in self.table.columns if c.name in names) + "]",
+            keys="[" + ",".join(text.escape(c.name) for c in self.table.columns if c.name in names) + "]",
             type_=self.op.value,
-            sql_type=_object(profile, codes) if codes else "null",
+            sql_type=_object(codes) if codes else "null",
             mysql_type="null" if profile.new and not self.types else mysql_types,
             last=",".join(f'"{key}":{last[key]}' for key in profile.dml_key_order),
             extension=f'"commitTs":{stamp.tso}{flag}',
@@ -255,18 +250,18 @@ def _cell(profile: TicdcProfile, kind: SourceType, stored: Value) -> tuple[str, 
         shown, instants = text.timestamp_text(value, kind.fsp, profile.deployment.time_zone)
         if len(instants) > 1:
             why = f"{shown} occurs twice in {profile.deployment.time_zone}"
-            return _quoted(profile, shown), Cell(State.ONE_OF, kind, value, shown, cls, options=instants, reason=why)
-        return _quoted(profile, shown), Cell(State.VALUE, kind, value, shown, cls)
+            return text.escape(shown), Cell(State.ONE_OF, kind, value, shown, cls, options=instants, reason=why)
+        return text.escape(shown), Cell(State.VALUE, kind, value, shown, cls)
     if profile.binary_lossy and kind.name in ("binary", "varbinary") and isinstance(value, bytes) and not value.isascii():
         raw = text.go_utf8(value)
         shown = "".join("\ufffd" if 0xDC80 <= ord(c) <= 0xDCFF else c for c in raw)
         why = "v5.3 and older print BINARY and VARBINARY as UTF-8; what is not UTF-8 is lost (pingcap/tiflow#7058)"
-        return _quoted(profile, raw), Cell(State.ANY, kind, None, shown, cls, reason=why)
+        return text.escape(raw), Cell(State.ANY, kind, None, shown, cls, reason=why)
     shown = text.value_text(kind, value, float_via_double=profile.float_via_double)
     if profile.null_text_bug and shown == "null":
         why = "v8.5.4 of the new architecture prints the text null as a JSON null (pingcap/ticdc#3958)"
         return "null", Cell(State.NULL, kind, cls=cls, reason=why)
-    return _quoted(profile, shown), Cell(State.VALUE, kind, value, shown, cls)
+    return text.escape(shown), Cell(State.VALUE, kind, value, shown, cls)
 
 
 def _envelope(
@@ -286,8 +281,8 @@ def _envelope(
 ) -> str:
     tidb = f',"_tidb":{{{extension}}}' if profile.extension else ""
     return (
-        f'{{"id":0,"database":{_quoted(profile, database)},"table":{_quoted(profile, table)},"pkNames":{keys},'
-        f'"isDdl":{"true" if ddl else "false"},"type":"{type_}","es":{stamp.es},"ts":{stamp.ts},"sql":{_quoted(profile, sql)},'
+        f'{{"id":0,"database":{text.escape(database)},"table":{text.escape(table)},"pkNames":{keys},'
+        f'"isDdl":{"true" if ddl else "false"},"type":"{type_}","es":{stamp.es},"ts":{stamp.ts},"sql":{text.escape(sql)},'
         f'"sqlType":{sql_type},"mysqlType":{mysql_type},{last}{tidb}}}'
     )
 
@@ -356,6 +351,5 @@ FORMAT: Final[Format[TicdcProfile]] = Format(
     kinds=KINDS,
     position="commitTs of `_tidb`, for a watermark its watermarkTs, as decimal text; none without the extension",
     scenarios=scenarios,
-    switches=SWITCHES,
     losses=losses,
 )

@@ -1,4 +1,4 @@
-"""The named cases that only TiCDC Canal-JSON has, and the lies about its profiles."""
+"""The named cases that only TiCDC Canal-JSON has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from generators.families.ticdc.instants import at, noise
 from generators.formats.ticdc_canal_json.profiles import TicdcProfile
 from generators.model import (
     Column,
-    Deployment,
     Event,
     History,
     Instant,
@@ -26,7 +25,6 @@ from generators.model import (
 )
 from generators.sources import mysql
 from generators.sources.boundaries import COMPOSITE, ID, KEYLESS, START, change, every_type, insert, scenario, slug
-from generators.wire_format import Switch
 
 DOCUMENT_WATERMARK: Final = 429918007904436226
 """The watermark's TSO in the documentation's sample."""
@@ -184,53 +182,3 @@ def _reduced(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     names = [c.name for c in COMPOSITE.columns]
     small: dict[str, Value] = dict.fromkeys(names, "v") | {names[0]: 5}
     yield scenario("reduced/rows/small", insert(COMPOSITE, small), level=2, tags=tags)
-
-
-_R: Final = "ticdc-canal-json"
-_COMPATIBLE: Final = "v6.5.11+content-compatible"
-_UNTOLD: Final = Deployment("Asia/Shanghai", compression="snappy")
-_HANDLE: Final = "v7.1.6+extension+handle-key-only"
-_CLAIM: Final = "v8.5.7+extension+claim-check"
-
-SWITCHES: Final[tuple[Switch, ...]] = (
-    Switch("terminator-dropped", "v6.5.11", "terminator", b"", None),
-    Switch("terminator-added", "v8.5.7", "terminator", b"\r\n", None),
-    Switch("ts-zero", "v7.1.6", "ts_filled", False, None),
-    Switch("ts-filled", "v5.3.4", "ts_filled", True, None),
-    Switch("html-raw", "v8.5.7", "escape_html", False, None, "*/html"),
-    Switch("insert-old-null-array", "v5.4.3", "insert_old", "[null]", None, "old/insert"),
-    Switch("insert-old-null", "v5.3.4", "insert_old", "null", None, "old/insert"),
-    Switch("delete-old-data", "v5.4.3", "delete_old", "data", None, "old/delete"),
-    Switch("delete-old-null", "v5.3.4", "delete_old", "null", None, "old/delete"),
-    Switch("data-before-old", "v7.1.6", "dml_key_order", ("data", "old"), None),
-    Switch("old-before-data", "v5.4.3", "dml_key_order", ("old", "data"), None),
-    Switch("columns-sorted", "v7.1.6", "column_order", "sorted", None, "shape/awkward-names"),
-    Switch("columns-in-table-order", "v5.4.3", "column_order", "table", None, "shape/awkward-names"),
-    Switch("mysql-type-in-table-order", "v8.5.7", "mysql_type_order", "table", None, "shape/many-columns"),
-    Switch("sql-types-legacy", "v5.4.3", "legacy_sql_types", True, None, "bigint/*"),
-    Switch("sql-types-promoted", "v5.3.4", "legacy_sql_types", False, None, "bigint/*"),
-    Switch("claim-check-for-handle-key", _HANDLE, "reduce", "claim-check", None, "reduced/insert"),
-    Switch("handle-key-for-claim-check", _CLAIM, "reduce", "handle-key-only", None, "reduced/insert"),
-    Switch("new-as-classic", "new-8.5.6+extension+handle-key-only", "new", False, None, "reduced/keyless"),
-    Switch("unsigned-suffix-dropped", "v5.4.3", "unsigned_suffix", False, f"{_R}/types/bare", "unsigned-bigint/*"),
-    Switch("zerofill-suffix-dropped", "v7.1.6", "zerofill_suffix", False, f"{_R}/types/bare", "int-zerofill/*"),
-    Switch("parameters-added", "v7.1.6", "params_in_mysql_type", True, f"{_R}/types/bare", "decimal-10-4/*"),
-    Switch("parameters-dropped", _COMPATIBLE, "params_in_mysql_type", False, f"{_R}/types/content-compatible", "varchar/*"),
-    Switch("float-as-double", "v7.1.6", "float_via_double", True, f"{_R}/value/float", "float/noise"),
-    Switch("float-as-float", "v5.4.3", "float_via_double", False, f"{_R}/value/float-printed-as-double", "float/noise"),
-    Switch("binary-lossy", "v8.5.7", "binary_lossy", True, f"{_R}/value/binary-latin-1", "varbinary/not-utf-8"),
-    Switch("binary-not-lossy", "v5.3.4", "binary_lossy", False, f"{_R}/value/binary-lossy", "varbinary/not-utf-8"),
-    Switch("null-for-null-text", "new-8.5.6", "null_text_bug", True, f"{_R}/value/literal-null", "varchar/literal-null"),
-    Switch("null-text-kept", "new-8.5.4", "null_text_bug", False, f"{_R}/value/null-text-bug", "varchar/literal-null"),
-    Switch("old-partial", "v7.1.6", "old_updated_only", True, f"{_R}/old/all-columns", "shape/update-one-column"),
-    Switch("old-complete", "v7.1.6+only-updated", "old_updated_only", False, f"{_R}/old/partial", "shape/update-one-column"),
-    Switch("limit-raised", _HANDLE, "max_message_bytes", 1 << 24, f"{_R}/reduced/handle-key-only", "reduced/insert"),
-    Switch("reduction-off", _CLAIM, "reduce", "", f"{_R}/reduced/claim-check", "reduced/insert"),
-    Switch("extension-off", "v7.1.6+extension", "extension", False, f"{_R}/envelope/position", "old/update"),
-    Switch("keys-not-split", "v7.1.6", "split_keys", False, f"{_R}/op/key-update", "key-update/varchar"),
-    Switch("keys-split", "v5.4.3", "split_keys", True, f"{_R}/op/key-update", "key-update/varchar"),
-    Switch("ddl-to-one-partition", "v5.3.4", "ddl_broadcast", False, f"{_R}/ddl/not-dropped", "ddl/add-column"),
-    Switch("other-zone", "v7.1.6", "deployment", Deployment("UTC"), f"{_R}/value/timestamp-zone", "timestamp-0/plain"),
-    Switch("compressed-untold", "v8.5.7", "deployment", _UNTOLD, f"{_R}/change/corrupt", "shape/insert"),
-)
-"""Every field of a profile flipped; those that say None change bytes and nothing that a decoder owes."""

@@ -32,7 +32,6 @@ class TicdcProfile(Profile):
     extension: bool = False
     terminator: bytes = b""
     ts_filled: bool = True
-    escape_html: bool = True
     insert_old: Literal["null", "[null]"] = "null"
     delete_old: Literal["null", "data"] = "null"
     dml_key_order: tuple[str, str] = ("old", "data")

@@ -22,7 +22,7 @@ from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.families.ticdc import text
 from generators.families.ticdc_simple.encoding import publish, timestamp
 from generators.families.ticdc_simple.records import DmlRecord, Record, RowImage
-from generators.formats.ticdc_simple_avro.cases import SWITCHES, scenarios
+from generators.formats.ticdc_simple_avro.cases import scenarios
 from generators.formats.ticdc_simple_avro.faults import FAULTS, cell_faults
 from generators.formats.ticdc_simple_avro.profiles import PROFILES, AvroProfile, profile
 from generators.formats.ticdc_simple_avro.schema import ENCODER, NAMESPACE, VERSION, checksum, control, wrapped
@@ -106,8 +106,6 @@ class Binary:
             return None
         names = list(image)
         chance.shuffle(names)
-        if self.profile.sorted_maps:
-            names.sort()
         return {name: None if image[name][1] is None else self.wire(*image[name]) for name in names}
 
     def wire(self, kind: SourceType, value: Value) -> tuple[str, Any]:
@@ -153,7 +151,6 @@ FORMAT: Final[Format[AvroProfile]] = Format(
     kinds=KINDS,
     position="commitTs as decimal text; a BOOTSTRAP has none",
     scenarios=scenarios,
-    switches=SWITCHES,
     container="avro",
     faults=(*AVRO_FAULTS, *FAULTS),
     cell_faults=cell_faults,

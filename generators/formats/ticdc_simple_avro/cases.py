@@ -1,19 +1,17 @@
-"""The named cases that only Simple messages in Avro have, beside those of both encodings, and the lies about its profiles."""
+"""The named cases that only Simple messages in Avro have, beside those of both encodings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
 
 from generators.families.ticdc_simple.cache_cases import events
-from generators.families.ticdc_simple.cases import BASE64, switches
+from generators.families.ticdc_simple.cases import BASE64
 from generators.families.ticdc_simple.cases import scenarios as both
 from generators.formats.ticdc_simple_avro.profiles import AvroProfile
 from generators.model import Bootstrap, Column, Op, Row, Scenario, SchemaChange, Table, Watermark
 from generators.sources import mysql
 from generators.sources.boundaries import ID, START, change, insert, scenario, slug
-from generators.wire_format import Switch
 
 
 def scenarios(profile: AvroProfile, database: str) -> Iterator[Scenario]:
@@ -81,14 +79,3 @@ def _framing(database: str) -> Scenario:
     changed = SchemaChange(START, "table comment", f"ALTER TABLE {mysql.quote(table.name)} COMMENT = 'x'", database, table.name)
     sent = (Bootstrap(START, table), replace(changed, before=table, after=table))
     return events(name, *sent, insert(table, {"id": 1, "c": 11}), Watermark(START), tags=("framing",))
-
-
-_R: Final = "ticdc-simple-avro"
-
-SWITCHES: Final[tuple[Switch, ...]] = (
-    *switches(_R, "value/timestamp-record"),
-    Switch("bit-as-long", "new-8.5.4", "bits", "long", f"{_R}/value/bit-string", "bit-64/all-ones"),
-    Switch("bit-as-string", "v8.5.7", "bits", "string", f"{_R}/value/bit-64", "bit-64/all-ones"),
-    Switch("timestamp-decimal", "v8.5.7", "timestamp_decimal", True, None, "bootstrap/every-type"),
-    Switch("sorted-maps", "v8.5.7", "sorted_maps", True, None, "shape/many-columns"),
-)

@@ -1,4 +1,4 @@
-"""TiCDC's releases and options as facts about Simple messages in Avro: what they have in common with JSON, and three facts more.
+"""TiCDC's releases and options as facts about Simple messages in Avro: what they have in common with JSON, and two facts more.
 
 Facts: ticdc#avro-bits-and-sets, #avro-map-order, #simple-timestamp.
 """
@@ -17,12 +17,11 @@ class AvroProfile(SimpleProfile):
     """A TiCDC release and its Simple options as facts about messages in Avro.
 
     `bits` is the branch of a BIT column's value. `timestamp_decimal` tells that a TIMESTAMP column's `decimal` is its fraction
-    digits and not null. `sorted_maps` puts a row's columns in the order of their names, which no honest profile does.
+    digits and not null.
     """
 
     bits: Literal["long", "string"] = "long"
     timestamp_decimal: bool = False
-    sorted_maps: bool = False
 
 
 _ASSUMED: Final = (

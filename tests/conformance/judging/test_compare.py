@@ -1,4 +1,4 @@
-"""Literal tables of DESIGN 4: what equals what, and which Spark types a logical type may be returned in."""
+"""Literal tables: what equals what, and which Spark types a logical type may be returned in."""
 
 import datetime as dt
 import math

@@ -129,19 +129,6 @@ def test_a_list_that_is_not_closed_is_seen():
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_switches_name_existing_rules_and_scenarios(name):
-    fmt = get(name)
-    ids = {rule.id for rule in rules(name)}
-    assert fmt.switches
-    assert len({switch.name for switch in fmt.switches}) == len(fmt.switches)
-    assert any(switch.convicts for switch in fmt.switches)
-    assert any(switch.convicts is None for switch in fmt.switches)
-    for switch in fmt.switches:
-        assert switch.convicts is None or switch.convicts in ids, switch
-        assert hasattr(fmt.profile(switch.profile), switch.field), switch
-
-
-@pytest.mark.parametrize("name", FORMATS)
 def test_liars_name_existing_rules(name):
     ids = {rule.id for rule in rules(name)}
     found = importlib.import_module(f"spark_checks.liars.{module_name(name)}").LIARS

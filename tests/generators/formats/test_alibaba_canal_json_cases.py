@@ -1,4 +1,4 @@
-"""Every case of Alibaba Canal's flat message through its writer, its rules and its switches."""
+"""Every case of Alibaba Canal's flat message through its writer, its rules and its lies."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from conformance.rules.base import Aspect, Subject, owner, rules
+from conformance.selftest.lies.base import lies
 from generators.formats.alibaba_canal_json import FORMAT, PROFILES, CanalProfile, write
 from generators.model import (
     Cell,
@@ -56,6 +57,9 @@ def test_every_scenario_is_written_twice_alike_as_documented_json(p: CanalProfil
             assert not any(isinstance(e, SchemaChange) for e in scenario.history.events)
 
 
+FLIPS = [lie for lie in lies("alibaba-canal-json") if lie.alter is None]
+
+
 def _agrees(wired: dict[str, Any], i: int, change: Change) -> None:
     """The level-one expectation says what an independent JSON reader sees."""
     assert (change.row, change.position, change.database, change.table) == (
@@ -98,7 +102,7 @@ def test_few_cells_are_left_open() -> None:
     assert open_ * 20 < sum(counts.values())
 
 
-# Rules and switches
+# Rules and lies
 
 
 def subjects(p: CanalProfile, scenario: Scenario, messages: list[Written]) -> Iterator[Subject]:
@@ -213,26 +217,26 @@ def _compared(name: str, scenario: Scenario, a: Change, b: Change) -> Iterator[t
             yield Subject(field="cell", aspect=Aspect.VALUE, **common, **about), not absent and cell.text != right[column].text
 
 
-@pytest.mark.parametrize("switch", FORMAT.switches, ids=lambda s: s.name)
-def test_a_flipped_fact_changes_bytes_and_convicts_its_rule_or_none(switch: Any) -> None:
-    p = PLAIN[switch.profile]
-    lying = dataclasses.replace(p, **{switch.field: switch.value})
+@pytest.mark.parametrize("flip", FLIPS, ids=lambda lie: lie.name)
+def test_a_flipped_fact_changes_bytes_and_convicts_its_rule_or_none(flip: Any) -> None:
+    p = PLAIN[flip.profile]
+    lying = dataclasses.replace(p, **{flip.field: flip.value})
     convicted: set[str] = set()
     changed = False
     for scenario, honest in cases(p):
-        if not fnmatchcase(scenario.name, switch.scenario) or (scenario.level == 2 and switch.scenario == "*"):
+        if not fnmatchcase(scenario.name, flip.scenario) or (scenario.level == 2 and flip.scenario == "*"):
             continue
         lie = write(scenario.history, lying, Layout())
         changed = changed or [w.message for w in honest] != [w.message for w in lie]
         convicted |= _difference(honest, lie, p, scenario)
     assert changed
-    if switch.convicts is None:
+    if flip.convicts is None:
         assert convicted == set()
     else:
-        assert switch.convicts in convicted
-        assert switch.convicts in {rule.id for rule in rules("alibaba-canal-json")}
+        assert flip.convicts in convicted
+        assert flip.convicts in {rule.id for rule in rules("alibaba-canal-json")}
 
 
-def test_every_fact_of_a_profile_has_a_switch() -> None:
+def test_every_fact_of_a_profile_has_a_flip() -> None:
     facts = {f.name for f in dataclasses.fields(CanalProfile)} - {"release", "options", "assumed", "source"}
-    assert {s.field for s in FORMAT.switches} == facts
+    assert {flip.field for flip in FLIPS} == facts

@@ -15,7 +15,7 @@ from generators.errors import UnknownName, UsageError
 from generators.formats.aliyun_dts_avro import FORMAT, PROFILES, object_name, profile, write
 from generators.formats.aliyun_dts_avro.cases import operation, setting
 from generators.formats.aliyun_dts_avro.cells import NONE, supports, type_number, wire_type, writer_of
-from generators.formats.aliyun_dts_avro.profiles import AliyunProfile
+from generators.formats.aliyun_dts_avro.profiles import AliyunProfile, followed
 from generators.formats.aliyun_dts_avro.schema import (
     BRANCHES,
     FIELD,
@@ -137,7 +137,7 @@ def test_the_computed_vector() -> None:
 
 def test_the_writer_writes_the_vectors_fields_images_and_key() -> None:
     table = Table("mydb", "t1", (Column("a", mysql.integer("bigint")), Column("b", mysql.text("varchar"))), ("a",))
-    plain = replace(PLAIN, table_order=True)
+    plain = replace(followed(PLAIN), table_order=True)
     _, found = one(plain, insert(table, {"a": 123456789, "b": "test"}, Instant(1_696_984_408_000)))
     assert found.message.value is not None
     fields, source = VECTOR.index(b"\x04\x04\x02a"), VECTOR.index(b"\xb0\xb5\xaf\xd2\x0c\x10")

@@ -17,6 +17,7 @@ from conformance.judging.compare import Typed
 from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.base import Obligation, rules
+from conformance.selftest.lies.base import lies
 from generators.drawing import strategies
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.formats.aliyun_dts_avro import FORMAT, PROFILES, write
@@ -39,6 +40,9 @@ OPS = {"INSERT": Op.INSERT, "UPDATE": Op.UPDATE, "DELETE": Op.DELETE, "INIT": Op
 @cache
 def reader():
     return avro.io.DatumReader(avro.schema.parse(json.dumps(record_schema(born=False))))
+
+
+FLIPS = [lie for lie in lies("aliyun-dts-avro") if lie.alter is None]
 
 
 def apache(value):
@@ -339,21 +343,21 @@ def test_every_cell_fault_leaves_a_readable_record_with_one_other_value(profile)
         assert [name for name, a, b in pairs if a != b] == [fault.column]
 
 
-def lie(switch):
-    """Honest and lying messages of the scenarios that a switch names."""
-    honest = FORMAT.profile(switch.profile)
-    liar = replace(honest, **{switch.field: switch.value})
-    assert getattr(honest, switch.field) != switch.value
+def lie(flip):
+    """Honest and lying messages of the scenarios that a flipped fact names."""
+    honest = FORMAT.profile(flip.profile)
+    liar = replace(honest, **{flip.field: flip.value})
+    assert getattr(honest, flip.field) != flip.value
     for scenario in boundary_scenarios(FORMAT, honest):
-        if scenario.level == 1 and fnmatchcase(scenario.name, switch.scenario):
+        if scenario.level == 1 and fnmatchcase(scenario.name, flip.scenario):
             yield scenario, write(scenario.history, honest, LAYOUT), write(scenario.history, liar, LAYOUT)
 
 
-@pytest.mark.parametrize("switch", FORMAT.switches, ids=lambda s: s.name)
-def test_a_lie_changes_bytes_and_only_a_telling_one_the_expectation(switch):
-    pairs = list(lie(switch))
+@pytest.mark.parametrize("flip", FLIPS, ids=lambda lie: lie.name)
+def test_a_lie_changes_bytes_and_only_a_telling_one_the_expectation(flip):
+    pairs = list(lie(flip))
     assert any([w.message.value for w in true] != [w.message.value for w in false] for _, true, false in pairs)
-    if switch.convicts is None:
+    if flip.convicts is None:
         assert all([w.changes for w in true] == [w.changes for w in false] for _, true, false in pairs)
         return
     judge = Judge(RULES)
@@ -361,6 +365,6 @@ def test_a_lie_changes_bytes_and_only_a_telling_one_the_expectation(switch):
     for scenario, true, false in pairs:
         outputs = [[perfect(c, 1) for c in w.changes] for w in false]
         assert len(true) == len(false)
-        case = as_case(FORMAT, FORMAT.profile(switch.profile), scenario, LAYOUT)
+        case = as_case(FORMAT, FORMAT.profile(flip.profile), scenario, LAYOUT)
         convicted |= {finding.rule for finding in judge.judge(case, outputs).findings}
-    assert convicted == {switch.convicts}
+    assert convicted == {flip.convicts}

@@ -1,4 +1,4 @@
-"""Every case of the formats that write MySQL values as texts (CloudCanal's two, Tencent DTS) through writer, rules and switches:
+"""Every case of the formats that write MySQL values as texts (CloudCanal's two, Tencent DTS) through writer, rules and lies:
 what a perfect decoder would return is judged by the judge itself."""
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from conformance.judging.compare import Typed
 from conformance.judging.judge import Judge, Verdict
 from conformance.judging.output import OutputRow
 from conformance.rules.base import Obligation, rules
+from conformance.selftest.lies.base import Lie, lies
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
 from generators.model import Case, Cell, Change, Json, Kind, Logical, Scenario, State, Written, ZeroDate
 from generators.sources.boundaries import scenarios as generic
-from generators.wire_format import Format, Profile, Switch, get
+from generators.wire_format import Format, Profile, get
 
 NAMES = ("cloudcanal-json", "cloudcanal-canal-json", "tencent-dts-json")
-SWITCHES = [(name, switch) for name in NAMES for switch in get(name).switches]
+FLIPS = [(name, lie) for name in NAMES for lie in lies(name) if lie.alter is None]
 
 FAMILY: Mapping[Logical, str] = {
     Logical.INT: "int",
@@ -139,14 +140,14 @@ def honest(name: str, profile: str) -> tuple[tuple[Scenario, Case], ...]:
     return tuple((scenario, as_case(fmt, chosen, scenario)) for scenario in boundary_scenarios(fmt, chosen))
 
 
-@pytest.mark.parametrize(("name", "switch"), SWITCHES, ids=[f"{name}: {switch.name}" for name, switch in SWITCHES])
-def test_a_flipped_fact_changes_bytes_and_convicts_its_rule_or_none(name: str, switch: Switch) -> None:
+@pytest.mark.parametrize(("name", "flip"), FLIPS, ids=[f"{name}: {flip.name}" for name, flip in FLIPS])
+def test_a_flipped_fact_changes_bytes_and_convicts_its_rule_or_none(name: str, flip: Lie) -> None:
     """The lying bytes, perfectly decoded, against the honest expectation."""
     fmt, judge = get(name), Judge(rules(name))
-    lying = dataclasses.replace(fmt.profile(switch.profile), **{switch.field: switch.value})
+    lying = dataclasses.replace(fmt.profile(flip.profile), **{flip.field: flip.value})
     changed = False
-    for scenario, case in honest(name, switch.profile):
-        if not fnmatchcase(scenario.name, switch.scenario):
+    for scenario, case in honest(name, flip.profile):
+        if not fnmatchcase(scenario.name, flip.scenario):
             continue
         lie = tuple(fmt.write(scenario.history, lying, LAYOUT))
         mine = [(one.message.value, one.message.partition) for one in case.written]
@@ -154,14 +155,14 @@ def test_a_flipped_fact_changes_bytes_and_convicts_its_rule_or_none(name: str, s
         judged(judge, case, lie)
     assert changed
     broken = {rule for rule, count in judge.broken.items() if count}
-    assert broken == ({switch.convicts} if switch.convicts else set())
+    assert broken == ({flip.convicts} if flip.convicts else set())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_fact_of_a_profile_has_a_switch(name: str) -> None:
+def test_every_fact_of_a_profile_has_a_flip(name: str) -> None:
     fmt: Format[Any] = get(name)
     facts = {f.name for f in dataclasses.fields(fmt.profiles[0])} - {"release", "options", "assumed", "source"}
-    assert {switch.field for switch in fmt.switches} == facts
+    assert {flip.field for of, flip in FLIPS if of == name} == facts
 
 
 CONTRADICTIONS = {
@@ -175,7 +176,7 @@ CONTRADICTIONS = {
     ),
     "tencent-dts-json": (*(f"TX-{n}" for n in (1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)),),
 }
-"""What a vendor's page contradicts or leaves open, as facts; TX-5 is about geometry, no type here."""
+"""What a vendor's page contradicts or leaves open, as facts."""
 
 
 @pytest.mark.parametrize("name", NAMES)

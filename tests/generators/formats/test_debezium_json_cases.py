@@ -1,4 +1,4 @@
-"""Every case of Debezium's JSON through its writer, its rules, its switches and its unfit cells."""
+"""Every case of Debezium's JSON through its writer, its rules, its lies and its unfit cells."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 
 from conformance.rules.base import Aspect, Subject, owner, rules
 from conformance.rules.sources import fact
+from conformance.selftest.lies.base import lies
 from generators.drawing.cases import boundary_scenarios
 from generators.families.connect import murmur2
 from generators.formats.debezium_json import FORMAT, PROFILES, DebeziumProfile, write
@@ -28,6 +29,9 @@ LEGACY = b'{"schema":null,"payload":null}'
 def cases(p: DebeziumProfile) -> list[tuple[Scenario, list[Written]]]:
     """Every case of a profile as its writer wrote it."""
     return [(scenario, write(scenario.history, p, Layout())) for scenario in boundary_scenarios(FORMAT, p)]
+
+
+FLIPS = [lie for lie in lies("debezium-json") if lie.alter is None]
 
 
 def unwrapped(raw: bytes | None, schemas: bool) -> Any:
@@ -176,7 +180,7 @@ def test_a_loss_says_what_is_left() -> None:
     assert not by_name["3.5.0.Final+postgresql"]
 
 
-# Rules and switches
+# Rules and lies
 
 
 def subjects(p: DebeziumProfile, scenario: Scenario, messages: list[Written]) -> Iterator[Subject]:
@@ -283,26 +287,26 @@ def _compared(name: str, scenario: Scenario, a: Change, b: Change | None) -> Ite
                 yield Subject(field="cell", aspect=Aspect.VALUE, state=state, **common, **about), differs
 
 
-@pytest.mark.parametrize("switch", FORMAT.switches, ids=lambda s: s.name)
-def test_a_flipped_fact_changes_bytes_and_convicts_its_rule_or_none(switch: Any) -> None:
-    p = PLAIN[switch.profile]
-    lying = dataclasses.replace(p, **{switch.field: switch.value})
+@pytest.mark.parametrize("flip", FLIPS, ids=lambda lie: lie.name)
+def test_a_flipped_fact_changes_bytes_and_convicts_its_rule_or_none(flip: Any) -> None:
+    p = PLAIN[flip.profile]
+    lying = dataclasses.replace(p, **{flip.field: flip.value})
     convicted: set[str] = set()
     changed = False
     for scenario, honest in cases(p):
-        if not fnmatchcase(scenario.name, switch.scenario) or (scenario.level == 2 and switch.scenario == "*"):
+        if not fnmatchcase(scenario.name, flip.scenario) or (scenario.level == 2 and flip.scenario == "*"):
             continue
         lie = write(scenario.history, lying, Layout())
         changed = changed or [w.message for w in honest] != [w.message for w in lie]
         convicted |= _difference(honest, lie, p, scenario)
     assert changed
-    if switch.convicts is None:
+    if flip.convicts is None:
         assert convicted == set()
     else:
-        assert switch.convicts in convicted
-        assert switch.convicts in {rule.id for rule in rules("debezium-json")}
+        assert flip.convicts in convicted
+        assert flip.convicts in {rule.id for rule in rules("debezium-json")}
 
 
-def test_every_fact_of_a_profile_has_a_switch() -> None:
+def test_every_fact_of_a_profile_has_a_flip() -> None:
     facts = {f.name for f in dataclasses.fields(DebeziumProfile)} - {"release", "options", "assumed", "deployment", "source"}
-    assert {s.field for s in FORMAT.switches} == facts
+    assert {flip.field for flip in FLIPS} == facts

@@ -13,6 +13,7 @@ from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.base import Obligation, rules
 from conformance.rules.sources import fact
+from conformance.selftest.lies.base import lies
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.formats.ticdc_canal_json import FORMAT, PROFILES, TicdcProfile, write
 from generators.model import Kind, Layout, Op, State
@@ -38,6 +39,8 @@ UNPACK = {
     "snappy": lambda value: bytes(cramjam.snappy.decompress_raw(value)),
     "lz4": lambda value: bytes(cramjam.lz4.decompress(value)),
 }
+
+FLIPS = [lie for lie in lies("ticdc-canal-json") if lie.alter is None]
 
 
 def check_message(profile, written):
@@ -147,41 +150,41 @@ def test_rules_are_cited_and_special_before_general():
     assert ids.index("ticdc-canal-json/value/unsigned-bigint") < ids.index("ticdc-canal-json/value/unsigned")
 
 
-def lie(switch):
-    """Honest and lying messages of the scenarios that a switch names."""
-    honest = FORMAT.profile(switch.profile)
-    liar = dataclasses.replace(honest, **{switch.field: switch.value})
-    assert getattr(honest, switch.field) != switch.value
+def lie(flip):
+    """Honest and lying messages of the scenarios that a flipped fact names."""
+    honest = FORMAT.profile(flip.profile)
+    liar = dataclasses.replace(honest, **{flip.field: flip.value})
+    assert getattr(honest, flip.field) != flip.value
     for scenario in boundary_scenarios(FORMAT, honest):
-        if scenario.level == 1 and fnmatchcase(scenario.name, switch.scenario):
+        if scenario.level == 1 and fnmatchcase(scenario.name, flip.scenario):
             yield scenario, write(scenario.history, honest, LAYOUT), write(scenario.history, liar, LAYOUT)
 
 
-@pytest.mark.parametrize("switch", FORMAT.switches, ids=lambda s: s.name)
-def test_a_lie_changes_bytes_and_only_a_telling_one_the_expectation(switch):
+@pytest.mark.parametrize("flip", FLIPS, ids=lambda lie: lie.name)
+def test_a_lie_changes_bytes_and_only_a_telling_one_the_expectation(flip):
     known = {rule.id for rule in RULES}
-    pairs = list(lie(switch))
+    pairs = list(lie(flip))
     assert pairs
     assert any([w.message.value for w in true] != [w.message.value for w in false] for _, true, false in pairs)
-    if switch.convicts is None:
-        assert all([w.changes for w in true] == [w.changes for w in false] or switch.field == "new" for _, true, false in pairs)
+    if flip.convicts is None:
+        assert all([w.changes for w in true] == [w.changes for w in false] or flip.field == "new" for _, true, false in pairs)
         return
-    assert switch.convicts in known
-    if switch.name == "compressed-untold":
+    assert flip.convicts in known
+    if flip.name == "compressed-untold":
         return  # the honest decoder cannot read the bytes at all
     judge = Judge(RULES)
     convicted = set()
     for scenario, true, false in pairs:
         outputs = [[perfect(c, 1) for c in w.changes] for w in false]
         outputs = (outputs + [[] for _ in true])[: len(true)]
-        honest = FORMAT.profile(switch.profile)
+        honest = FORMAT.profile(flip.profile)
         case = as_case(FORMAT, honest, scenario, LAYOUT)
         convicted |= {finding.rule for finding in judge.judge(case, outputs).findings}
-    assert switch.convicts in convicted
-    if switch.field not in ("split_keys", "extension"):
-        assert convicted == {switch.convicts}
+    assert flip.convicts in convicted
+    if flip.field not in ("split_keys", "extension"):
+        assert convicted == {flip.convicts}
 
 
-def test_every_field_of_a_profile_has_a_switch():
+def test_every_field_of_a_profile_has_a_flip():
     own = {f.name for f in dataclasses.fields(TicdcProfile)} - {"release", "options", "assumed", "source"}
-    assert own == {switch.field for switch in FORMAT.switches}
+    assert own == {flip.field for flip in FLIPS}

@@ -21,6 +21,7 @@ from conformance.judging.output import OutputRow
 from conformance.rules.base import Obligation, rules
 from conformance.rules.families.ticdc_simple.retold import Retold, retold
 from conformance.rules.sources import fact
+from conformance.selftest.lies.base import lies
 from generators.drawing import strategies
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.formats.ticdc_simple_avro import FORMAT, PROFILES, AvroProfile, write
@@ -56,6 +57,9 @@ class AnyBytes(avro.io.BinaryDecoder):
 
     def read_utf8(self):
         return self.read_bytes().decode("utf-8", "surrogateescape")
+
+
+FLIPS = [lie for lie in lies("ticdc-simple-avro") if lie.alter is None]
 
 
 def read(value, decoder=AnyBytes):
@@ -411,43 +415,43 @@ def test_every_cell_fault_finds_its_cell_and_leaves_a_whole_message(profile):
         assert [name for name in before if before[name] != after[name]] == [fault.column]
 
 
-def lie(switch):
-    """Honest and lying messages of the scenarios that a switch names."""
-    honest = FORMAT.profile(switch.profile)
-    liar = dataclasses.replace(honest, **{switch.field: switch.value})
-    assert getattr(honest, switch.field) != switch.value
+def lie(flip):
+    """Honest and lying messages of the scenarios that a flipped fact names."""
+    honest = FORMAT.profile(flip.profile)
+    liar = dataclasses.replace(honest, **{flip.field: flip.value})
+    assert getattr(honest, flip.field) != flip.value
     for scenario in boundary_scenarios(FORMAT, honest):
-        if scenario.level == 1 and fnmatchcase(scenario.name, switch.scenario):
+        if scenario.level == 1 and fnmatchcase(scenario.name, flip.scenario):
             yield scenario, write(scenario.history, honest, LAYOUT), write(scenario.history, liar, LAYOUT)
 
 
-@pytest.mark.parametrize("switch", FORMAT.switches, ids=lambda s: s.name)
-def test_a_lie_changes_bytes_and_only_a_telling_one_the_expectation(switch):
+@pytest.mark.parametrize("flip", FLIPS, ids=lambda lie: lie.name)
+def test_a_lie_changes_bytes_and_only_a_telling_one_the_expectation(flip):
     known = {rule.id for rule in RULES}
-    pairs = list(lie(switch))
+    pairs = list(lie(flip))
     assert pairs
     assert any([w.message.value for w in true] != [w.message.value for w in false] for _, true, false in pairs)
-    if switch.convicts is None:
+    if flip.convicts is None:
         assert all([w.changes for w in true] == [w.changes for w in false] for _, true, false in pairs)
         return
-    assert switch.convicts in known
-    if switch.name == "compressed-untold":
+    assert flip.convicts in known
+    if flip.name == "compressed-untold":
         return  # the honest decoder cannot read the bytes at all
     judge = Judge(RULES)
     convicted = set()
     for scenario, true, false in pairs:
         outputs = [[perfect(c, 1) for c in w.changes] for w in false]
         outputs = (outputs + [[] for _ in true])[: len(true)]
-        case = as_case(FORMAT, FORMAT.profile(switch.profile), scenario, LAYOUT)
+        case = as_case(FORMAT, FORMAT.profile(flip.profile), scenario, LAYOUT)
         convicted |= {finding.rule for finding in judge.judge(case, outputs).findings}
-    assert switch.convicts in convicted
-    if switch.field not in ("auto_bootstrap", "column_mixup"):
-        assert convicted == {switch.convicts}
+    assert flip.convicts in convicted
+    if flip.field != "auto_bootstrap":
+        assert convicted == {flip.convicts}
 
 
-def test_every_field_of_a_profile_has_a_switch_but_those_of_json():
+def test_every_field_of_a_profile_has_a_flip_but_those_of_json():
     own = {f.name for f in dataclasses.fields(AvroProfile)} - {"release", "options", "assumed", "source"}
-    assert own - {"escape_html", "float_verb"} == {switch.field for switch in FORMAT.switches}
+    assert own - {"float_verb"} == {flip.field for flip in FLIPS}
 
 
 def test_a_columns_place_in_the_map_changes_with_the_seed_and_nothing_else_does():

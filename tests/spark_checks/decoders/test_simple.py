@@ -1,4 +1,4 @@
-"""The reference decoder of TiCDC Simple in JSON against the messages of document 002, and against what breaks naive readers."""
+"""The reference decoder of TiCDC Simple in JSON against the documentation's messages, and against what breaks naive readers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ VERSION = 447984074911121426
 def table_schema(
     table: str, *columns: tuple[str, str, int], version: object = VERSION, keys: tuple[str, ...] = ("id",), schema: str = "simple"
 ) -> dict[str, object]:
-    """A tableSchema as document 002 prints it."""
+    """A tableSchema as the documentation prints it."""
     return {
         "schema": schema,
         "table": table,
@@ -68,12 +68,12 @@ def table_schema(
 
 
 def bootstrap(schema: dict[str, object]) -> str:
-    """BOOTSTRAP of document 002."""
+    """BOOTSTRAP of the documentation."""
     return json.dumps({"version": 1, "type": "BOOTSTRAP", "commitTs": 0, "buildTs": 1708924603278, "tableSchema": schema})
 
 
 def ddl(kind: str, sql: str, schema: dict[str, object] | None, before: dict[str, object] | None = None) -> str:
-    """The DDL of document 002."""
+    """The DDL of the documentation."""
     message = {"version": 1, "type": kind, "sql": sql, "commitTs": 447987408682614795, "buildTs": 1708936343598}
     schemas = {"tableSchema": schema, "preTableSchema": before}
     return json.dumps(message | {name: found for name, found in schemas.items() if found is not None})

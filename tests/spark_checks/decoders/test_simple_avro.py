@@ -1,4 +1,4 @@
-"""The reference decoder of TiCDC Simple in Avro: the vectors of reference/ticdc.md 4.2, and messages that fastavro encodes."""
+"""The reference decoder of TiCDC Simple in Avro: the known vectors, and messages that fastavro encodes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ INSERT = bytes.fromhex(
     "1a 41 73 69 61 2f 53 68 61 6e 67 68 61 69 26 32 30 32 34 2d 30 31 2d 30 31 20 30 30 3a 30 30 3a 30 30 02 6e 00 02 "
     "62 0a 04 00 ff 00 00 "
 )
-"""The two messages that reference/ticdc.md 4.2 prints."""
+"""The two known vectors."""
 
 VERSION = 447984074911121426
 COMMIT = 447984084414103554

@@ -1,0 +1,137 @@
+"""The tables of lies name what exists and change bytes, and every alteration does what it says and no more."""
+
+from collections.abc import Callable
+from dataclasses import fields
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+
+from conformance.rules.base import rules
+from conformance.selftest.lies.altering import (
+    EACH,
+    at,
+    backwards,
+    drop,
+    in_avro,
+    in_json,
+    placed,
+    put,
+    respelled,
+    shift,
+    swap,
+    without_headers,
+)
+from conformance.selftest.lies.base import Alter, Lie, lies
+from generators.drawing.cases import LAYOUT, boundary_scenarios
+from generators.families.avro import Encoder
+from generators.model import Message
+from generators.wire_format import FORMATS, get
+
+LIES = [(name, lie) for name in FORMATS for lie in lies(name)]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_lies_name_existing_profiles_and_rules(name: str) -> None:
+    fmt, found = get(name), lies(name)
+    assert len({lie.name for lie in found}) == len(found)
+    assert {lie.convicts for lie in found} - {rule.id for rule in rules(name)} == {None}
+    assert any(lie.convicts for lie in found)
+    for lie in found:
+        assert bool(lie.field) != bool(lie.alter), lie
+        profile = fmt.profile(lie.profile)
+        assert not lie.field or getattr(profile, lie.field) != lie.value, lie
+
+
+def test_a_profile_holds_no_fact_for_the_sake_of_lies() -> None:
+    """Every fact differs between profiles, or is an option of the product with a default that all of them keep."""
+    values: dict[tuple[type, str], set[Any]] = {}
+    for name in FORMATS:
+        for profile in get(name).profiles:
+            for fact in fields(profile):
+                owner = next(cls for cls in reversed(type(profile).__mro__) if fact.name in getattr(cls, "__annotations__", ()))
+                values.setdefault((owner, fact.name), set()).add(getattr(profile, fact.name))
+    constant = {fact for (_, fact), found in values.items() if len(found) == 1}
+    assert constant == {"database_hash", "tombstones"}  # canal.mq.database.hash, tombstones.on.delete
+
+
+@pytest.mark.parametrize(("name", "lie"), LIES, ids=[f"{name}: {lie.name}" for name, lie in LIES])
+def test_a_lie_changes_messages_of_a_scenario_that_it_names(name: str, lie: Lie) -> None:
+    fmt = get(name)
+    profile = fmt.profile(lie.profile)
+    changed = False
+    for scenario in boundary_scenarios(fmt, profile):
+        if fnmatchcase(scenario.name, lie.scenario):
+            truth = fmt.write(scenario.history, profile, LAYOUT)
+            told = lie.messages(fmt, scenario.history, truth)
+            assert len(told) >= len(truth)
+            changed = changed or (any(told) and told != [written.message for written in truth])
+        if changed and not lie.alter:
+            return  # what a profile writes is tested with its format
+    assert changed
+
+
+def message(value: bytes | None) -> Message:
+    return Message("t", 1, b"k", value, (("a", b"1"), ("b", b"2")))
+
+
+def altered(alter: Alter, value: bytes) -> bytes | None:
+    return alter(message(value)).value
+
+
+@pytest.mark.parametrize(
+    ("edit", "before", "after"),
+    [
+        (put("y", "a", 0), '{"a":["x","z"]}', '{"a":["y","z"]}'),
+        (put(None, "a", EACH, "b"), '{"a":[{"b":1},{"b":2,"c":3}]}', '{"a":[{"b":null},{"b":null,"c":3}]}'),
+        (shift(-3, "a"), '{"a":1,"b":1}', '{"a":-2,"b":1}'),
+        (shift(1, EACH), '{"a":1,"b":2}', '{"a":2,"b":3}'),
+        (drop("b", "a"), '{"a":{"b":1,"c":2},"b":3}', '{"a":{"c":2},"b":3}'),
+        (swap("a", "b"), '{"a":1,"b":2,"c":3}', '{"a":2,"b":1,"c":3}'),
+        (backwards(), '{"a":1,"b":[1,2]}', '{"b":[1,2],"a":1}'),
+        (backwards("b"), '{"a":1,"b":[1,2]}', '{"a":1,"b":[2,1]}'),
+        (at(lambda number: number * 1000, "a"), '{"a":2}', '{"a":2000}'),
+    ],
+)
+def test_edits_change_what_they_name(edit: Callable[[Any], Any], before: str, after: str) -> None:
+    assert altered(in_json(edit), before.encode()) == after.encode()
+
+
+@pytest.mark.parametrize("edit", [put(1, "x"), put(1, 7), shift(1, "x"), drop("x"), swap("a", "x"), backwards("x")])
+def test_an_edit_of_what_is_not_there_leaves_the_message_alone(edit: Callable[[Any], Any]) -> None:
+    for value in (b'{"a" : 1}', b'{"a" : [{}]}', None):
+        honest = message(value)
+        assert in_json(edit)(honest) is honest
+
+
+def test_numbers_and_texts_outlive_an_edit() -> None:
+    numbers = '[1.50,1E400,-0,12345678901234567890123,9007199254740993,"\\u6c49\\ud83d\\ude00"]'
+    kept = '[1.50,1E400,-0,12345678901234567890123,9007199254740993,"汉😀"]'
+    assert altered(in_json(put(0, "x")), f'{{"x":1,"y":{numbers}}}'.encode()) == f'{{"x":0,"y":{kept}}}'.encode()
+
+
+def test_edits_of_avro_go_through_the_branch_of_a_union() -> None:
+    inner = {"type": "record", "name": "Inner", "fields": [{"name": "n", "type": "long"}]}
+    fields = [
+        {"name": "m", "type": {"type": "map", "values": ["null", "string", inner]}},
+        {"name": "o", "type": ["null", "long"]},
+    ]
+    schema = {"type": "record", "name": "Outer", "fields": fields}
+    encoder = Encoder(schema)
+    honest = encoder({"m": {"a": ("Inner", {"n": 1}), "b": "x"}, "o": None})
+    assert altered(in_avro(schema, shift(4, "m", "a", "n")), honest) == encoder(
+        {"m": {"a": ("Inner", {"n": 5}), "b": "x"}, "o": None}
+    )
+    assert altered(in_avro(schema, drop("a", "m")), honest) == encoder({"m": {"b": "x"}, "o": None})
+    assert altered(in_avro(schema, put(7, "p")), honest) == honest
+
+
+def test_spellings_are_replaced_whole() -> None:
+    told = respelled({"\\u003c": "<", "\x7f": "\\u007F"})
+    assert altered(told, b'"\\u003ca\\\\u003c\\n\x7f\\u003e"') == b'"<a\\\\u003c\\n\\u007F\\u003e"'
+
+
+def test_changes_of_the_record() -> None:
+    honest = message(b"v")
+    assert placed(0)(honest) == Message("t", 0, b"k", b"v", honest.headers)
+    assert without_headers("a", "c")(honest) == Message("t", 1, b"k", b"v", (("b", b"2"),))
