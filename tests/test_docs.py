@@ -172,8 +172,8 @@ def test_the_limits_that_are_told_are_those_of_the_code():
     page = " ".join(text("docs/limits.md").split())
     assert f"`smoke` draws {BUDGETS['smoke'].drawn} for each format, `ci` at least {BUDGETS['ci'].drawn:,}" in page
     assert f"{BUDGETS['smoke'].sampled} under `smoke`, else {BUDGETS['ci'].sampled}" in page
-    assert (len(STREAMED), len(list(formats())) - len(STREAMED)) == (3, 9)
-    assert "stream liars in three formats. The other nine formats'" in page
+    assert len(STREAMED) == 3
+    assert "stream liars in three formats. The other formats'" in page
     assert set(STATEMENTS) == {"add column", "truncate table", "drop column", "drop table", "add column again"}
     special = {"integer[]", "text[]", "money", "interval", "hstore", "inet", "bit", "varbit"}
     found = {}
@@ -181,9 +181,4 @@ def test_the_limits_that_are_told_are_those_of_the_code():
         for profile in (one for one in fmt.profiles if one.source == "postgresql"):
             tables = [table for one in boundary_scenarios(fmt, profile) for table in tables_of(one.history)]
             found.setdefault(fmt.name, set()).update(column.type.name for table in tables for column in table.columns)
-    assert {name: special & types for name, types in found.items()} == {
-        "aliyun-dts-avro": set(),
-        "huawei-cdl-json": set(),
-        "huawei-cdl-debezium": set(),
-        "debezium-json": special,
-    }
+    assert {name: special & types for name, types in found.items() if special & types} == {"debezium-json": special}

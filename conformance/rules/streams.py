@@ -1,81 +1,22 @@
-"""The rules of streams: what keyed tables that are kept from a decoder's changes owe, and how each format orders changes.
+"""The rules of streams: what keyed tables that are kept from a decoder's changes owe.
 
 They are laws over whole streams (DESIGN 3.6): no selector owns them, `conformance.streams.reading` does. How a format orders the
-changes of one row is data here too, since it is its documents that say it.
+changes of one row is its own `ORDER` (`conformance.rules.order`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
 from conformance.rules.base import Citation, Effect, Obligation, Provenance, Rule
-from generators.wire_format import FORMATS, get
+from conformance.rules.order import order_of
 
 _TICDC: Final = "reference/ticdc.md"
-_CANAL: Final = "reference/canal.md"
 _DEBEZIUM: Final = "reference/debezium.md"
 _VENDORS: Final = "reference/cloud_vendors.md"
 _DESIGN: Final = Citation("DESIGN", "3.4 Level three, 3.6 Laws")
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What says which of two changes of one row is the newer one.
-
-    `positions` are patterns of `position`, each with the numbers of its groups from the most significant one on; a position that
-    none matches says nothing, and `commit_time` stands in. `deletes_first` says that of several changes of one position a delete
-    is the older; otherwise, and among the rest, what came later is the newer. `keys` is where the key's columns are told: change
-    (each row), schema (messages of their own, by version), table (not always: whoever reads has to know the table). `watermarks`
-    says that a WATERMARK closes its partition up to its position.
-    """
-
-    positions: tuple[tuple[str, tuple[int, ...]], ...]
-    citations: tuple[Citation, ...]
-    provenance: Provenance = Provenance.DOCUMENTED
-    deletes_first: bool = False
-    keys: str = "change"
-    watermarks: bool = False
-    placeholders: tuple[str, ...] = ()
-
-
-_NUMBER: Final = (r"^(\d+)$", (1,))
-_FILE_POSITION: Final = (r"^[^:]*?(\d+):(\d+)$", (1, 2))
-_FILE_POSITION_ROW: Final = (r"^[^:]*?(\d+):(\d+):(\d+)$", (1, 2, 3))
-_OFFSET_AT_FILE: Final = (r"^(\d+)@(\d+)$", (2, 1))
-
-_UNAVAILABLE: Final = ("__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")
-"""What stands for a value that PostgreSQL did not send, as text and in base64 (reference/debezium.md 2.8)."""
-
-_TICDC_ORDER: Final = Order(
-    (_NUMBER,),
-    (Citation(_TICDC, "1.3, 5, 7.7"), Citation("pingcap/tiflow#5598")),
-    Provenance.OBSERVED,
-    deletes_first=True,
-    watermarks=True,
-)
-
-_SIMPLE_ORDER: Final = replace(_TICDC_ORDER, citations=(Citation(_TICDC, "3.5, 5"),), keys="schema")
-
-ORDERS: Final[Mapping[str, Order]] = {
-    "ticdc-canal-json": _TICDC_ORDER,
-    "ticdc-simple-json": _SIMPLE_ORDER,
-    "ticdc-simple-avro": _SIMPLE_ORDER,
-    "alibaba-canal-json": Order((), (Citation(_CANAL, "1.2, 1.3"),), Provenance.OBSERVED),
-    "cloudcanal-json": Order((), (Citation(_VENDORS, "4.1, 4.4 CC-7"),), keys="table"),
-    "cloudcanal-canal-json": Order((), (Citation(_CANAL, "5"), Citation(_VENDORS, "4.2"))),
-    "cloudcanal-debezium": Order((_FILE_POSITION,), (Citation(_DEBEZIUM, "5.1"), Citation(_VENDORS, "4.3")), keys="table"),
-    "aliyun-dts-avro": Order((_OFFSET_AT_FILE, _NUMBER), (Citation(_VENDORS, "1.3, 1.6"),), Provenance.OBSERVED),
-    "tencent-dts-json": Order((_OFFSET_AT_FILE,), (Citation("document 003"), Citation(_VENDORS, "2.1, 2.5"))),
-    "huawei-cdl-json": Order((_NUMBER,), (Citation("document 004"), Citation(_VENDORS, "3.1"))),
-    "huawei-cdl-debezium": Order((_NUMBER,), (Citation("document 004"), Citation(_VENDORS, "3.2"))),
-    "debezium-json": Order(
-        (_FILE_POSITION_ROW, _NUMBER), (Citation(_DEBEZIUM, "1.4, 1.7"),), Provenance.OBSERVED, placeholders=_UNAVAILABLE
-    ),
-}
-"""Canal and CloudCanal's forms of it have no total order: `es` and `execTs` order commits, arrival decides among equals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +94,7 @@ _LAWS: Final[tuple[_Law, ...]] = (
 @cache
 def rules(fmt: str) -> tuple[Rule, ...]:
     """The stream rules of a format, `<format>/stream/<name>`. Raises UnknownName."""
-    assert get(fmt).name in FORMATS
-    order = ORDERS[fmt]
+    order = order_of(fmt)
     has = {"schema": order.keys == "schema", "watermarks": order.watermarks}
     return tuple(
         Rule(

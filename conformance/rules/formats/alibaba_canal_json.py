@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector
+from conformance.rules.order import Order
 
 _MESSAGE_UTILS: Final = "alibaba/canal connector/core MQMessageUtils.java @ e20e4424"
 _EVENTS: Final = "alibaba/canal parse LogEventConvert.java @ e20e4424"
@@ -560,3 +561,6 @@ _VALUES: Final = (
 
 RULES: Final = (*_FAULTS, *_STATEMENTS, *_ROWS, *_ENVELOPE, *_IMAGES, *_VALUES)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
+
+ORDER: Final = Order((), (Citation("reference/canal.md", "1.2, 1.3"),), Provenance.OBSERVED)
+"""No total order: `es` orders commits, arrival decides among equals."""

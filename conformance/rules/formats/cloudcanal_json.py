@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.rules.base import Aspect, Effect, Selector
+from conformance.rules.base import Aspect, Citation, Effect, Selector
 from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, WHOLE, Book, changes
 from conformance.rules.families import mysql_values as _mysql_values
 from conformance.rules.families.cloudcanal import DOCUMENT, REFERENCE, values
+from conformance.rules.order import Order
 
 _BOOK: Final = Book("cloudcanal-json", DOCUMENTED)
 _TABLE: Final = (DOCUMENT, "CloudCanal Json, field table")
@@ -247,3 +248,6 @@ RULES: Final = (
     ),
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
+
+ORDER: Final = Order((), (Citation(REFERENCE, "4.1, 4.4 CC-7"),), keys="table")
+"""No total order: `execTs` orders commits, arrival decides among equals."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.rules.base import Aspect, Effect, Selector
+from conformance.rules.base import Aspect, Citation, Effect, Selector
 from conformance.rules.book import ASSUMED, DOCUMENTED, UNSPECIFIED, Book, value
 from conformance.rules.families import cdl as _cdl
 from conformance.rules.families.cdl import DEBEZIUM, DOCUMENT, REFERENCE
+from conformance.rules.order import NUMBER, Order
 
 _BOOK: Final = Book("huawei-cdl-debezium", DOCUMENTED)
 
@@ -79,3 +80,6 @@ RULES: Final = (
     _cdl.text(_BOOK),
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
+
+ORDER: Final = Order((NUMBER,), (Citation(DOCUMENT), Citation(REFERENCE, "3.2")))
+"""How its changes are ordered (`conformance.rules.order`)."""

@@ -5,9 +5,11 @@ Sources: document 000 (TiCDC Canal-JSON, TiDB v6.0), corrected where reference/t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from conformance.rules.base import Aspect, Citation, Effect, Obligation, Rule, Selector
+from conformance.rules.families.ticdc_order import TICDC
 from conformance.rules.formats.ticdc_canal_json.values import (
     ASSUMED,
     BOTH,
@@ -502,3 +504,6 @@ RULES: Final[tuple[Rule, ...]] = (
     *_ENVELOPE,
     *_GENERAL,
 )
+
+ORDER: Final = replace(TICDC, tried="v7.1.6+extension")
+"""How its changes are ordered (`conformance.rules.order`)."""

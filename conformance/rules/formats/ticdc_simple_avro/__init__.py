@@ -10,6 +10,7 @@ from typing import Final
 
 from conformance.rules.base import Aspect, Effect, Rule, Selector
 from conformance.rules.book import ASSUMED, AVRO, EXISTENCE, SHOULD, WHOLE
+from conformance.rules.families.ticdc_order import SIMPLE
 from conformance.rules.families.ticdc_simple.control import bootstrap, ddl, watermark
 from conformance.rules.families.ticdc_simple.retold import DOCUMENT, REF, Retold, retold
 from conformance.rules.families.ticdc_simple.rows import general, presence, reduced, rows, schemas
@@ -117,3 +118,6 @@ RULES: Final[tuple[Rule, ...]] = (
         _WORDS,
     ),
 )
+
+ORDER: Final = SIMPLE
+"""How its changes are ordered (`conformance.rules.order`)."""
