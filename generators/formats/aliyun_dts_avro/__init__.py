@@ -18,7 +18,16 @@ from typing import Any, Final
 from generators.formats.aliyun_dts_avro.cases import scenarios, switches
 from generators.formats.aliyun_dts_avro.cells import CHARSET_DOUBT, NONE, Writer, supports, type_number, writer_of
 from generators.formats.aliyun_dts_avro.faults import FAULTS, cell_faults
-from generators.formats.aliyun_dts_avro.profiles import NAME, OPERATION, PROFILES, SETTING, AliyunProfile, changed, profile
+from generators.formats.aliyun_dts_avro.profiles import (
+    NAME,
+    OPERATION,
+    OPTIONS,
+    PROFILES,
+    SETTING,
+    AliyunProfile,
+    changed,
+    profile,
+)
 from generators.formats.aliyun_dts_avro.schema import FIELD, Datum, Record, cell_bytes, whole
 from generators.model import (
     Cell,
@@ -335,6 +344,7 @@ FORMAT: Final = Format(
     title="Aliyun DTS Avro",
     source="mysql, postgresql",
     profiles=PROFILES,
+    options=OPTIONS,
     write=write,
     kinds=KINDS,
     position="`sourcePosition` as it stands: end offset and file number as `72469@78`, or PostgreSQL's place in the log",

@@ -15,7 +15,7 @@ from typing import Final
 
 from generators.families.java_text import hash_code, json_string, remainder_of_abs
 from generators.formats.tencent_dts_json.cases import cell_faults, scenarios, switches
-from generators.formats.tencent_dts_json.profiles import NAME, PROFILES, TencentProfile, profile
+from generators.formats.tencent_dts_json.profiles import NAME, OPTIONS, PROFILES, TencentProfile, profile
 from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, row_text, types_of
 from generators.model import (
     Change,
@@ -259,6 +259,7 @@ FORMAT: Final = Format(
     title="Tencent Cloud DTS JSON (FlatRecord)",
     source="mysql",
     profiles=PROFILES,
+    options=OPTIONS,
     write=write,
     kinds=KINDS,
     position="`position`, end offset and file number as `2196@4`; the rows of one event share it, heartbeats have none",
