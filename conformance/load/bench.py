@@ -101,7 +101,7 @@ def bench(
 def baseline(name: str, sample: Message) -> str:
     """The specification of a format's baseline, which is named as its module; `bare` reads messages without Connect's schema,
     of which `sample` is one when it is JSON and has no `payload`."""
-    spec = f"{DECODERS}.baselines:{module_name(name).upper()}"
+    spec = f"{DECODERS}.baselines.{module_name(name)}:BASELINE"
     return spec if get(name).container == "avro" or b'"payload":' in (sample.value or b"") else f"{spec}.bare"
 
 
