@@ -99,7 +99,7 @@ def write(layout: Layout, checkout: Path) -> None:
 @click.option("--container", type=click.Choice(CONTAINERS), default="json", show_default=True, help="What a message's value is.")
 @click.option(
     "--into",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=click.Path(path_type=Path, file_okay=False),
     default=".",
     show_default=True,
     help="The checkout to write into.",
