@@ -33,27 +33,27 @@ def call(checkout, name):
 
 
 def test_it_says_what_it_wrote_and_what_is_next(checkout):
-    done = call(checkout, "toy-json")
+    done = call(checkout, "new-json")
     assert done.exit_code == 0, done.output
-    written = [path for path in checkout.rglob("*toy*") if path.is_file()]
+    written = [path for path in checkout.rglob("*new*") if path.is_file()]
     assert len(written) == 8
     for path in written:
         count = len(path.read_text("utf-8").splitlines())
         assert f"{path.relative_to(checkout).as_posix()}: {count} lines" in done.stdout
     assert [line[:2] for line in done.stderr.splitlines() if line[:1].isdigit()] == ["1.", "2.", "3.", "4.", "5."]
-    assert (checkout / new_format.REGISTRY).read_text("utf-8") == REGISTRY.replace('",\n)', '",\n    "toy-json",\n)', 1)
+    assert (checkout / new_format.REGISTRY).read_text("utf-8") == REGISTRY.replace('",\n)', '",\n    "new-json",\n)', 1)
 
 
 @pytest.mark.parametrize(
     ("name", "told"),
     [
         ("ticdc-canal-json", "is there already"),
-        ("Toy_JSON", "Did you mean 'toy-json'?"),
-        ("toy json", "Did you mean 'toy-json'?"),
-        ("toy", "a product and a form"),
-        ("1toy-json", "a product and a form"),
-        ("toy-", "a product and a form"),
-        (f"toy-{'x' * new_format.LONGEST}", "30 characters"),
+        ("New_JSON", "Did you mean 'new-json'?"),
+        ("new json", "Did you mean 'new-json'?"),
+        ("new", "a product and a form"),
+        ("1new-json", "a product and a form"),
+        ("new-", "a product and a form"),
+        (f"new-{'x' * new_format.LONGEST}", "30 characters"),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(checkout, name, told):
@@ -63,18 +63,18 @@ def test_a_name_that_cannot_be_is_refused(checkout, name, told):
 
 
 def test_a_file_that_is_there_is_not_written_over(checkout):
-    path = checkout / "spark_checks" / "liars" / "toy_json.py"
+    path = checkout / "spark_checks" / "liars" / "new_json.py"
     path.parent.mkdir(parents=True)
     path.write_text("mine", "utf-8")
-    error = call(checkout, "toy-json").exception
-    assert isinstance(error, UsageError) and "spark_checks/liars/toy_json.py" in str(error)
-    assert [one for one in checkout.rglob("*toy*") if one.is_file()] == [path]
+    error = call(checkout, "new-json").exception
+    assert isinstance(error, UsageError) and "spark_checks/liars/new_json.py" in str(error)
+    assert [one for one in checkout.rglob("*new*") if one.is_file()] == [path]
     assert path.read_text("utf-8") == "mine"
 
 
 def test_a_folder_that_is_no_checkout_is_refused(tmp_path):
     with pytest.raises(UsageError, match="no checkout"):
-        new_format.lay_out("toy-json", "json", tmp_path)
+        new_format.lay_out("new-json", "json", tmp_path)
 
 
 def test_a_product_s_page_of_sources_stays(checkout):
@@ -85,7 +85,7 @@ def test_a_product_s_page_of_sources_stays(checkout):
     assert 'PAGE = "harness-json"' in files["tests/generators/formats/test_harness_json.py"]
 
 
-@pytest.mark.parametrize("name", ["a-b", f"toy-{'x' * (new_format.LONGEST - 4)}"])
+@pytest.mark.parametrize("name", ["a-b", f"new-{'x' * (new_format.LONGEST - 4)}"])
 def test_what_it_writes_is_clean_whatever_the_name(checkout, name):
     layout = new_format.lay_out(name, "json", checkout)
     assert not [path for path, text in layout.files.items() if "sample" in (path + text).lower()]
