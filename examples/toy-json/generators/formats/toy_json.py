@@ -50,7 +50,7 @@ OPTIONS: Final[Mapping[str, str]] = {"whole-old": "old.columns=all: `old` holds 
 
 PROFILES: Final = (ToyProfile("1.0"), ToyProfile("1.0", ("whole-old",), whole_old=True))
 
-_SUPPORTED: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.TEXT, Logical.DATETIME})
+_SUPPORTED: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.TEXT, Logical.DATE, Logical.TIME, Logical.DATETIME})
 
 
 def supports(kind: SourceType) -> bool:

@@ -100,7 +100,13 @@ _VALUES: Final = (
     ),
     _BOOK.rule("value/integer", "An integer is its digits.", Effect.WRONG_VALUE, value("int"), "toy#values"),
     _BOOK.rule("value/decimal", "A decimal is exact.", Effect.LOST_PRECISION, value("decimal"), "toy#values"),
-    _BOOK.rule("value/datetime", "A DATETIME has no time zone.", Effect.TIME_SHIFT, value("datetime"), "toy#values"),
+    _BOOK.rule(
+        "value/datetime",
+        "A date, a time or a DATETIME has no time zone.",
+        Effect.TIME_SHIFT,
+        value("date", "time", "datetime"),
+        "toy#values",
+    ),
     _BOOK.rule("value/text", "Text comes back character for character.", Effect.MOJIBAKE, Selector(), "toy#values"),
 )
 
