@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -83,7 +83,8 @@ class Format(Generic[P]):
     """A wire format.
 
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that only this format has
-    (options, control messages, DDL types), for one profile and a database name; `container` is json or avro; `faults` are the
+    (options, control messages, DDL types), for one profile and a database name; `options` says what each option in the names of
+    the profiles means, for the format's page; `container` is json or avro; `faults` are the
     ways to spoil a whole value, `cell_faults` the unfit cells that a profile's messages can have; `losses` is what a profile's
     messages do not hold of values that the source has. `schemas` are the published schemas of a binary container, one for each
     edition that a decoder cannot tell from another: a value is one record of theirs, whole.
@@ -97,6 +98,7 @@ class Format(Generic[P]):
     kinds: tuple[KindRow, ...]
     position: str
     scenarios: Callable[[P, str], Iterable[Scenario]]
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
     supports: Callable[[SourceType], bool] = lambda _type: True
     container: str = "json"
     faults: tuple[Fault, ...] = FAULTS

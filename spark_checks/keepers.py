@@ -16,7 +16,7 @@ A state holds rows of several parts (`part`):
 | corrupt | an unreadable message, by partition and offset |
 | seen | how many messages of a partition were seen |
 
-Which of two changes of a row is the newer one is the format's own order (`conformance.rules.streams.ORDERS`). A late row needs a
+Which of two changes of a row is the newer one is the format's own order (`conformance.rules.order`). A late row needs a
 tombstone to be told from a new one, and tombstones would be kept for ever: where a format has watermarks, they end that. Without
 watermarks tombstones stay. A watermark holds nothing back: rows show as soon as they are read, not when their commit is complete.
 """
@@ -31,7 +31,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructType
 
-from conformance.rules.streams import Order
+from conformance.rules.order import Order
 from generators.model import Table
 
 KEPT: Final = 3

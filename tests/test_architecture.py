@@ -24,8 +24,13 @@ FORBIDDEN = {
 NAMES_SPARK_CHECKS = {"conformance/engines/child.py", "conformance/shadow.py"}
 
 
+# A format as `new-format` lays it out: a checkout's folders below each container's name.
+SKELETON = ROOT / "conformance" / "commands" / "skeleton"
+
+
 def sources(folder: str) -> list[Path]:
-    return sorted(path for path in (ROOT / folder).rglob("*.py") if "__pycache__" not in path.parts)
+    found = (ROOT / folder).rglob("*.py")
+    return sorted(path for path in found if "__pycache__" not in path.parts and not path.is_relative_to(SKELETON))
 
 
 def imported(tree: ast.AST, module: str) -> Iterator[str]:
@@ -80,6 +85,14 @@ def test_imports_point_one_way(package):
     paths = sources(package)
     assert paths
     found = [line for path in paths for line in violations(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))]
+    assert found == []
+
+
+@pytest.mark.parametrize("root", [*SKELETON.iterdir(), ROOT / "examples" / "toy-json"], ids=lambda path: path.name)
+def test_imports_of_a_new_format_point_one_way(root):
+    paths = [path for path in root.rglob("*.py") if "tests" not in path.parts and "__pycache__" not in path.parts]
+    assert len(paths) >= 5
+    found = [line for path in paths for line in violations(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))]
     assert found == []
 
 

@@ -99,7 +99,8 @@ def test_every_command_of_a_page_is_one_that_the_command_line_takes(monkeypatch,
     wrong = []
     for words in commands(text(name)):
         try:
-            parsed([word.replace("<name>", "ticdc-canal-json") for word in words])
+            # docs/adding-a-format.md adds toy-json to a copy.
+            parsed([re.sub("<name>|toy-json", "ticdc-canal-json", word) for word in words])
         except (click.ClickException, ValueError) as error:
             wrong.append(f"{' '.join(words)}: {error}")
     assert wrong == []
@@ -172,8 +173,8 @@ def test_the_limits_that_are_told_are_those_of_the_code():
     page = " ".join(text("docs/limits.md").split())
     assert f"`smoke` draws {BUDGETS['smoke'].drawn} for each format, `ci` at least {BUDGETS['ci'].drawn:,}" in page
     assert f"{BUDGETS['smoke'].sampled} under `smoke`, else {BUDGETS['ci'].sampled}" in page
-    assert (len(STREAMED), len(list(formats())) - len(STREAMED)) == (3, 9)
-    assert "stream liars in three formats. The other nine formats'" in page
+    assert len(STREAMED) == 3
+    assert "stream liars in three formats. The other formats'" in page
     assert set(STATEMENTS) == {"add column", "truncate table", "drop column", "drop table", "add column again"}
     special = {"integer[]", "text[]", "money", "interval", "hstore", "inet", "bit", "varbit"}
     found = {}
@@ -181,9 +182,4 @@ def test_the_limits_that_are_told_are_those_of_the_code():
         for profile in (one for one in fmt.profiles if one.source == "postgresql"):
             tables = [table for one in boundary_scenarios(fmt, profile) for table in tables_of(one.history)]
             found.setdefault(fmt.name, set()).update(column.type.name for table in tables for column in table.columns)
-    assert {name: special & types for name, types in found.items()} == {
-        "aliyun-dts-avro": set(),
-        "huawei-cdl-json": set(),
-        "huawei-cdl-debezium": set(),
-        "debezium-json": special,
-    }
+    assert {name: special & types for name, types in found.items() if special & types} == {"debezium-json": special}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.commands import catalogue, completion, config, doctor, fuzz, measuring, prepare, streams
+from conformance.commands import catalogue, completion, config, doctor, fuzz, measuring, new_format, prepare, streams
 from conformance.commands import publish as publishing
 from conformance.commands.shell import (
     ALL,
@@ -361,6 +361,7 @@ for _command in (
     *streams.COMMANDS,
     *doctor.COMMANDS,
     *prepare.COMMANDS,
+    *new_format.COMMANDS,
     *config.COMMANDS,
     *completion.COMMANDS,
 ):

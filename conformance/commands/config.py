@@ -267,6 +267,7 @@ class Main(Group):
         "Look": ("formats", "rules", "cases", "decode"),
         "Make messages": ("corpus", "publish"),
         "Set up": ("doctor", "prepare", "config", "completion"),
+        "Extend": ("new-format",),
     }
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:

@@ -101,7 +101,7 @@ def bench(
 def baseline(name: str, sample: Message) -> str:
     """The specification of a format's baseline, which has the module's name; `bare` reads messages without Connect's schema,
     which are JSON without a `payload`, like `sample`."""
-    spec = f"{DECODERS}.baselines:{module_name(name).upper()}"
+    spec = f"{DECODERS}.baselines.{module_name(name)}:BASELINE"
     return spec if get(name).container == "avro" or b'"payload":' in (sample.value or b"") else f"{spec}.bare"
 
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from conformance.pages._options import OPTIONS
 from conformance.pages._samples import Sample, plain, samples
 from conformance.pages.sources import source_pages
 from conformance.reports.facts import unusual
@@ -185,15 +184,13 @@ def _traps(fmt: Format[Any], traps: tuple[Trap, ...]) -> Iterator[str]:
 def _profiles(fmt: Format[Any]) -> Iterator[str]:
     yield "## Profiles"
     yield ""
-    told = OPTIONS[fmt.name]
     rows = [(f"`{p.name}`", p.source, unusual(p.deployment) or "UTC, utf8mb4, not compressed") for p in fmt.profiles]
     yield from _table(("profile", "database", "what a decoder is told (`deployment`)"), rows)
-    used = [option for option in told if any(option in p.options for p in fmt.profiles)]
-    if used:
+    if fmt.options:
         yield ""
         yield "A profile's name is its release with its options."
         yield ""
-        yield from _table(("option", "means"), ((f"`{option}`", told[option]) for option in used))
+        yield from _table(("option", "means"), ((f"`{option}`", text) for option, text in fmt.options.items()))
     yield ""
 
 

@@ -24,6 +24,7 @@ from conformance.judging.judge import BAD, CaseResult, Judge, Verdict
 from conformance.judging.output import Place, read
 from conformance.judging.results import FormatResult
 from conformance.rules.base import Obligation, rules
+from conformance.rules.order import order_of
 from conformance.running import laws
 from conformance.running.events import noting
 from conformance.running.prepared import Prepared, Settings, sample
@@ -35,7 +36,7 @@ from conformance.streams.kept import RESTART, judge
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
 from generators.garbage.nemesis import NEMESES
 from generators.model import Case, Kind, Written
-from generators.wire_format import Format, get
+from generators.wire_format import FORMATS, Format, get
 
 LAW_SAMPLE: Final = 10
 """Messages on which a liar that breaks a law is tried."""
@@ -45,11 +46,7 @@ LIAR_CALLS: Final = 2
 LIE_CASES: Final = 60
 """Scenarios judged under each lie, of those whose bytes it changes."""
 
-STREAMED: Final = {
-    "ticdc-canal-json": "v7.1.6+extension",
-    "ticdc-simple-json": "v7.5.7+auto-bootstrap+one-partition",
-    "debezium-json": "3.5.0.Final",
-}
+STREAMED: Final = {name: order_of(name).tried for name in FORMATS if order_of(name).tried}
 """Formats whose stream liars are tried, with the profile: all rules of streams have something to own in them."""
 STREAM_NEMESES: Final = ("none", "duplicate", "replay", "schema-lags", "late-watermarks", "corrupt")
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.judging.compare import same_text
-from conformance.rules.streams import ORDERS
+from conformance.rules.order import order_of
 from generators.drawing.shared_history import KEY, Streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import Nemesis, Stages
@@ -190,7 +190,7 @@ def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
 
 
 def _judged(group: Group, stream: Told, kept: Kept, how: str) -> StreamResult:
-    story, order = stream.story, ORDERS[group.fmt.name]
+    story, order = stream.story, order_of(group.fmt.name)
     name = stream.nemesis.name + (f"+{how}" if how else "")
     outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(story.rows))
     flat = [one for stage in stream.stages for one in stage]

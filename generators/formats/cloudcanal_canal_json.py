@@ -8,6 +8,7 @@ it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
@@ -49,9 +50,12 @@ class CanalJsonProfile(CloudCanalProfile):
 _NEW_YORK: Final = Deployment(time_zone="America/New_York")
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
 
-OPTIONS: Final = ("null-old", "without-old", "numbered")
-"""In the order of a profile's name: `old` of INSERT and DELETE is null, or left out; `id` is a sequence number, as the field
-table says, instead of the examples' 0 (cloudcanal#canal-id)."""
+OPTIONS: Final[Mapping[str, str]] = {
+    "null-old": "`old` of INSERT and DELETE is null, not an empty array.",
+    "without-old": "INSERT and DELETE have no `old`.",
+    "numbered": "`id` is a sequence number, as the field table says, not the examples' 0.",
+}
+"""What each option means, in the order of a profile's name."""
 
 
 def profile(*options: str) -> CanalJsonProfile:
@@ -119,6 +123,7 @@ FORMAT: Final = Format(
     title="CloudCanal's Canal Json",
     source="mysql",
     profiles=PROFILES,
+    options=OPTIONS,
     write=write,
     kinds=KINDS,
     position="`id`, described as the operation's sequence number; 0 in every example, so no order",

@@ -8,6 +8,7 @@ this one prints `isDdl`: with `ddl` the keys of both examples are in alphabetica
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -52,9 +53,12 @@ class JsonProfile(CloudCanalProfile):
 _NEW_YORK: Final = Deployment(time_zone="America/New_York", binary=HEX)
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai", binary=BASE64)
 
-OPTIONS: Final = ("ddl-key", "described", "deleted-in-before")
-"""In the order of a profile's name: the older edition's key; `pks` and `bid` as the field table describes them instead of as the
-examples show them; the other reading of where a deleted row stands."""
+OPTIONS: Final[Mapping[str, str]] = {
+    "ddl-key": "The flag is named `ddl`, as in the older edition of the page, not `isDdl`.",
+    "described": "`pks` and `bid` are as the field table describes them, not as the examples show them.",
+    "deleted-in-before": "A deleted row stands in `before`: the other reading of the page.",
+}
+"""What each option means, in the order of a profile's name."""
 
 
 def profile(*options: str) -> JsonProfile:
@@ -165,6 +169,7 @@ FORMAT: Final = Format(
     title="CloudCanal Json",
     source="mysql",
     profiles=PROFILES,
+    options=OPTIONS,
     write=write,
     kinds=KINDS,
     position="`bid`, the number of the producer's batch; 0 in every example, so no order",

@@ -107,6 +107,7 @@ FORMAT: Final = Format(
     title="Huawei MRS CDL Debezium JSON, message_version 2.0",
     source="postgresql",
     profiles=PROFILES,
+    options=_cdl.meant("heartbeat-identifier"),
     write=write,
     kinds=KINDS,
     position="`source.lsn`, as decimal text",

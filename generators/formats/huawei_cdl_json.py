@@ -88,6 +88,7 @@ FORMAT: Final = Format(
     title="Huawei MRS CDL JSON, message_version 1.0",
     source="postgresql",
     profiles=PROFILES,
+    options=_cdl.meant("txid-first"),
     write=write,
     kinds=KINDS,
     position="`transaction.properties` entry named lsn, as decimal text",

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from conformance.rules.streams import ORDERS
+from conformance.rules.order import order_of
 from generators.model import Table
 from spark_checks.keepers import Keeper, Materialiser
 
@@ -157,11 +157,11 @@ LIARS: Final[tuple[StreamLiar, ...]] = (
 
 def liars(fmt: str) -> tuple[StreamLiar, ...]:
     """Those whose lie can show in a format."""
-    order = ORDERS[fmt]
+    order = order_of(fmt)
     has = {"": True, "schema": order.keys == "schema", "watermarks": order.watermarks}
     return tuple(liar for liar in LIARS if has[liar.needs])
 
 
 def materialiser(liar: StreamLiar, fmt: str, tables: tuple[Table, ...]) -> Materialiser:
     """The liar's materialiser for a format."""
-    return liar.materialiser(ORDERS[fmt], tables)
+    return liar.materialiser(order_of(fmt), tables)

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from conformance.rules.streams import ORDERS, Order
+from conformance.rules.order import Order, order_of
 from generators.model import Deployment, Table
 from generators.storage import codec
 from spark_checks.keepers import Keeper, Materialiser, as_part
@@ -38,7 +38,7 @@ def materialise(changes: DataFrame, tables: Sequence[Table], checkpoint: str, *,
 
     Changes from a stateless decoder only: Spark cannot stream what joins a batch with itself. `handle` decodes batch by batch.
     """
-    keeper = Keeper(changes.sparkSession, f"{checkpoint}/state", Materialiser(ORDERS[fmt], tuple(tables)))
+    keeper = Keeper(changes.sparkSession, f"{checkpoint}/state", Materialiser(order_of(fmt), tuple(tables)))
     return changes.writeStream.foreachBatch(keeper.add).option("checkpointLocation", f"{checkpoint}/query").start()
 
 
@@ -156,7 +156,7 @@ def _keeper(spark: SparkSession, directory: str, fmt: str, name: str, tables: tu
     """The keeper of that name: the reference, or a liar."""
     home = f"{directory}/{name}"
     if name == "reference":
-        return Keeper(spark, home, Materialiser(ORDERS[fmt], tables))
+        return Keeper(spark, home, Materialiser(order_of(fmt), tables))
     from spark_checks.liars import streams as _streams
 
     liar = next(one for one in _streams.LIARS if one.name == name)
@@ -187,6 +187,6 @@ def _own(
         query.stop()
     rows = as_part("row", module.materialised(spark, home).withColumn("deleted", F.lit(False)))
     told = rows.unionByName(as_part("own", spark.range(1)))
-    keeper = Keeper(spark, f"{request['directory']}/reference", Materialiser(ORDERS[request["format"]]))
+    keeper = Keeper(spark, f"{request['directory']}/reference", Materialiser(order_of(request["format"])))
     keeper.put(told, int(request.get("stage", 0)))
     return {"batches": 1, "records": 0, "seconds": time.monotonic() - began}

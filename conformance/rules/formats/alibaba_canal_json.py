@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.rules.base import Aspect, Effect, Selector
+from conformance.rules.base import Aspect, Citation, Effect, Provenance, Selector
 from conformance.rules.book import CONTENT, OBSERVED, SHOULD, WHOLE, Book, changes, value
+from conformance.rules.order import Order
 
 _BOOK: Final = Book("alibaba-canal-json", OBSERVED)
 _PARTIAL: Final = ("*+minimal*", "*+noblob*")
@@ -468,3 +469,6 @@ _VALUES: Final = (
 
 RULES: Final = (*_BOOK.faults(), *_STATEMENTS, *_ROWS, *_ENVELOPE, *_IMAGES, *_VALUES)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
+
+ORDER: Final = Order((), (Citation("canal#no-position"), Citation("canal#partition")), Provenance.OBSERVED)
+"""No total order: `es` orders commits, arrival decides among equals."""

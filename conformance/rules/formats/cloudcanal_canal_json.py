@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.rules.base import Aspect, Effect, Selector
+from conformance.rules.base import Aspect, Citation, Effect, Selector
 from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, Book, changes
 from conformance.rules.families import mysql_values as _mysql_values
 from conformance.rules.families.cloudcanal import values
+from conformance.rules.order import Order
 
 _BOOK: Final = Book("cloudcanal-canal-json", DOCUMENTED)
 
@@ -207,3 +208,6 @@ RULES: Final = (
     ),
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
+
+ORDER: Final = Order((), (Citation("cloudcanal#canal-es"), Citation("cloudcanal#canal-id")))
+"""No total order: `es` orders commits, arrival decides among equals."""

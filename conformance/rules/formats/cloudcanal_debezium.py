@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.rules.base import Aspect, Effect, Rule, Selector
+from conformance.rules.base import Aspect, Citation, Effect, Rule, Selector
 from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, SHOULD, UNSPECIFIED, WHOLE, Book, changes, value
+from conformance.rules.order import FILE_POSITION, Order
 
 _BOOK: Final = Book("cloudcanal-debezium", DOCUMENTED)
 
@@ -308,3 +309,6 @@ _VALUES: Final = (
 
 RULES: Final = (*_BOOK.faults(), *_CHANGES, *_ENVELOPE, *_IMAGES, *_VALUES)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
+
+ORDER: Final = Order((FILE_POSITION,), (Citation("cloudcanal-envelope#source-position"),), keys="table")
+"""How its changes are ordered (`conformance.rules.order`)."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.rules.base import Aspect, Effect, Selector
+from conformance.rules.base import Aspect, Citation, Effect, Selector
 from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, WHOLE, Book, changes
 from conformance.rules.families import mysql_values as _mysql_values
 from conformance.rules.families.cloudcanal import values
+from conformance.rules.order import Order
 
 _BOOK: Final = Book("cloudcanal-json", DOCUMENTED)
 
@@ -231,3 +232,6 @@ RULES: Final = (
     *_mysql_values.rules(_BOOK, values(enum="ENUM is its label.", sets="SET is its labels, joined by commas.")),
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
+
+ORDER: Final = Order((), (Citation("cloudcanal#exec-ts"), Citation("cloudcanal#keys-empty")), keys="table")
+"""No total order: `execTs` orders commits, arrival decides among equals."""

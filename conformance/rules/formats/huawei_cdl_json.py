@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.rules.base import Aspect, Effect, Selector
+from conformance.rules.base import Aspect, Citation, Effect, Selector
 from conformance.rules.book import ASSUMED, DOCUMENTED, Book, value
 from conformance.rules.families import cdl as _cdl
+from conformance.rules.order import NUMBER, Order
 
 _BOOK: Final = Book("huawei-cdl-json", DOCUMENTED)
 
@@ -61,3 +62,6 @@ RULES: Final = (
     _cdl.text(_BOOK),
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
+
+ORDER: Final = Order((NUMBER,), (Citation("huawei#log-position"),))
+"""How its changes are ordered (`conformance.rules.order`)."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.rules.base import Aspect, Effect, Selector
+from conformance.rules.base import Aspect, Citation, Effect, Selector
 from conformance.rules.book import ASSUMED, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, WHOLE, Book, changes
 from conformance.rules.families import mysql_values as _mysql_values
 from conformance.rules.families.mysql_values import Grade, Values
+from conformance.rules.order import OFFSET_AT_FILE, Order
 
 _BOOK: Final = Book("tencent-dts-json", DOCUMENTED)
 
@@ -360,3 +361,6 @@ RULES: Final = (
     *_mysql_values.rules(_BOOK, _GRADES),
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
+
+ORDER: Final = Order((OFFSET_AT_FILE,), (Citation("tencent#position"), Citation("tencent#order")))
+"""How its changes are ordered (`conformance.rules.order`)."""

@@ -71,9 +71,20 @@ class CdlProfile(Profile):
         return self.release != "1.0"
 
 
-OPTIONS: Final = ("default-identity", "other-package", "txid-first", "heartbeat-identifier")
-"""In the order of a profile's name. `txid-first` is for version 1.0, whose table names transaction.properties.lsn and whose
-payload has an array (huawei#log-position); the last is for version 2.0, whose example lacks the field that the table lists."""
+OPTIONS: Final[Mapping[str, str]] = {
+    "default-identity": "REPLICA IDENTITY DEFAULT: an UPDATE has no before image, a DELETE the key alone. Else FULL.",
+    "other-package": "The vendor's logical types are of another package; the document blacks the package out.",
+    "txid-first": "`transaction.properties` has txId before lsn.",
+    "heartbeat-identifier": "Rows have the field HEARTBEAT_IDENTIFIER, which the example lacks.",
+}
+"""What each option means, in the order of a profile's name. `txid-first` is for version 1.0, whose table names
+transaction.properties.lsn and whose payload has an array; the last is for version 2.0, whose example lacks the field that
+the table lists."""
+
+
+def meant(*names: str) -> dict[str, str]:
+    """What the options that both versions have mean, and those named."""
+    return {name: text for name, text in OPTIONS.items() if name in ("default-identity", "other-package", *names)}
 
 
 def profile(base: CdlProfile, fmt: str, *options: str) -> CdlProfile:

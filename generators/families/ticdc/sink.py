@@ -16,6 +16,18 @@ from generators.model import Logical, Op, Row, RowChange, SourceType, Table, Val
 RECORD_OVERHEAD: Final = 36
 """Bytes that TiCDC adds to key and value before it compares with `max-message-bytes`."""
 
+REDUCED: Final = {
+    "handle-key-only": "A message above the size limit holds the columns of the handle key alone, and a flag that says so.",
+    "claim-check": "A message above the size limit holds the handle key and the place in storage where the whole one lies.",
+}
+"""What the options mean that take columns out of large messages."""
+
+COMPRESSION: Final = {
+    "snappy": "Values are compressed with snappy as a whole; the deployment says so.",
+    "lz4": "Values are compressed with lz4 as a whole; the deployment says so.",
+}
+"""What the options mean that compress."""
+
 _ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from generators.errors import UnknownName, UsageError
+from generators.families.ticdc.sink import COMPRESSION, REDUCED
 from generators.model import Deployment
 from generators.wire_format import Profile
 
@@ -60,18 +61,16 @@ RELEASES: Final[Mapping[str, SimpleProfile]] = {
 }
 """Each release without options."""
 
-OPTIONS: Final = (
-    "tz",
-    "local-zone",
-    "checksum",
-    "handle-key-only",
-    "claim-check",
-    "auto-bootstrap",
-    "one-partition",
-    "snappy",
-)
-"""In the order in which a profile's name has them. `tz`: the server was started with another `--tz` than its host's zone;
-`checksum`: integrity-check-level=correctness; `one-partition`: send-bootstrap-to-all-partition=false."""
+OPTIONS: Final[Mapping[str, str]] = {
+    "tz": "The server was started with another time zone than its host's, and TIMESTAMP objects name it.",
+    "local-zone": "TIMESTAMP objects name the zone `Local`, which is the host's.",
+    "checksum": "Rows carry checksums (integrity-check-level=correctness).",
+    **REDUCED,
+    "auto-bootstrap": "A BOOTSTRAP comes before a table's first row, and again after 120 seconds or 10,000 rows.",
+    "one-partition": "A BOOTSTRAP goes to one partition instead of all (send-bootstrap-to-all-partition=false).",
+    "snappy": COMPRESSION["snappy"],
+}
+"""What each option means, in the order of a profile's name."""
 
 EXCLUSIVE: Final = (("tz", "local-zone"), ("handle-key-only", "claim-check"))
 SERVER_ZONE: Final = "America/New_York"

@@ -71,8 +71,12 @@ RELEASES: Final[Mapping[str, CanalProfile]] = {
 }
 """The plain profile of each release (row image FULL, everything to partition 0)."""
 
-OPTIONS: Final = ("noblob", "minimal", "pk-hash")
-"""In the order of a profile's name: `binlog_row_image` of the server, then partitionHash by primary key."""
+OPTIONS: Final[Mapping[str, str]] = {
+    "noblob": "binlog_row_image=NOBLOB: large columns that did not change are not there.",
+    "minimal": "binlog_row_image=MINIMAL: before images hold the key, after images what changed.",
+    "pk-hash": "Rows are spread over partitions by primary key; an event of several rows becomes several messages.",
+}
+"""What each option means, in the order of a profile's name."""
 
 
 def profile(release: str, *options: str) -> CanalProfile:

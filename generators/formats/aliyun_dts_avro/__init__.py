@@ -20,6 +20,7 @@ from generators.formats.aliyun_dts_avro.faults import FAULTS, cell_faults
 from generators.formats.aliyun_dts_avro.profiles import (
     NAME,
     OPERATION,
+    OPTIONS,
     PROFILES,
     SETTING,
     AliyunProfile,
@@ -346,6 +347,7 @@ FORMAT: Final = Format(
     title="Aliyun DTS Avro",
     source="mysql, postgresql",
     profiles=PROFILES,
+    options=OPTIONS,
     write=write,
     kinds=KINDS,
     position="`sourcePosition` as it stands: end offset and file number as `72469@78`, or PostgreSQL's place in the log",

@@ -6,6 +6,7 @@ The vendor names no release: an edition of the schema is one.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
@@ -104,23 +105,18 @@ def changed(found: TaskFacts, setting: str) -> TaskFacts:
 _BLOCKS: Final = {"framing": Framing((1, 2), sized=False), "processed": True}
 _SIZED: Final = {"framing": Framing((2,), sized=True), "processed": True}
 
-OPTIONS: Final = (
-    *(
-        "postgresql",
-        "physical-log",
-        "drds",
-        "text-character",
-        "text-object",
-        "legacy-charsets",
-        "partial",
-        "blocks",
-        "sized-blocks",
-    ),
-)
-"""In the order of a profile's name. `postgresql` and `drds` are sources, MySQL is the default; `physical-log` reads PostgreSQL's
-physical log. `text-character` and `text-object` are two of three branches that TEXT may have (aliyun#object-types).
-`legacy-charsets` has CHAR in latin1 and VARCHAR in gbk, `partial` before images without what was not captured. `blocks` and
-`sized-blocks` are two ways to put arrays and maps into blocks."""
+OPTIONS: Final[Mapping[str, str]] = {
+    "postgresql": "The source is PostgreSQL.",
+    "physical-log": "PostgreSQL's physical log is read: other texts of booleans, nanoseconds, another zone.",
+    "drds": "The source is PolarDB-X (DRDS): a physical object name, the logical one in tags, nanoseconds.",
+    "text-character": "TEXT is of the branch Character.",
+    "text-object": "TEXT is of the branch TextObject, binaries of BinaryObject.",
+    "legacy-charsets": "CHAR is in latin1, VARCHAR in gbk, TINYTEXT in utf8mb3.",
+    "partial": "Before images have EmptyObject NONE for what was not captured.",
+    "blocks": "Arrays and maps come in several blocks.",
+    "sized-blocks": "Arrays and maps come in blocks that tell their size (negative counts).",
+}
+"""What each option means, in the order of a profile's name."""
 
 _FACTS: Final[dict[str, dict[str, Any]]] = {
     "postgresql": {"source": "postgresql", "source_type": "PostgreSQL", "source_version": "13.4", "charset": "utf8"},

@@ -65,8 +65,12 @@ class EnvelopeProfile(Profile):
     ddl_op: bool = False
 
 
-OPTIONS: Final = ("schemaless", "null-images", "op-a")
-"""In the order of a profile's name."""
+OPTIONS: Final[Mapping[str, str]] = {
+    "schemaless": "The message is the payload alone, without the schema.",
+    "null-images": "The image that an INSERT or DELETE has not is null, not an empty object.",
+    "op-a": "A DDL message has the op `a` of the field table, which the example lacks.",
+}
+"""What each option means, in the order of a profile's name."""
 
 
 def profile(*options: str) -> EnvelopeProfile:
@@ -216,6 +220,7 @@ FORMAT: Final = Format(
     title="CloudCanal Debezium Envelope",
     source="mysql",
     profiles=PROFILES,
+    options=OPTIONS,
     write=write,
     kinds=KINDS,
     position="`source.file` and `source.pos`, as `file:pos`",

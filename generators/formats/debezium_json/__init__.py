@@ -26,7 +26,7 @@ from generators.families.debezium.values import DebeziumCell
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.cases import cell_faults, losses, scenarios
 from generators.formats.debezium_json.envelope import SILENT, table_changes
-from generators.formats.debezium_json.profiles import PROFILES, DebeziumProfile, profile, supports
+from generators.formats.debezium_json.profiles import OPTIONS, PROFILES, DebeziumProfile, profile, supports
 from generators.formats.debezium_json.rows import Place, Shape, Wires, full_image, image, key_header, key_json, row_json, shape_of
 from generators.model import (
     Change,
@@ -444,6 +444,7 @@ FORMAT: Final = Format(
     title="Debezium (Kafka Connect JSON)",
     source="mysql, postgresql",
     profiles=PROFILES,
+    options=OPTIONS,
     write=write,
     kinds=KINDS,
     position="`source.file`:`source.pos`:`source.row` of MySQL, `source.lsn` of PostgreSQL as decimal text",

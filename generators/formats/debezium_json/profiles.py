@@ -68,7 +68,25 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Options by what they set, in the order of a profile's name; at most one of each."""
 
-OPTIONS: Final = tuple(option for group in GROUPS.values() for option in group)
+OPTIONS: Final[Mapping[str, str]] = {
+    "postgresql": "The PostgreSQL connector. Else MySQL's.",
+    "full": "REPLICA IDENTITY FULL. Else DEFAULT: no before image but the key.",
+    "minimal": "binlog_row_image=MINIMAL.",
+    "schemaless": "schemas.enable=false for key and value: the payload alone.",
+    "plain-key": "schemas.enable=false for the key alone.",
+    "transaction": "provide.transaction.metadata=true: a transaction block, and BEGIN and END messages.",
+    "nulls-kept": "replace.null.with.default=false: a NULL stays null where the column has a default.",
+    "legacy-tombstone": "Kafka Connect before 2.2: a tombstone is an object with null in it, not a null value.",
+    "double": "decimal.handling.mode=double.",
+    "string": "decimal.handling.mode=string.",
+    "connect": "time.precision.mode=connect: milliseconds, finer fractions are lost.",
+    "isostring": "time.precision.mode=isostring: dates and times as ISO 8601 text.",
+    "base64": "binary.handling.mode=base64.",
+    "hex": "binary.handling.mode=hex.",
+    "unsigned-precise": "bigint.unsigned.handling.mode=precise: BIGINT UNSIGNED is a Decimal, not a negative long.",
+    "interval-string": "interval.handling.mode=string: ISO 8601 durations. Else microseconds.",
+}
+"""What each option means, in the order of a profile's name."""
 
 _MYSQL_ASSUMED: Final = (
     "the MySQL connector behaves as MariaDB's was seen to; ids of transactions are GTIDs; columns of tableChanges"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,9 +59,14 @@ class TencentProfile(Profile):
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
 _NEW_YORK: Final = Deployment(time_zone="America/New_York")
 
-OPTIONS: Final = ("sparse", "upper-hex", "padded-time", "pk-hash", "older-edition")
-"""In the order of a profile's name. `sparse` leaves out fields that do not apply and ends value lists early; `older-edition` is
-the page of 2022 and 2023: TIMESTAMP in milliseconds, `index` as the total, `lowerCaseTableNames` in `tags`."""
+OPTIONS: Final[Mapping[str, str]] = {
+    "sparse": "Members that do not apply are left out, and value lists end after their last value that is not NULL.",
+    "upper-hex": "Binaries are in upper-case hex digits.",
+    "padded-time": "TIME has six fraction digits, whatever its column declares.",
+    "pk-hash": "Rows are spread over partitions by table and key.",
+    "older-edition": "As the page of 2022 and 2023: TIMESTAMP in milliseconds, `index` as the total.",
+}
+"""What each option means, in the order of a profile's name."""
 
 
 def profile(*options: str) -> TencentProfile:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from generators.errors import UnknownName, UsageError
+from generators.families.ticdc.sink import COMPRESSION, REDUCED
 from generators.model import Deployment
 from generators.wire_format import Profile
 
@@ -73,8 +74,15 @@ _V5_3: Final = replace(
     binary_lossy=True,
     ddl_broadcast=True,
 )
+OPTIONS: Final[Mapping[str, str]] = {
+    "extension": "enable-tidb-extension: a member `_tidb` with the commit timestamp, and watermark messages.",
+    "content-compatible": "Types with their parameters, and in `old` only the columns that changed, as Canal writes them.",
+    "only-updated": "`old` holds only the columns that changed.",
+    **REDUCED,
+    **COMPRESSION,
+}
+"""What each option means, in the order of a profile's name."""
 _OPTIONS_7_1: Final = ("extension", "content-compatible", "only-updated", "handle-key-only")
-_ALL_OPTIONS: Final = (*_OPTIONS_7_1, "claim-check", "snappy", "lz4")
 
 RELEASES: Final[Mapping[str, tuple[TicdcProfile, tuple[str, ...]]]] = {
     "v5.3.4": (_V5_3, ()),
@@ -82,9 +90,9 @@ RELEASES: Final[Mapping[str, tuple[TicdcProfile, tuple[str, ...]]]] = {
     "v6.5.1": (_V6_5_1, ("extension",)),
     "v6.5.11": (TicdcProfile("v6.5.11", terminator=b"\r\n"), ("extension", "content-compatible", "handle-key-only")),
     "v7.1.6": (TicdcProfile("v7.1.6"), _OPTIONS_7_1),
-    "v8.5.7": (TicdcProfile("v8.5.7"), _ALL_OPTIONS),
-    "new-8.5.4": (TicdcProfile("new-8.5.4", new=True, null_text_bug=True), _ALL_OPTIONS),
-    "new-8.5.6": (TicdcProfile("new-8.5.6", new=True), _ALL_OPTIONS),
+    "v8.5.7": (TicdcProfile("v8.5.7"), tuple(OPTIONS)),
+    "new-8.5.4": (TicdcProfile("new-8.5.4", new=True, null_text_bug=True), tuple(OPTIONS)),
+    "new-8.5.6": (TicdcProfile("new-8.5.6", new=True), tuple(OPTIONS)),
 }
 """Each release without options, and the options that it has."""
 
@@ -108,8 +116,8 @@ def profile(release: str, *options: str) -> TicdcProfile:
         raise UnknownName("release", release, RELEASES, of="ticdc-canal-json")
     base, legal = RELEASES[release]
     for option in options:
-        if option not in _ALL_OPTIONS:
-            raise UnknownName("option", option, _ALL_OPTIONS, of="ticdc-canal-json")
+        if option not in OPTIONS:
+            raise UnknownName("option", option, OPTIONS, of="ticdc-canal-json")
         if option not in legal:
             raise UsageError(f"TiCDC {release} has no option {option!r}; it has: {', '.join(legal) or 'none'}")
         if option in NEEDS_EXTENSION and "extension" not in options:
@@ -127,7 +135,7 @@ def profile(release: str, *options: str) -> TicdcProfile:
     limit = REDUCED_LIMIT if deployment.compression == "none" else COMPRESSED_LIMIT
     return replace(
         base,
-        options=tuple(o for o in _ALL_OPTIONS if o in options),
+        options=tuple(o for o in OPTIONS if o in options),
         deployment=deployment,
         extension="extension" in options,
         params_in_mysql_type=compatible,

@@ -152,4 +152,4 @@ def _text(cell: Column) -> Column:
     )
 
 
-ALIYUN_DTS_AVRO: Final = AvroBaseline()
+BASELINE: Final = AvroBaseline()

@@ -155,4 +155,4 @@ def _text(cell: Column) -> Column:
     return F.coalesce(*scalars, F.hex(cell["member4"]), cell["member5"]["value"], cell["member6"]["value"].cast("string"))
 
 
-TICDC_SIMPLE_AVRO: Final = AvroBaseline()
+BASELINE: Final = AvroBaseline()

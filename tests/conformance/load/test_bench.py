@@ -198,8 +198,8 @@ def test_files_are_looked_at_before_anything_is_measured(commanded, tmp_path, mo
 def test_a_small_bench_measures_reference_and_user_at_the_levels_that_they_have(tmp_path):
     mine = tmp_path / "mine.py"
     mine.write_text(
-        "from spark_checks.decoders.baselines import HUAWEI_CDL_JSON\n"
-        "def decode_rows(records, table):\n    return HUAWEI_CDL_JSON.decode_rows(records, table)\n",
+        "from spark_checks.decoders.baselines.huawei_cdl_json import BASELINE\n"
+        "def decode_rows(records, table):\n    return BASELINE.decode_rows(records, table)\n",
         encoding="utf-8",
     )
     spec = f"{mine}:decode_rows"

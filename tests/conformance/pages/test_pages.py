@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.pages import _options, _samples
+from conformance.pages import _samples
 from conformance.pages import pages as made
 from conformance.rules import streams
 from conformance.rules.base import rules
@@ -58,7 +58,7 @@ def test_a_format_s_page_has_every_trap_with_a_rule_of_the_page(text, name):
 
 @pytest.mark.parametrize("fmt", list(formats()), ids=lambda fmt: fmt.name)
 def test_every_option_of_a_profile_has_words_and_no_word_is_left_over(fmt):
-    assert set(_options.OPTIONS[fmt.name]) == {option for profile in fmt.profiles for option in profile.options}
+    assert set(fmt.options) == {option for profile in fmt.profiles for option in profile.options}
 
 
 @pytest.mark.parametrize("fmt", list(formats()), ids=lambda fmt: fmt.name)

@@ -17,7 +17,8 @@ from click.testing import CliRunner
 from conformance.commands.cli import cli
 from conformance.engines.base import ChildDied
 from conformance.engines.child import ChildEngine
-from conformance.rules.streams import ORDERS, rules
+from conformance.rules.order import order_of
+from conformance.rules.streams import rules
 from conformance.selftest import checks as selftest
 from conformance.streams import kept
 from conformance.streams import reading as streams
@@ -165,20 +166,20 @@ def test_a_missing_state_is_an_error_of_the_harness(tmp_path: Path) -> None:
 
 
 def test_every_format_has_an_order_and_cited_rules() -> None:
-    assert set(ORDERS) == set(FORMATS)
     for name in FORMATS:
         found = {rule.id.rpartition("/")[2]: rule for rule in rules(name)}
         assert {"convergence", "order", "at-least-once", "restart", "corrupt-kept", "every-offset", "key-change"} <= set(found)
         assert all(rule.citations and rule.id.startswith(f"{name}/stream/") for rule in found.values())
-        assert ("watermark" in found) == name.startswith("ticdc")
-        assert ("schema-cache" in found) == name.startswith("ticdc-simple")
+        kinds = {row.kind for row in get(name).kinds}
+        assert ("watermark" in found) == (Kind.WATERMARK in kinds)
+        assert ("schema-cache" in found) == (Kind.BOOTSTRAP in kinds)
         assert {nemesis.rule for nemesis in NEMESES} <= set(found)
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
     """One form of position in a history, or none at all; and then it never goes back from one change to the next."""
-    fmt, order = get(name), ORDERS[name]
+    fmt, order = get(name), order_of(name)
     for profile in (one for one in fmt.profiles if not streams.not_kept(fmt, one)):
         forms, last = set(), (0,)
         for change in (c for one in streamed(fmt, profile, 4, "t").written for c in one.changes):

@@ -17,7 +17,7 @@ from pyspark.sql.types import DataType, StructType
 from generators.model import Column, Deployment, SourceType, Table
 from generators.sources import boundaries, mysql
 from spark_checks.decoders import alibaba_canal_json, ticdc_canal_json
-from spark_checks.decoders import baselines as baseline
+from spark_checks.decoders.baselines import ticdc_canal_json as baseline
 
 RECORDS = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
@@ -123,7 +123,7 @@ def fields(struct: DataType) -> list[tuple[str, DataType]]:
     return [(f.name, f.dataType) for f in struct]
 
 
-@pytest.mark.parametrize("module", [TICDC, ALIBABA, baseline.TICDC_CANAL_JSON])
+@pytest.mark.parametrize("module", [TICDC, ALIBABA, baseline.BASELINE])
 def test_output_has_the_contracts_columns(records: Callable[..., DataFrame], module: Any) -> None:
     table = boundaries.every_type(lambda _: True)
     changes, rows = module.decode(records("{}")).schema, module.decode_rows(records("{}"), table).schema
@@ -450,7 +450,7 @@ def plans(frame: DataFrame) -> Iterator[str]:
     yield from (line for line in plan.splitlines() if "from_json" in line)
 
 
-@pytest.mark.parametrize("module", [TICDC, ALIBABA, baseline.TICDC_CANAL_JSON])
+@pytest.mark.parametrize("module", [TICDC, ALIBABA, baseline.BASELINE])
 def test_a_message_is_parsed_once(records: Callable[..., DataFrame], module: Any) -> None:
     for frame in (module.decode(records("{}")), module.decode_rows(records("{}"), PARTIAL)):
         (line,) = plans(frame)

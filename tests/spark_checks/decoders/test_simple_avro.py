@@ -18,7 +18,7 @@ from pyspark.sql.types import DataType, StructType
 from generators.model import Column, Deployment, SourceType, Table
 from generators.sources import boundaries, mysql
 from spark_checks.decoders import ticdc_simple_avro as simple
-from spark_checks.decoders.baselines.ticdc_simple_avro import TICDC_SIMPLE_AVRO
+from spark_checks.decoders.baselines.ticdc_simple_avro import BASELINE
 
 RECORDS = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int, "
@@ -622,12 +622,12 @@ def test_the_baseline_reads_plain_rows_at_both_levels(records: Callable[..., Dat
     frame = records(
         row("UPDATE", database="simple", table="user", data=CELLS_OF_USER | {"name": None}, old=CELLS_OF_USER), WATERMARK
     )
-    change, watermark = by_offset(TICDC_SIMPLE_AVRO.decode(frame)).values()
-    typed, nothing = by_offset(TICDC_SIMPLE_AVRO.decode_rows(frame, USER)).values()
+    change, watermark = by_offset(BASELINE.decode(frame)).values()
+    typed, nothing = by_offset(BASELINE.decode_rows(frame, USER)).values()
     texts = {"id": "1", "name": "John Doe", "age": "25", "score": "90.5"}
     assert (change.kind, change.op, change.database, change.table) == ("ROW", "UPDATE", "simple", "user")
     assert (change.before, change.after) == (texts, texts | {"name": None})
     assert (typed.kind, typed.op, typed.before, typed.after) == ("ROW", "UPDATE", (1, "John Doe", 25, 90.5), (1, None, 25, 90.5))
     assert (watermark.kind, nothing.kind) == (None, None)
-    assert TICDC_SIMPLE_AVRO.decode(frame).schema.names == simple.decode(frame).schema.names
-    assert TICDC_SIMPLE_AVRO.decode_rows(frame, USER).schema.names == simple.decode_rows(frame, USER).schema.names
+    assert BASELINE.decode(frame).schema.names == simple.decode(frame).schema.names
+    assert BASELINE.decode_rows(frame, USER).schema.names == simple.decode_rows(frame, USER).schema.names

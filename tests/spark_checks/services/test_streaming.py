@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from conformance.rules.streams import ORDERS
+from conformance.rules.order import order_of
 from conformance.streams import reading as streams
 from conformance.streams.kept import Group, judge, read_state
 from generators.garbage.nemesis import named
@@ -67,7 +67,7 @@ def kept(
     spark: SparkSession, path: Path, fmt: str, *batches: list[Row], tables: tuple[Table, ...] = (), first: int = 0
 ) -> list[Row]:
     """Every row of the state after the batches, of which the first has this number."""
-    keeper = Keeper(spark, str(path), Materialiser(ORDERS[fmt], tables))
+    keeper = Keeper(spark, str(path), Materialiser(order_of(fmt), tables))
     for number, batch in enumerate(batches, first):
         keeper.add(frame(spark, batch), number)
     return [row.asDict() for row in keeper.before(first + len(batches)).collect()]
@@ -194,7 +194,7 @@ def test_tables_tell_the_keys_that_messages_do_not(spark: SparkSession, tmp_path
 
 
 def test_a_batch_that_is_run_again_gives_the_same_state_and_old_states_go(spark: SparkSession, tmp_path: Path) -> None:
-    keeper = Keeper(spark, str(tmp_path), Materialiser(ORDERS["ticdc-canal-json"]))
+    keeper = Keeper(spark, str(tmp_path), Materialiser(order_of("ticdc-canal-json")))
     batches = [frame(spark, [change(n, n, after={"id": str(n % 2), "v": str(n)})]) for n in range(4)]
     for number, batch in enumerate(batches):
         keeper.add(batch, number)

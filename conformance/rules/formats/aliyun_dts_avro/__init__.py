@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.rules.base import Aspect, Effect, Selector
+from conformance.rules.base import Aspect, Citation, Effect, Provenance, Selector
 from conformance.rules.book import ASSUMED, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, WHOLE, changes
 from conformance.rules.formats.aliyun_dts_avro.values import BOOK, VALUES
+from conformance.rules.order import NUMBER, OFFSET_AT_FILE, Order
 
 _NO_NAMES: Final = ("TRANSACTION", "HEARTBEAT", "CONTROL")
 
@@ -353,3 +354,8 @@ _IMAGES: Final = (
 
 RULES: Final = (*BOOK.faults("avro"), *_CONTROL, *_STATEMENTS, *_ROWS, *_ENVELOPE, *_IMAGES, *VALUES)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
+
+ORDER: Final = Order(
+    (OFFSET_AT_FILE, NUMBER), (Citation("aliyun#source-position"), Citation("aliyun#one-partition")), Provenance.OBSERVED
+)
+"""How its changes are ordered (`conformance.rules.order`)."""

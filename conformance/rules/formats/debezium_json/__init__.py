@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.rules.base import Aspect, Effect, Selector
+from conformance.rules.base import Aspect, Citation, Effect, Provenance, Selector
 from conformance.rules.book import ASSUMED, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, WHOLE, changes
 from conformance.rules.formats.debezium_json.values import BOOK, VALUES
+from conformance.rules.order import FILE_POSITION_ROW, NUMBER, Order
 
 _DEFAULT: Final = ("3.5.0.Final+postgresql", "1.4.0.Final+postgresql")
 _MANGLING: Final = ("1.4.0.Final+postgresql",)
@@ -310,3 +311,15 @@ _IMAGES: Final = (
 
 RULES: Final = (*BOOK.faults(), *_CONTROL, *_ROWS, *_FIELDS, *_IMAGES, *VALUES)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
+
+UNAVAILABLE: Final = ("__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")
+"""What stands for a value that PostgreSQL did not send, as text and in base64 (reference/debezium.md 2.8)."""
+
+ORDER: Final = Order(
+    (FILE_POSITION_ROW, NUMBER),
+    (Citation("debezium#source-mysql"), Citation("debezium#source-postgresql")),
+    Provenance.OBSERVED,
+    placeholders=UNAVAILABLE,
+    tried="3.5.0.Final",
+)
+"""How its changes are ordered (`conformance.rules.order`)."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from conformance.rules.base import Aspect, Effect, Rule, Selector
 from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, UNSPECIFIED
+from conformance.rules.families.ticdc_order import TICDC
 from conformance.rules.formats.ticdc_canal_json.values import BOOK, LEGACY, VALUES
 
 _PARTIAL: Final = ("*+only-updated*", "*+content-compatible*")
@@ -463,3 +465,6 @@ RULES: Final[tuple[Rule, ...]] = (
     *_ENVELOPE,
     *_GENERAL,
 )
+
+ORDER: Final = replace(TICDC, tried="v7.1.6+extension")
+"""How its changes are ordered (`conformance.rules.order`)."""

@@ -7,6 +7,7 @@ from typing import Final
 
 from conformance.rules.base import Aspect, Effect, Rule, Selector
 from conformance.rules.book import ASSUMED, EXISTENCE, OBSERVED, SHOULD, WHOLE
+from conformance.rules.families.ticdc_order import SIMPLE
 from conformance.rules.families.ticdc_simple.control import bootstrap, ddl, faults, watermark
 from conformance.rules.families.ticdc_simple.retold import Retold, retold
 from conformance.rules.families.ticdc_simple.rows import general, presence, reduced, rows, schemas
@@ -119,3 +120,6 @@ RULES: Final[tuple[Rule, ...]] = (
         _WORDS,
     ),
 )
+
+ORDER: Final = SIMPLE
+"""How its changes are ordered (`conformance.rules.order`)."""

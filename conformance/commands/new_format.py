@@ -1,0 +1,135 @@
+"""The command `new-format`: the files of a further wire format, laid out in a checkout from the skeleton beside this module.
+
+The skeleton is a format named `sample-json` of a product `sample`: code that imports, with tests that fail with a sentence for
+each thing that is to be written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+from generators.errors import UsageError
+from generators.wire_format import module_name
+
+SKELETON: Final = Path(__file__).with_name("skeleton")
+CONTAINERS: Final = ("json",)
+NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
+LONGEST: Final = 30
+REGISTRY: Final = "generators/wire_format.py"
+PAGES: Final = "conformance/rules/sources"
+
+_FORMATS: Final = re.compile(r'^FORMATS: tuple\[str, \.\.\.\] = \(\n((?:    "[^"]+",\n)+)', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A format's files by their path in the checkout, and the registry with its name."""
+
+    files: Mapping[str, str]
+    registry: str
+
+    @property
+    def lines(self) -> int:
+        """Lines of all files and the one of the registry."""
+        return sum(text.count("\n") for text in self.files.values()) + 1
+
+
+def lay_out(name: str, container: str, checkout: Path) -> Layout:
+    """What the format is to consist of.
+
+    Raises UsageError for a name that is wrong or taken, for a folder that is no checkout, and for a file that is there already.
+    """
+    registry = checkout / REGISTRY
+    text = registry.read_text("utf-8") if registry.is_file() else ""
+    listed = _FORMATS.search(text)
+    if listed is None:
+        raise UsageError(f"{checkout} is no checkout of cdc-conformance: {REGISTRY} has no FORMATS in it")
+    taken = re.findall(r'"([^"]+)"', listed[1])
+    _check(name, taken)
+    page = name.partition("-")[0]
+    if (checkout / PAGES / f"{page}.toml").exists():
+        page = name
+    words = {"sample-json": name, "sample_json": module_name(name), "sample#": f"{page}#", '"sample"': f'"{page}"'}
+    words |= {"sample.toml": f"{page}.toml", "Sample": "".join(map(str.capitalize, page.split("-")))}
+    files = {}
+    for path in sorted(path for path in (SKELETON / container).rglob("*") if path.suffix in (".py", ".toml")):
+        files[_with(path.relative_to(SKELETON / container).as_posix(), words)] = _with(path.read_text("utf-8"), words)
+    there = [path for path in files if (checkout / path).exists()]
+    if there:
+        raise UsageError(f"{name}: nothing was written, since these files are there: {', '.join(there)}")
+    return Layout(files, f'{text[: listed.end()]}    "{name}",\n{text[listed.end() :]}')
+
+
+def _check(name: str, taken: list[str]) -> None:
+    if name in taken:
+        raise UsageError(f"format {name!r} is there already. Known: {', '.join(sorted(taken))}")
+    same = next((one for one in taken if module_name(one) == module_name(name)), None)
+    if same:
+        raise UsageError(f"format {name!r} would have the module of {same!r}")
+    if not NAME.fullmatch(name) or len(name) > LONGEST:
+        near = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
+        hint = f" Did you mean {near!r}?" if NAME.fullmatch(near) and len(near) <= LONGEST and near not in taken else ""
+        legal = f"a name is a product and a form in lower case, as toy-json, of {LONGEST} characters at most"
+        raise UsageError(f"name {name!r} of a format: {legal}.{hint}")
+
+
+def _with(text: str, words: Mapping[str, str]) -> str:
+    for sample, word in words.items():
+        text = text.replace(sample, word)
+    return text
+
+
+def write(layout: Layout, checkout: Path) -> None:
+    """Writes the files, and the name into the registry."""
+    for name, text in layout.files.items():
+        path = checkout / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    (checkout / REGISTRY).write_text(layout.registry, "utf-8")
+
+
+@click.command("new-format", short_help="Lays out the files of a further wire format.")
+@click.argument("name", metavar="NAME")
+@click.option("--container", type=click.Choice(CONTAINERS), default="json", show_default=True, help="What a message's value is.")
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=".",
+    show_default=True,
+    help="The checkout to write into.",
+)
+def new_format(name: str, container: str, into: Path) -> None:
+    """Lays out the files of a further wire format in a checkout, with tests that say what to write next.
+
+    docs/adding-a-format.md goes the whole way with a small format.
+
+    \b
+    Example: cdc-conformance new-format toy-json
+    """
+    layout = lay_out(name, container, into)
+    write(layout, into)
+    for path, text in layout.files.items():
+        click.echo(f"{path}: {text.count(chr(10))} lines")
+    click.echo(f"{REGISTRY}: 1 line")
+    click.echo(f"{len(layout.files)} files and a line in FORMATS, {layout.lines} lines")
+    click.echo(_NEXT.format(name=name, module=module_name(name)), err=True)
+
+
+_NEXT: Final = """
+Next:
+1. python -m pytest tests/generators/formats/test_{module}.py tests/spark_checks/decoders/test_{module}.py
+   Each failure names a file and what to write in it, facts and writer first.
+2. cdc-conformance run {name} --broker none --budget smoke      judges the reference decoder
+3. cdc-conformance selftest {name}                              tries the liars and the switches
+4. python -m generators.storage.fixtures fixtures {name}        writes the corpora to commit
+5. python -m spark_checks.pages docs && cdc-conformance config schema > conformance/commands/config.schema.json
+   writes the pages and the schema that name formats"""
+
+COMMANDS = (new_format,)
+"""What `cli` adds to its own."""

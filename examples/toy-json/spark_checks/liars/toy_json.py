@@ -1,0 +1,79 @@
+"""Decoders of Toy CDC's JSON that are wrong on purpose."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from generators.model import Logical
+from spark_checks.decoders import toy_json as reference
+from spark_checks.liars.base import Decode, Liar, on_cells, on_columns, on_input
+
+_FORMAT: Final = "toy-json"
+_EMPTY: Final = '{"op":"insert","ts":0,"table":"","row":{}}'
+_UNCHANGED: Final = "map_filter(after, (k, v) -> NOT map_contains_key(before, k))"
+
+
+def _liar(name: str, level: int, convicts: str, why: str, decode: Decode) -> Liar:
+    return Liar(name, _FORMAT, level, f"{_FORMAT}/{convicts}", why, decode)
+
+
+LIARS: Final[tuple[Liar, ...]] = (
+    _liar(
+        "truncated-as-row",
+        1,
+        "fault/must-reject",
+        "A message that cannot be read is taken for an insert without columns.",
+        on_input(
+            reference.decode, """CASE WHEN right(t, 1) = '}' THEN t ELSE '{"op":"insert","ts":0,"table":"","row":{}}' END"""
+        ),
+    ),
+    _liar(
+        "delete-as-insert",
+        1,
+        "rows/delete",
+        "A message with row and without old is taken for an insert.",
+        on_columns(reference.decode, op="CASE WHEN op = 'DELETE' THEN 'INSERT' ELSE op END"),
+    ),
+    _liar(
+        "deleted-row-after",
+        1,
+        "image/deleted-row",
+        "row is the after image, whatever op says.",
+        on_columns(reference.decode, after="CASE WHEN op = 'DELETE' THEN before ELSE after END"),
+    ),
+    _liar(
+        "old-completed",
+        1,
+        "image/old-columns",
+        "The before image is completed from row where the wire has what changed.",
+        on_columns(
+            reference.decode,
+            before=f"CASE WHEN op = 'UPDATE' THEN map_concat({_UNCHANGED}, before) ELSE before END",
+        ),
+    ),
+    _liar(
+        "null-in-old-as-unchanged",
+        2,
+        "value/null-in-old",
+        "coalesce(old.c, row.c): a NULL before the change becomes the value after it.",
+        on_cells(reference.decode_rows, lambda _: True, lambda x, _: f"coalesce({x}, after.{x.partition('.')[2]})"),
+    ),
+    _liar(
+        "commit-in-microseconds",
+        1,
+        "envelope/commit-time",
+        "ts is read in microseconds: every change is of January 1970.",
+        on_columns(reference.decode, commit_time="timestamp_micros(unix_millis(commit_time))"),
+    ),
+    _liar(
+        "integers-through-double",
+        2,
+        "value/integer-64",
+        "Numbers are parsed as JavaScript parses them.",
+        on_cells(
+            reference.decode_rows,
+            lambda kind: kind.logical is Logical.INT and kind.spark != "tinyint",
+            lambda x, kind: f"try_cast(CAST({x} AS double) AS {kind.spark})",
+        ),
+    ),
+)

@@ -1,0 +1,90 @@
+"""toy-json's writer prints what the document prints, and its rules cite the document.
+
+What is still to be written fails with a sentence that names the file and the next thing to write in it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from conformance.rules.base import rules
+from conformance.rules.sources import pages
+from generators.errors import UsageError
+from generators.formats.toy_json import FORMAT, PROFILES, write
+from generators.model import Column, History, Layout, Op, Table, Written
+from generators.sources import boundaries, mysql
+
+ROOT = Path(__file__).parents[3]
+PAGE = "toy"
+WRITER = "generators/formats/toy_json.py"
+RULES = "conformance/rules/formats/toy_json.py"
+FACTS = f"conformance/rules/sources/{PAGE}.toml"
+TESTS = "tests/generators/formats/test_toy_json.py"
+TABLE = Table("db", "t", (Column("id", mysql.integer("int")), Column("a", mysql.text())), ("id",))
+ROW, CHANGED = {"id": 1, "a": "x"}, {"id": 1, "a": None}
+HISTORY = History(
+    (
+        boundaries.change(TABLE, Op.INSERT, (None, ROW)),
+        boundaries.change(TABLE, Op.UPDATE, (ROW, CHANGED)),
+        boundaries.change(TABLE, Op.DELETE, (CHANGED, None)),
+    )
+)
+DOCUMENTED = (
+    '{"op":"insert","ts":1700000000000,"table":"t","row":{"id":"1","a":"x"}}',
+    '{"op":"update","ts":1700000000000,"table":"t","row":{"id":"1","a":null},"old":{"a":"x"}}',
+    '{"op":"delete","ts":1700000000000,"table":"t","row":{"id":"1","a":null}}',
+)
+"""The document's own messages of HISTORY, character for character; its names and values may be put into HISTORY."""
+
+
+def due(sentence: str) -> NoReturn:
+    """Ends a test that has something to be written first."""
+    pytest.fail(sentence, pytrace=False)
+
+
+def written() -> list[Written]:
+    try:
+        return write(HISTORY, PROFILES[0], Layout())
+    except UsageError as error:
+        sentence = str(error)
+    due(sentence)
+
+
+def test_the_page_of_sources_says_what_the_document_says() -> None:
+    if "To write" in (ROOT / FACTS).read_text("utf-8"):
+        due(f"{FACTS}: write a fact, with its quote, for each sentence of the document that a decoder depends on")
+    assert pages()[PAGE].facts
+
+
+def test_the_writer_prints_what_the_document_prints() -> None:
+    if not DOCUMENTED:
+        due(f"{TESTS}: put the document's messages into DOCUMENTED, and its rows into HISTORY")
+    assert [(one.message.value or b"").decode() for one in written()] == list(DOCUMENTED)
+
+
+def test_the_writer_tells_what_a_decoder_recovers() -> None:
+    assert [change.op for one in written() for change in one.changes] == [Op.INSERT, Op.UPDATE, Op.DELETE]
+
+
+def test_the_kinds_of_messages_are_named() -> None:
+    if any("to write" in kind.wire for kind in FORMAT.kinds):
+        due(f"{WRITER}, KINDS: name the kinds of messages, by what stands in them")
+    assert FORMAT.kinds
+
+
+def test_a_switch_is_answered_by_a_rule_and_another_changes_bytes_only() -> None:
+    convicts = [switch.convicts for switch in FORMAT.switches]
+    if None not in convicts or not any(convicts):
+        due(f"{WRITER}, SWITCHES: name a field of the profile whose flip a rule answers, and one without")
+    assert len(convicts) >= 2
+
+
+def test_every_fact_is_cited() -> None:
+    cited = {citation.where for rule in rules(FORMAT.name) for citation in rule.citations}
+    missing = [fact.id for fact in pages()[PAGE].facts.values() if fact.id not in cited]
+    if missing or len(rules(FORMAT.name)) < 20:
+        due(f"{RULES}: write a rule for each fact and each kind of value, 20 at least")
+    assert not missing

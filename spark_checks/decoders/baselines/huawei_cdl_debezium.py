@@ -1,0 +1,18 @@
+"""The baseline of Huawei CDL's Debezium JSON."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spark_checks.decoders.baselines import CODES, Baseline
+
+BASELINE: Final = Baseline(
+    op="payload.op",
+    database="payload.source.db",
+    schema="payload.source.schema",
+    table="payload.source.table",
+    before="payload.before",
+    after="payload.after",
+    committed="payload.source.ts_ms",
+    ops=CODES,
+)

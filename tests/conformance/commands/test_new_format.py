@@ -1,0 +1,106 @@
+"""The command `new-format`: what it lays out, where it refuses to, and that no name makes lines too long."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.commands import new_format
+from conformance.commands.cli import cli
+from generators.errors import UsageError
+
+ROOT = Path(__file__).parents[3]
+REGISTRY = (ROOT / new_format.REGISTRY).read_text("utf-8")
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """As much of a checkout as the command looks at."""
+    for name in (new_format.REGISTRY, "conformance/rules/sources/harness.toml"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    return tmp_path
+
+
+def call(checkout, name):
+    return CliRunner().invoke(cli, ["--no-config", "new-format", name, "--into", str(checkout)], catch_exceptions=True)
+
+
+def test_it_says_what_it_wrote_and_what_is_next(checkout):
+    done = call(checkout, "new-json")
+    assert done.exit_code == 0, done.output
+    written = [path for path in checkout.rglob("*new*") if path.is_file()]
+    assert len(written) == 8
+    for path in written:
+        count = len(path.read_text("utf-8").splitlines())
+        assert f"{path.relative_to(checkout).as_posix()}: {count} lines" in done.stdout
+    assert [line[:2] for line in done.stderr.splitlines() if line[:1].isdigit()] == ["1.", "2.", "3.", "4.", "5."]
+    assert (checkout / new_format.REGISTRY).read_text("utf-8") == REGISTRY.replace('",\n)', '",\n    "new-json",\n)', 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("ticdc-canal-json", "is there already"),
+        ("New_JSON", "Did you mean 'new-json'?"),
+        ("new json", "Did you mean 'new-json'?"),
+        ("new", "a product and a form"),
+        ("1new-json", "a product and a form"),
+        ("new-", "a product and a form"),
+        (f"new-{'x' * new_format.LONGEST}", "30 characters"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused(checkout, name, told):
+    with pytest.raises(UsageError, match=told.replace("?", r"\?")):
+        new_format.lay_out(name, "json", checkout)
+    assert (checkout / new_format.REGISTRY).read_text("utf-8") == REGISTRY
+
+
+def test_a_file_that_is_there_is_not_written_over(checkout):
+    path = checkout / "spark_checks" / "liars" / "new_json.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("mine", "utf-8")
+    error = call(checkout, "new-json").exception
+    assert isinstance(error, UsageError) and "spark_checks/liars/new_json.py" in str(error)
+    assert [one for one in checkout.rglob("*new*") if one.is_file()] == [path]
+    assert path.read_text("utf-8") == "mine"
+
+
+def test_a_folder_that_is_no_checkout_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="no checkout"):
+        new_format.lay_out("new-json", "json", tmp_path)
+
+
+def test_a_product_s_page_of_sources_stays(checkout):
+    """A further format of a product has a page of its own, whose facts can be moved into the product's."""
+    files = new_format.lay_out("harness-json", "json", checkout).files
+    assert "conformance/rules/sources/harness-json.toml" in files
+    assert '"harness-json#first"' in files["conformance/rules/formats/harness_json.py"]
+    assert 'PAGE = "harness-json"' in files["tests/generators/formats/test_harness_json.py"]
+
+
+@pytest.mark.parametrize("name", ["a-b", f"new-{'x' * (new_format.LONGEST - 4)}"])
+def test_what_it_writes_is_clean_whatever_the_name(checkout, name):
+    layout = new_format.lay_out(name, "json", checkout)
+    assert not [path for path, text in layout.files.items() if "sample" in (path + text).lower()]
+    for path, text in layout.files.items():
+        if path.endswith(".toml"):
+            tomllib.loads(text)
+        else:
+            compile(text, path, "exec")
+    if find_spec("ruff") is None:
+        pytest.skip("needs ruff")
+    (checkout / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
+    new_format.write(layout, checkout)
+    paths = [path for path in layout.files if path.endswith(".py")]
+    for words in (["check"], ["format", "--check"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *words, *paths], cwd=checkout, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout
