@@ -257,7 +257,7 @@ def test_unwritable_cache_is_told(tmp_path):
 
 def test_without_pyspark_there_is_no_ivy(tmp_path, monkeypatch):
     monkeypatch.setattr(_jars, "pyspark_jars", lambda: None)
-    with pytest.raises(HarnessError, match="no pyspark is installed, whose Ivy would do it"):
+    with pytest.raises(HarnessError, match="pyspark, whose Ivy does it, is not installed"):
         kafka_jars(silent, environ={**os.environ, "CDC_CONFORMANCE_CACHE": str(tmp_path), "CDC_CONFORMANCE_KAFKA_JARS": ""})
 
 

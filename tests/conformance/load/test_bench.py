@@ -185,7 +185,7 @@ def test_files_are_looked_at_before_anything_is_measured(commanded, tmp_path, mo
     for arguments, told in (
         (["--fail-below", "0.9"], "--fail-below needs --compare"),
         (["--compare", str(tmp_path / "absent.json")], "No such file"),
-        (["--save", str(tmp_path / "absent" / "bench.json")], "there is no directory"),
+        (["--save", str(tmp_path / "absent" / "bench.json")], "no directory"),
     ):
         monkeypatch.setattr(measure, "bench", measured)
         raised = CliRunner().invoke(cli, ["bench", FORMAT, *arguments]).exception
