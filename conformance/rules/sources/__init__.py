@@ -19,7 +19,7 @@ harness itself demands. A citation is `page#fact`. docs/sources/ shows each file
     fact = "The row of a DELETE stands in data; old is null."
     evidence = [
         { document = "canal-json", section = "Delete events", quote = "..." },
-        { repository = "tiflow", path = "pkg/sink/.../canal_json_row_event_encoder.go", symbol = "newJSONMessageForDML", lines = "92-110" },
+        { repository = "tiflow", path = "pkg/.../canal_json_row_event_encoder.go", symbol = "newJSONMessage", lines = "92-110" },
         { repository = "tiflow", issue = 1234, quote = "..." },
         { recorded = "TiCDC v7.1.6", message = '{"id":0,...}' },
         { run = "com.alibaba.fastjson2:fastjson2:2.0.4, JSON.toJSONBytes", result = "..." },
