@@ -260,6 +260,12 @@ def test_a_partial_before_stays_partial_at_level_one_and_is_whole_at_level_two()
     assert convicted(judge([change], [overlaid])) == [("presence", "before['id']")]
 
 
+def test_a_column_that_the_table_has_not_is_seen_in_a_partial_image_too():
+    phantom = replace(UPDATED, before={"a": "w", "b": "x"})
+    assert convicted(judge([UPDATE], [phantom])) == [("presence", "before['b']")]
+    assert len(phantom.before) == len(UPDATE.before)
+
+
 def test_alternatives_of_kind_and_op():
     either = Change(0, Kind.DDL, database="db", sql="SET x", accept=((Kind.CONTROL, None), (Kind.CORRUPT, None)))
     ddl = OutputRow(0, "DDL", None, {"database": "db", "sql": "SET x"})
