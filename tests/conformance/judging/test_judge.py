@@ -87,6 +87,8 @@ MISMATCHES = [
     ("field", "schema", [INSERT], [replace(GOOD, fields={"schema": "public"})]),
     ("field", "keys", [INSERT], [replace(GOOD, fields={"keys": ["a"]})]),
     ("field", "keys", [INSERT], [replace(GOOD, fields={"keys": None})]),
+    ("field", "keys", [replace(INSERT, keys=("id", "a"))], [replace(GOOD, fields={"keys": ["a", "id"]})]),
+    ("field", "keys", [INSERT], [replace(GOOD, fields={"keys": ["id", "id"]})]),
     ("field", "position", [replace(INSERT, position="9")], [replace(GOOD, fields={"position": "10"})]),
     ("field", "commit_time", [replace(INSERT, commit_time_us=5)], [replace(GOOD, fields={"commit_time": 5000})]),
     ("field", "types", [replace(INSERT, types={"id": "int"})], [replace(GOOD, fields={"types": {"id": "bigint"}})]),

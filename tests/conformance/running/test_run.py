@@ -2,22 +2,20 @@
 
 import textwrap
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
 from conformance.cases.catalogue import Budget, named_cases
-from conformance.engines.base import Loaded, to_ranges
+from conformance.engines.base import to_ranges
 from conformance.engines.child import DECODERS, OURS, ChildEngine
 from conformance.files import FAILURES
-from conformance.judging.judge import Capabilities, CaseResult, Judge, Verdict
+from conformance.judging.judge import Verdict
 from conformance.judging.known import Entry, Expectations
 from conformance.judging.known_files import under
-from conformance.judging.results import FormatResult, Header, RunResult
 from conformance.rules.base import Aspect, rules
 from conformance.running import replay
 from conformance.running.prepared import Settings, sample
-from conformance.running.run import _rule_result, run
+from conformance.running.run import run
 from conformance.streams.reading import CONF
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
 from generators.wire_format import get
@@ -285,36 +283,6 @@ def test_settings_that_cannot_be_run(fake, settings, error, said):
 )
 def test_ranges(places, ranges):
     assert to_ranges(places) == ranges
-
-
-@pytest.mark.parametrize(
-    ("changed", "levels", "claims", "kept", "code"),
-    [
-        ({}, (1, 2), {}, True, 1),
-        ({}, (1, 2), {"columns": ("sql",)}, True, 0),
-        ({}, (1, 2), {"profiles": ("v7*",)}, True, 0),
-        ({}, (1, 2), {"kinds": ("ROW",)}, True, 0),
-        ({}, (1, 2), {"types": ("int",)}, True, 0),
-        ({}, (1,), {}, True, 0),
-        ({}, (1, 2), {}, False, 0),
-        ({"select": ("*/ddl/*",)}, (1, 2), {}, True, 0),
-        ({"exclude": ("*/ddl/*",)}, (1, 2), {}, True, 0),
-        ({"writer_profile": "v7*"}, (1, 2), {}, True, 0),
-        ({"decoder": "mine.py:decode"}, (1, 2), {}, True, 0),
-    ],
-)
-def test_a_rule_that_compared_nothing_fails_a_whole_run_of_a_reference_decoder(named, changed, levels, claims, kept, code):
-    one = SimpleNamespace(loaded=Loaded(levels, Capabilities(**claims)))
-    first, second = rules(NAME)[:2]
-    judge = Judge(rules(NAME))
-    judge.compared[first.id] = 3
-    settings = replace(Settings((NAME,), TINY, 7), **changed)
-    found = tuple(_rule_result(settings, one, judge, rule, kept) for rule in (first, second))
-    assert [(rule.compared, rule.reachable) for rule in found] == [(3, code == 1), (0, code == 1)]
-    case = CaseResult(named[0], Verdict.PASS)
-    judged = FormatResult(NAME, "d", levels, (case,), found, (), {}, 0, {})
-    assert judged.unexercised == ((second.id,) if code else ())
-    assert RunResult(Header(1, "smoke", "d", "none", ""), (judged,), (), 0.0).exit_code == code
 
 
 @pytest.fixture(scope="module")
