@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from conformance._api import run
+    from conformance.api import run
     from conformance.judging.judge import Verdict
     from conformance.judging.results import RunResult
     from conformance.pytest_plugin import DecoderSuite
@@ -21,7 +21,7 @@ _HOMES = {
     "DecoderSuite": "conformance.pytest_plugin",
     "RunResult": "conformance.judging.results",
     "Verdict": "conformance.judging.judge",
-    "run": "conformance._api",
+    "run": "conformance.api",
 }
 
 

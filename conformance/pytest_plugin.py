@@ -5,7 +5,8 @@
         decoder = "mine.py:decode"
 
 `_cdc_conformance_pytest` declares the options and calls the two `cdc_...` hooks below. Under pytest-xdist one worker runs the
-suite of a class, and the others wait for what it found.
+suite of a class, and the others wait for what it found. Imports `rules`, `cases`, `judging`, `engines`, `running`, `reports` and
+`commands`.
 """
 
 from __future__ import annotations

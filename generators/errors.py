@@ -18,6 +18,10 @@ class UsageError(HarnessError):
     exit_code = 2
 
 
+class Refused(HarnessError):
+    """A source cannot have this history, or a fault has no place in these messages. Writers raise it on purpose."""
+
+
 class NothingSelected(HarnessError):
     """A selection matched nothing, or nothing was judged."""
 

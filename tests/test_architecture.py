@@ -1,27 +1,37 @@
 import ast
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("generators", "conformance", "spark_checks")
 SPARK = ("pyspark", "py4j")
-# What may not be imported below each folder; the longest folder that holds a file decides, on top of its parents'.
+# What may not be imported below each folder.
 FORBIDDEN = {
     "generators": ("conformance", "spark_checks", *SPARK),
     "conformance": ("spark_checks", *SPARK),
-    # Two independent readings of a format: the decoder shares no code with the writer.
-    "spark_checks/decoders": (
-        "generators.formats",
-        "generators.sources.boundaries",
-        "generators.drawing.cases",
-        "generators.garbage.faults",
-    ),
+}
+# Two independent readings of a format: a decoder shares no code with a writer. All that decoders may import, beside Python's own.
+DECODERS = "spark_checks/decoders/"
+ALLOWED = ("spark_checks.decoders", "generators.model", "pyspark", "pyarrow", "cramjam")
+# Modules that every room of their package, and of the packages above it, may import.
+BASE = {
+    "generators.model",
+    "generators.errors",
+    "generators.wire_format",
+    "conformance.files",
+    "conformance.text",
+    "conformance.shadow",
 }
 # Where the name of the Spark side may stand as text: the one module that finds it, and the one that says when it is hidden.
 NAMES_SPARK_CHECKS = {"conformance/engines/child.py", "conformance/shadow.py"}
+
+Graph = Mapping[str, set[str]]
 
 
 # A format as `new-format` lays it out: a checkout's folders below each container's name.
@@ -52,17 +62,24 @@ def imported(tree: ast.AST, module: str) -> Iterator[str]:
                     yield literal.value
 
 
+def within(name: str, parent: str) -> bool:
+    return name == parent or name.startswith(f"{parent}.")
+
+
 def violations(path: str, text: str) -> list[str]:
-    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    if path.endswith("/__init__.py"):
-        module += ".__init__"
+    module = path.removesuffix(".py").replace("/", ".")
     banned = [name for folder, names in FORBIDDEN.items() if path.startswith(f"{folder}/") for name in names]
     if path in NAMES_SPARK_CHECKS:
         banned.remove("spark_checks")
     tree = ast.parse(text, path)
-    found = [
-        f"{path} imports {name}" for name in imported(tree, module) for ban in banned if name == ban or name.startswith(f"{ban}.")
-    ]
+    names = list(imported(tree, module))
+    found = [f"{path} imports {name}" for name in names if any(within(name, ban) for ban in banned)]
+    if path.startswith(DECODERS):
+        found += [
+            f"{path} imports {name}"
+            for name in names
+            if name.partition(".")[0] not in sys.stdlib_module_names and not any(within(name, one) for one in ALLOWED)
+        ]
     if path.startswith("conformance/") and path not in NAMES_SPARK_CHECKS:
         docstrings = {
             id(node.body[0].value)
@@ -80,7 +97,7 @@ def violations(path: str, text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("package", ["generators", "conformance", "spark_checks"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_imports_point_one_way(package):
     paths = sources(package)
     assert paths
@@ -108,6 +125,14 @@ def test_imports_of_a_new_format_point_one_way(root):
         ("conformance/engines/child.py", "import pyspark"),
         ("spark_checks/decoders/x.py", "from generators.formats.x import PROFILES"),
         ("spark_checks/decoders/x.py", "from generators import formats"),
+        ("spark_checks/decoders/x.py", "from generators import mysql"),
+        ("spark_checks/decoders/x.py", "from generators.sources.mysql import EPOCH"),
+        ("spark_checks/decoders/x.py", "def f():\n    import generators.errors"),
+        ("spark_checks/decoders/families/x.py", "import generators"),
+        ("spark_checks/decoders/x.py", "from conformance.rules.base import rules"),
+        ("spark_checks/decoders/x.py", "from spark_checks import liars"),
+        ("spark_checks/decoders/x.py", "from ..liars import base"),
+        ("spark_checks/decoders/x.py", "import fastavro"),
     ],
 )
 def test_a_wrong_import_is_seen(path, text):
@@ -119,13 +144,171 @@ def test_a_wrong_import_is_seen(path, text):
     [
         ("conformance/engines/child.py", "import importlib\nimportlib.import_module('spark_checks.services.engine')"),
         ("conformance/x.py", '"""The Spark side is spark_checks."""\nfrom generators.model import Table'),
-        ("spark_checks/decoders/x.py", "from generators.model import Table\nfrom pyspark.sql import functions"),
+        ("spark_checks/decoders/x.py", "import json\nfrom generators.model import Table\nfrom pyspark.sql import functions"),
+        (
+            "spark_checks/decoders/x.py",
+            "from generators import model\nfrom .families import avro\nfrom spark_checks.decoders import y",
+        ),
         ("generators/formats/x.py", "from .base import Format"),
         ("generators/formats/__init__.py", "from . import base"),
     ],
 )
 def test_a_right_import_is_left_alone(path, text):
     assert violations(path, text) == []
+
+
+def texts() -> dict[str, str]:
+    """The source text of every module of the three packages, by dotted name; a package is named without `__init__`."""
+    return {
+        path.relative_to(ROOT).as_posix().removesuffix(".py").removesuffix("/__init__").replace("/", "."): path.read_text("utf-8")
+        for package in PACKAGES
+        for path in sources(package)
+    }
+
+
+def graph(modules: Mapping[str, str], packages: set[str]) -> Graph:
+    """Which modules each module imports, as `import` statements say, wherever they stand."""
+    arrows: dict[str, set[str]] = {}
+    for module, text in modules.items():
+        tree = ast.parse(text)
+        statements = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+        names = imported(ast.Module([*statements], []), f"{module}.__init__" if module in packages else module)
+        targets = (name if name in modules else name.rpartition(".")[0] for name in names)
+        arrows[module] = {name for name in targets if name in modules and name != module}
+    return arrows
+
+
+def room(module: str) -> str:
+    return ".".join(module.split(".")[:2])
+
+
+def rooms(modules: Graph) -> Graph:
+    """Which rooms each room imports: a room is a package's folder, or a module beside the folders."""
+    arrows: dict[str, set[str]] = {room(module): set() for module in modules}
+    for module, targets in modules.items():
+        arrows[room(module)] |= {room(target) for target in targets} - {room(module)}
+    return arrows
+
+
+def circle(arrows: Graph) -> list[str]:
+    """The nodes of a circle in order, empty when there is none."""
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def said(docstring: str) -> set[str]:
+    """The rooms of its own package that a room says it imports."""
+    sentence = re.search(r"\bImports\s+(.*?)\.(?:\s|$)", docstring, re.DOTALL)
+    if sentence is None or sentence[1].startswith("nothing"):
+        return set()
+    return set(re.findall(r"`([^`]+)`", sentence[1]))
+
+
+def wrong_arrows(name: str, targets: set[str], docstring: str) -> list[str]:
+    """Imports of a room within its package that its docstring does not say, and those that it says and are not."""
+    package = name.partition(".")[0]
+    real = {target.partition(".")[2] for target in targets - BASE if target.startswith(f"{package}.")}
+    stated = said(docstring) - BASE
+    return [f"{name} imports {one} and does not say so" for one in sorted(real - stated)] + [
+        f"{name} says that it imports {one}" for one in sorted(stated - real)
+    ]
+
+
+def private_imports(modules: Mapping[str, str], packages: set[str]) -> list[str]:
+    """Imports of a module or a name with a leading underscore from another room."""
+    return [
+        f"{module} imports {name}"
+        for module, text in modules.items()
+        for name in imported(ast.parse(text), f"{module}.__init__" if module in packages else module)
+        if name.partition(".")[0] in PACKAGES and room(name) != room(module)
+        if any(part.startswith("_") and not part.startswith("__") for part in name.split("."))
+    ]
+
+
+TEXTS = texts()
+FOLDERS = {path.parent.relative_to(ROOT).as_posix().replace("/", ".") for package in PACKAGES for path in sources(package)}
+GRAPH = graph(TEXTS, FOLDERS)
+ROOMS = rooms(GRAPH)
+
+
+def test_the_graph_has_the_arrows_that_are_known():
+    assert "generators.model" in GRAPH["spark_checks.decoders.debezium_json"]
+    assert "conformance.files" in GRAPH["conformance.reports"], "imported inside a function"
+    assert "conformance.judging.results" in GRAPH["conformance.reports"], "imported for type checking"
+    assert ROOMS["conformance.cases"] >= {"generators.drawing", "generators.model"}
+    assert len(GRAPH) > 250 and sum(map(len, GRAPH.values())) > 1_000
+
+
+def test_no_circle_of_imports_between_modules():
+    assert circle(GRAPH) == []
+
+
+def test_no_circle_of_imports_between_rooms():
+    assert circle(ROOMS) == []
+
+
+@pytest.mark.parametrize("name", [name for name in ROOMS if name not in PACKAGES and name not in BASE])
+def test_a_room_imports_what_its_docstring_says(name):
+    assert wrong_arrows(name, ROOMS[name], ast.get_docstring(ast.parse(TEXTS[name])) or "") == []
+
+
+def test_nothing_private_is_imported_from_another_room():
+    assert private_imports(TEXTS, FOLDERS) == []
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [
+        {"p.a.x": "import p.b.y", "p.b.y": "from p.a import x"},
+        {"p.a.x": "import p.b.y", "p.b.y": "def f():\n    from p.a.x import name"},
+        {"p.a.x": "from p.b.y import name", "p.b.y": "if TYPE_CHECKING:\n    from p.a.x import T"},
+        {"p.a.x": "from ..b import y", "p.b.y": "from ..a.x import z"},
+        {"p.a": "from p.b.y import name", "p.b.y": "from p.a import name"},
+    ],
+)
+def test_a_circle_is_seen(modules):
+    assert set(circle(graph(modules, {"p.a"} & set(modules)))) == set(modules)
+
+
+def test_a_circle_of_rooms_is_seen_where_modules_have_none():
+    modules = graph({"p.a.x": "import p.b.y", "p.b.y": "", "p.b.z": "import p.a.w", "p.a.w": ""}, set())
+    assert circle(modules) == []
+    assert set(circle(rooms(modules))) == {"p.a", "p.b"}
+
+
+@pytest.mark.parametrize(
+    ("targets", "docstring", "wrong"),
+    [
+        ({"conformance.rules"}, "A room.\n\nImports `rules`.", 0),
+        ({"conformance.rules", "conformance.files", "generators.drawing"}, "Imports\n`rules`.", 0),
+        ({"conformance.files"}, "Imports nothing of `conformance` beyond this room.", 0),
+        ({"conformance.rules"}, "Imports nothing of `conformance` beyond this room.", 1),
+        ({"conformance.rules"}, "A room that imports `rules`.", 1),
+        ({"conformance.rules"}, "Imports `rules` and `cases`.", 1),
+        ({"conformance.rules"}, "Imports `cases`. `rules` is another.", 2),
+        ({"generators.model"}, "Imports `generators.model`, Spark and Arrow alone.", 0),
+    ],
+)
+def test_a_room_is_held_to_its_docstring(targets, docstring, wrong):
+    assert len(wrong_arrows("conformance.x", targets, docstring)) == wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("from conformance.brokers import _container", 1),
+        ("def f():\n    import conformance.brokers._container", 1),
+        ("from conformance.brokers.broker import _name", 1),
+        ("from conformance.engines import _command_lines", 0),
+        ("from _cdc_conformance_pytest import main\nfrom conformance.brokers import broker", 0),
+        ("from generators import __version__", 0),
+    ],
+)
+def test_a_private_import_is_seen(text, wrong):
+    assert len(private_imports({"conformance.engines.x": text}, set())) == wrong
 
 
 def loaded_after(code: str, *argv: str) -> set[str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from conformance.brokers._container import EngineMissing, ImageMissing, container, engine, image_name, need_image
+from conformance.brokers.container import EngineMissing, ImageMissing, container, engine, image_name, need_image
 from conformance.brokers.embedded import EmbeddedKafka
 from generators.errors import UnknownName, UsageError
 from generators.publishing.kafka import check_reachable

@@ -1,4 +1,5 @@
 """The command line: one module per subject, each listing its click commands.
 
-The topmost room: it may import every other, and nothing imports it but the pytest plugin.
+The topmost room: nothing imports it but the pytest plugin. Imports `rules`, `cases`, `judging`, `engines`, `brokers`, `running`,
+`selftest`, `streams`, `load` and `reports`.
 """

@@ -150,7 +150,7 @@ def testcontainers() -> Outcome:
 
 def docker() -> Outcome:
     """A Docker engine, and whether it has the broker's image."""
-    from conformance.brokers._container import EngineMissing, engine, has_image, image_name
+    from conformance.brokers.container import EngineMissing, engine, has_image, image_name
 
     try:
         client = engine()

@@ -71,8 +71,7 @@ class Recipe:
     spoil: Callable[[Written], Written] | None = None
 
     def case(self, scenario: Scenario) -> Case:
-        """The case. Raises what the writer raises on a history that its source cannot have, ValueError for a fault without a
-        place in a message."""
+        """The case. Raises Refused for a history that its source cannot have, and for a fault without a place in a message."""
         case = as_case(self.fmt, self.profile, scenario)
         if self.spoil is None:
             return case

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import struct
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,14 +27,12 @@ from conformance.judging.results import Failure
 from conformance.reducing.candidates import Measure, Recipe, apart, candidates, fault_of, hint, measure
 from conformance.rules.base import rules
 from generators.drawing.cases import tables_of
-from generators.errors import HarnessError, UsageError
+from generators.errors import HarnessError, Refused
 from generators.model import Case, Deployment, Message, Origin, Scenario, Table
 from generators.wire_format import Format
 
 RETURNS: Final = "returns"
 """The law that decoding raises for no message; a case that breaks it is reduced by decoding alone."""
-REFUSED: Final = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, struct.error, UsageError)
-"""What a writer raises on a history that its source cannot have."""
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -60,7 +57,10 @@ LIMITS: Final = Limits()
 
 @dataclass(slots=True, eq=False)
 class Track:
-    """A failure under reduction: the smallest case that convicts so far, what was tried, and whether more is left to try."""
+    """A failure under reduction: the smallest case that convicts so far, what was tried, and whether more is left to try.
+
+    `fault` says how the harness itself failed on a candidate, which ends the reduction of this failure.
+    """
 
     failure: Failure
     recipe: Recipe
@@ -75,6 +75,7 @@ class Track:
     rounds: int = 0
     calls: int = 0
     ended: float = 0.0
+    fault: str = ""
 
     @property
     def raising(self) -> bool:
@@ -129,7 +130,7 @@ def shrink_all(
 
     `claims` are the decoder's. `scenario_of` gives the scenario that a case was written from, None when there is none: such a
     failure stays as it is, unless its case is one of a fault, which is found in the catalogue. So do failures of a law (but
-    `returns`), of foreign messages, and of a decoder that does not end.
+    `returns`), of foreign messages, and of a decoder that does not end; and those on whose candidates a writer crashes.
     """
     tracks = {id(failure): track for failure in failures if (track := _track(fmt, failure, scenario_of)) is not None}
     if not tracks:
@@ -148,6 +149,9 @@ def shrink_all(
             reduce(convicting, decoding, limits, note)
     except (HarnessError, CancelledError) as error:
         note(f"{fmt.name}: reduction stopped: {error}")
+    for track in tracks.values():
+        if track.fault:
+            note(f"{track.failure.rule.id}: not reduced: {track.fault}")
     return [_reduced(tracks[id(failure)], decoding.began) if id(failure) in tracks else failure for failure in failures]
 
 
@@ -212,6 +216,8 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
     waiting: deque[_Turn] = deque()
     for track in tracks:
         track.deferred = False
+        if track.fault:
+            continue
         where = hint(track.finding, track.case)
         tables = limits.tables if where.column is not None else 2 * limits.tables
         waiting.append(_Turn(track, candidates(track.scenario, where), limits.candidates, tables))
@@ -230,7 +236,11 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
                     break
                 continue
             track.tried.add(seen)
-            candidate = _written(track, scenario, suffixes)
+            try:
+                candidate = _written(track, scenario, suffixes)
+            except HarnessFault as fault:
+                track.fault = str(fault)
+                break
             if candidate is None:
                 continue
             if key not in found:
@@ -268,11 +278,13 @@ def _suffixes() -> Iterator[str]:
 
 
 def _written(track: Track, scenario: Scenario, suffixes: Iterator[str]) -> Candidate | None:
-    """The scenario as a case, if the writer takes it and it is smaller than what there is."""
+    """The scenario as a case, if the writer takes it and it is smaller than what there is. Raises HarnessFault."""
     try:
         case = track.recipe.case(apart(scenario, next(suffixes, "")) if scenario.level == 1 else scenario)
-    except REFUSED:
+    except Refused:
         return None
+    except Exception as error:
+        raise HarnessFault(f"a fault of the harness: writing a smaller case raised {type(error).__name__}: {error}") from error
     original = track.failure.result.case
     size = measure(scenario, _bytes(case))
     if not case.written or size >= track.size:
@@ -425,7 +437,9 @@ def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> tuple[Candi
 
 
 def _reduced(track: Track, began: float) -> Failure:
-    """The failure on its smallest case."""
+    """The failure on its smallest case; as it was, with the reason, when the harness itself failed."""
+    if track.fault:
+        return replace(track.failure, reduced=f"not reduced: {track.fault}")
     values = [[w.message.value for w in case.written] for case in (track.failure.result.case, track.case)]
     if values[0] == values[1]:
         return track.failure

@@ -1,4 +1,7 @@
-"""Reports of a run: for people (console, page, Markdown), for programs (JSON lines, JUnit, badge)."""
+"""Reports of a run: for people (console, page, Markdown), for programs (JSON lines, JUnit, badge).
+
+Imports `rules`, `judging`, `running` and `load`.
+"""
 
 from __future__ import annotations
 

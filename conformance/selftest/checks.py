@@ -20,10 +20,10 @@ from conformance.cases.catalogue import BUDGETS, Call, calls
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Request, lay_out, to_ranges
 from conformance.engines.child import ChildEngine
 from conformance.engines.specs import LIAR
-from conformance.judging.judge import BAD, CaseResult, Judge, Verdict
+from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import Place, read
 from conformance.judging.results import FormatResult
-from conformance.rules.base import Obligation, rules
+from conformance.rules.base import Aspect, Obligation, Rule, rules
 from conformance.rules.order import order_of
 from conformance.running import laws
 from conformance.running.events import noting
@@ -53,7 +53,8 @@ STREAM_NEMESES: Final = ("none", "duplicate", "replay", "schema-lags", "late-wat
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing shown, or not. `kind` is liar, stream, altered, writer or reference."""
+    """One thing shown, or not. `kind` is liar, non-strict (a liar that only `--strict` convicts), stream, altered, writer or
+    reference."""
 
     kind: str
     format: str
@@ -146,27 +147,33 @@ def liars(
         note(f"{one.fmt.name}: liar {liar['name']}")
         spec = f"{LIAR}{one.fmt.name}/{liar['name']}"
         judge = Judge(evidence.judge.rules)
+        results: list[CaseResult] = []
         problem = ""
         try:
             if liar["convicts"].endswith("/law/returns"):
-                _raising_liar(settings, engine, one, spec, liar["convicts"], judge)
+                results = _raising_liar(settings, engine, one, spec, liar["convicts"])
             elif "/law/" in liar["convicts"]:
-                _law_liar(engine, one, spec, liar["level"], settings, judge)
+                results = _law_liar(engine, one, spec, liar["level"], settings, judge)
             else:
-                _value_liar(engine, one, spec, liar, evidence, settings, judge)
+                results = _value_liar(engine, one, spec, liar, evidence, settings, judge)
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             problem = str(error).splitlines()[0]
-        broken = {rule: n for rule, n in judge.broken.items() if n}
-        known = any(rule.id == liar["convicts"] for rule in judge.rules)
-        ok = liar["convicts"] in broken and not problem
-        others = [rule for rule in broken if rule != liar["convicts"]]
-        detail = f"convicted by {liar['convicts']} ({broken.get(liar['convicts'], 0)} times)"
-        detail += f", and {len(others)} other rules" if others else ""
-        if not ok:
-            detail = (
-                problem or f"NOT convicted by {liar['convicts']}{'' if known else ' (no such rule)'}; by {others or 'nobody'}"
-            )
-        yield Check("liar", one.fmt.name, liar["name"], ok, detail)
+        yield _conviction(one.fmt.name, liar["name"], liar["convicts"], judge.rules, results, problem)
+
+
+def _conviction(fmt: str, name: str, convicts: str, found: Sequence[Rule], results: Sequence[CaseResult], problem: str) -> Check:
+    """Whether the cases that break the liar's rule have the verdict that the rule's obligation gives them in a run."""
+    obligation = next((rule.obligation for rule in found if rule.id == convicts), None)
+    kind = "non-strict" if obligation is Obligation.SHOULD else "liar"
+    verdicts = Counter(result.verdict for result in results if any(f.rule == convicts for f in result.findings))
+    wanted = {Verdict.NON_STRICT, *BAD} if kind == "non-strict" else BAD
+    broken = Counter(f.rule for result in results for f in result.findings)
+    others = [rule for rule in broken if rule != convicts]
+    if not problem and any(verdicts[verdict] for verdict in wanted):
+        detail = f"convicted by {convicts} ({broken[convicts]} times): {', '.join(verdicts)}"
+        return Check(kind, fmt, name, True, detail + (f", and {len(others)} other rules" if others else ""))
+    verdict = f", whose cases are {', '.join(verdicts)}" if verdicts else "" if obligation else " (no such rule)"
+    return Check(kind, fmt, name, False, problem or f"NOT convicted by {convicts}{verdict}; by {others or 'nobody'}")
 
 
 def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[Check]:
@@ -207,7 +214,8 @@ def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[C
 
 def _value_liar(
     engine: ChildEngine, one: Prepared, spec: str, liar: dict[str, Any], evidence: Evidence, settings: Settings, judge: Judge
-) -> None:
+) -> list[CaseResult]:
+    results: list[CaseResult] = []
     wanted = set(evidence.judge.seen.get((liar["convicts"], liar["level"]), ()))
     owning = [(call, [c for c in call.cases if c.id in wanted]) for call in one.calls if call.level == liar["level"]]
     # A server in UTC hides every confusion of zones, so such a deployment comes last.
@@ -220,10 +228,12 @@ def _value_liar(
         asked = Request(one.handle, to_ranges(places), spec, call.level, call.deployment, table)
         outputs = read(engine.decode(asked).result(), call.level)
         for case in cases:
-            judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table.name if table else None)
+            rows = [outputs.get(one.place(w.message), ()) for w in case.written]
+            results.append(judge.judge(case, rows, table.name if table else None))
+    return results
 
 
-def _raising_liar(settings: Settings, engine: ChildEngine, one: Prepared, spec: str, rule: str, judge: Judge) -> None:
+def _raising_liar(settings: Settings, engine: ChildEngine, one: Prepared, spec: str, rule: str) -> list[CaseResult]:
     """The cases that make it raise are found, and no others: an unreadable message among three that can be read."""
     call = max((call for call in one.calls if call.level == 1), key=lambda found: len(found.cases))
     unreadable = [case for case in call.cases if _rejected(case)][:1]
@@ -231,9 +241,10 @@ def _raising_liar(settings: Settings, engine: ChildEngine, one: Prepared, spec: 
     cases = (*readable, *unreadable)
     outputs, guilty = isolate(settings, engine, replace(one, decoder=spec), replace(call, cases=cases, foreign=()))
     places = {one.place(w.message) for case in readable for w in case.written}
-    if [case.id for case, _ in guilty] == [case.id for case in unreadable] and places <= set(outputs):
-        judge.compared[rule] += len(cases)
-        judge.broken[rule] += len(guilty)
+    if [case.id for case, _ in guilty] != [case.id for case in unreadable] or not places <= set(outputs):
+        return []
+    finding = Finding("", rule, 0, 0, Aspect.MISSING, "decoding", "an end", "")
+    return [CaseResult(case, Verdict.ERRORED, (replace(finding, case=case.id, actual=why),), why) for case, why in guilty]
 
 
 def _rejected(case: Case) -> bool:
@@ -241,14 +252,16 @@ def _rejected(case: Case) -> bool:
     return len(changes) == 1 and changes[0].kind is Kind.CORRUPT and not changes[0].anything
 
 
-def _law_liar(engine: ChildEngine, one: Prepared, spec: str, level: int, settings: Settings, judge: Judge) -> None:
+def _law_liar(engine: ChildEngine, one: Prepared, spec: str, level: int, settings: Settings, judge: Judge) -> list[CaseResult]:
     mine = [call for call in one.calls if call.level == level]
     call = max(mine, key=lambda c: (len(c.table.columns) if c.table else 0, len(c.cases)))
     found = [(case, n, w) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
     picked = sample(settings.seed, f"liar/{spec}", found, LAW_SAMPLE)
     owners = {one.place(w.message): (case, n) for case, n, w in picked}
     asked = Request(one.handle, to_ranges(owners), spec, level, call.deployment, call.table)
-    laws.again(engine, asked, owners, judge)
+    cases = {case.id: case for case, _, _ in picked}
+    findings = laws.again(engine, asked, owners, judge)
+    return [CaseResult(cases[f.case], judge.verdict(cases[f.case], (f,)), (f,)) for f in findings]
 
 
 def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Check]:
@@ -323,6 +336,7 @@ def render(checks: Sequence[Check]) -> RenderableType:
         "reference": "reference decoder not accused",
         "altered": "altered outputs answered by exactly their rule",
         "liar": "liars convicted by the rule they name",
+        "non-strict": "liars convicted by a SHOULD rule: only with --strict",
         "writer": "lying writers seen",
         "stream": "streams converge, and their liars are convicted",
     }
@@ -335,7 +349,7 @@ def render(checks: Sequence[Check]) -> RenderableType:
             table.add_row(name, what, Text(str(good), style="green" if good == len(mine) else "red"), str(len(mine)))
     parts: list[RenderableType] = [table]
     for check in checks:
-        if check.kind in ("liar", "stream") and check.ok:
+        if check.kind in ("liar", "non-strict", "stream") and check.ok:
             parts.append(Text(f"ok   {check.kind} {check.format} {check.name}: {check.detail}"))
     for check in checks:
         if not check.ok:

@@ -1,4 +1,4 @@
 """Draws cases with Hypothesis: the public strategies, and the histories behind them.
 
-Imports `sources` and `formats`.
+Imports `sources`.
 """

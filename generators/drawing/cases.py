@@ -22,7 +22,7 @@ def tables_of(history: History) -> tuple[Table, ...]:
 def as_case(fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layout = LAYOUT) -> Case:
     """The scenario as that profile writes it, under the id `<format>/<profile>/<scenario>`, which its messages carry too.
 
-    Raises what the writer raises on a history that its source cannot have.
+    Raises Refused on a history that its source cannot have.
     """
     case_id = f"{fmt.name}/{profile.name}/{scenario.name}"
     written = fmt.write(scenario.history, profile, layout)

@@ -1,4 +1,4 @@
 """What several formats share of their writers: texts of Java, Kafka Connect's JSON, Avro, products with two formats.
 
-Imports `sources`, `garbage` and `formats.base`.
+Imports `sources` and `garbage`.
 """

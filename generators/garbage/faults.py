@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
+from generators.errors import Refused
 from generators.model import Change, Column, Kind, Op, Row, Scenario, SourceType, Table, Value, Written
 from generators.sources import boundaries, mysql
 from generators.sources import registry as sources
@@ -136,12 +137,12 @@ def applicable(found: Iterable[Fault], compression: str) -> tuple[Fault, ...]:
 def apply(written: Written, fault: Fault) -> Written:
     """The message with its value spoiled, and what a decoder owes for it: exactly one CORRUPT row, or for UNSPECIFIED any row.
 
-    Raises ValueError when the message has no value, or none that the fault can spoil.
+    Raises Refused when the message has no value, or none that the fault can spoil.
     """
     value = written.message.value
     spoiled = None if value is None else fault.apply(value)
     if spoiled is None:
-        raise ValueError(f"fault {fault.name}: no place for it in the value {value!r}")
+        raise Refused(f"fault {fault.name}: no place for it in the value {value!r}")
     change = replace(_CORRUPT, anything=fault.obligation == UNSPECIFIED)
     return Written(replace(written.message, value=spoiled), (change,))
 
@@ -212,12 +213,12 @@ message, and are the same in every release and time zone."""
 def cell_fault(written: Written, fault: CellFault) -> Written:
     """The message with the wire form of the fault's value replaced, owing exactly one CORRUPT row at level two.
 
-    Raises ValueError unless it occurs exactly once.
+    Raises Refused unless it occurs exactly once.
     """
     value = written.message.value or b""
     good, bad = (text if isinstance(text, bytes) else text.encode() for text in (fault.good, fault.bad))
     if value.count(good) != 1:
-        raise ValueError(f"fault {fault.name}: {good!r} occurs {value.count(good)} times in the value {value!r}")
+        raise Refused(f"fault {fault.name}: {good!r} occurs {value.count(good)} times in the value {value!r}")
     return Written(replace(written.message, value=value.replace(good, bad)), (_CORRUPT,))
 
 

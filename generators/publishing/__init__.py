@@ -1,4 +1,4 @@
 """Messages to a Kafka broker: what was acknowledged, where it lies, at which rate.
 
-Imports `generators.model` and `generators.errors` alone.
+Imports nothing of `generators` beyond this room and the base modules.
 """

@@ -1,4 +1,4 @@
 """What databases hold: MySQL's and PostgreSQL's types, their values and the boundaries of each.
 
-Imports `generators.model` and `generators.errors` alone.
+Imports nothing of `generators` beyond this room and the base modules.
 """

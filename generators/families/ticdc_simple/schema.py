@@ -15,6 +15,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
+from generators.errors import Refused
 from generators.families.ticdc import text
 from generators.families.ticdc_simple.records import ColumnSchema, DataType, IndexSchema, TableSchema
 from generators.model import Column, Logical, Row, SchemaChange, SourceType, Table
@@ -108,6 +109,8 @@ class Known:
         return (*listed, *primary) if handle else (*primary, *listed)
 
     def _index(self, name: str, columns: tuple[str, ...], *, unique: bool) -> IndexSchema:
+        if not set(columns) <= {column.name for column in self.table.columns}:
+            raise Refused(f"table {self.table.name}: index {name} over {', '.join(columns)}, of which the table has not all")
         return IndexSchema(name.lower(), unique, False, any(self.table.column(c).nullable for c in columns), columns)
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.brokers import _container
 from conformance.brokers import broker as brokers
+from conformance.brokers import container as containers
 from conformance.brokers import embedded as _embedded
 from conformance.brokers import jars as _jars
 from conformance.brokers._guarded import Guarded
@@ -297,20 +297,20 @@ class Client:
         self.closed += 1
 
 
-@pytest.mark.parametrize("missing", [_container.EngineMissing, _container.ImageMissing])
+@pytest.mark.parametrize("missing", [containers.EngineMissing, containers.ImageMissing])
 def test_auto_takes_the_embedded_broker_and_says_why(monkeypatch, missing):
     client, notes = Client(), []
 
     def refuse(*_, **__):
         raise missing("for a reason")
 
-    monkeypatch.setattr(brokers, "engine", refuse if missing is _container.EngineMissing else lambda: client)
+    monkeypatch.setattr(brokers, "engine", refuse if missing is containers.EngineMissing else lambda: client)
     monkeypatch.setattr(brokers, "need_image", refuse)
     monkeypatch.setattr(brokers, "EmbeddedKafka", FakeKafka)
     with broker("auto", note=notes.append) as chosen:
         assert (chosen.kind, chosen.bootstrap, chosen.detail) == ("embedded", "127.0.0.1:1", "fake")
     assert notes == ["broker auto uses the embedded Kafka: for a reason", "Kafka at 127.0.0.1:1: fake"]
-    assert client.closed == (missing is _container.ImageMissing)
+    assert client.closed == (missing is containers.ImageMissing)
     with pytest.raises(missing), broker("container"):
         pytest.fail("container must not fall back")
 

@@ -12,8 +12,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from conformance.brokers import _container
 from conformance.brokers import broker as brokers
+from conformance.brokers import container as containers
 from conformance.commands import doctor
 from conformance.commands.cli import cli
 from conformance.commands.doctor import CHECKS, Check, checks
@@ -29,9 +29,9 @@ def no_engine(monkeypatch):
     """The container engine is not asked here."""
 
     def refuse():
-        raise _container.EngineMissing("no Docker engine answers. Start it.")
+        raise containers.EngineMissing("no Docker engine answers. Start it.")
 
-    monkeypatch.setattr(_container, "engine", refuse)
+    monkeypatch.setattr(containers, "engine", refuse)
 
 
 @pytest.fixture(autouse=True)

@@ -87,6 +87,8 @@ MISMATCHES = [
     ("field", "schema", [INSERT], [replace(GOOD, fields={"schema": "public"})]),
     ("field", "keys", [INSERT], [replace(GOOD, fields={"keys": ["a"]})]),
     ("field", "keys", [INSERT], [replace(GOOD, fields={"keys": None})]),
+    ("field", "keys", [replace(INSERT, keys=("id", "a"))], [replace(GOOD, fields={"keys": ["a", "id"]})]),
+    ("field", "keys", [INSERT], [replace(GOOD, fields={"keys": ["id", "id"]})]),
     ("field", "position", [replace(INSERT, position="9")], [replace(GOOD, fields={"position": "10"})]),
     ("field", "commit_time", [replace(INSERT, commit_time_us=5)], [replace(GOOD, fields={"commit_time": 5000})]),
     ("field", "types", [replace(INSERT, types={"id": "int"})], [replace(GOOD, fields={"types": {"id": "bigint"}})]),
@@ -258,6 +260,12 @@ def test_a_partial_before_stays_partial_at_level_one_and_is_whole_at_level_two()
     assert convicted(judge([change], [partial], level=2)) == [("null", "before['id']")]
     overlaid = replace(UPDATED, before={"id": "1", "a": "w"})
     assert convicted(judge([change], [overlaid])) == [("presence", "before['id']")]
+
+
+def test_a_column_that_the_table_has_not_is_seen_in_a_partial_image_too():
+    phantom = replace(UPDATED, before={"a": "w", "b": "x"})
+    assert convicted(judge([UPDATE], [phantom])) == [("presence", "before['b']")]
+    assert len(phantom.before) == len(UPDATE.before)
 
 
 def test_alternatives_of_kind_and_op():

@@ -142,6 +142,7 @@ def test_an_entry_that_matches_nothing_fails_with_five(entry, words):
         ([known(profiles=("v5.3.4",))], {"profiles": False}),
         ([known(profiles=("v9.*",))], {"narrowed": True}),
         ([Entry("debezium-json/row/key", Verdict.FAIL)], {}),
+        ([known(cases=(f"{NAME}/v7.1.6/good", f"{NAME}/v7.1.6/not-judged"))], {"narrowed": True}),
     ],
 )
 def test_what_a_run_could_not_show_is_no_unexpected_pass(entries, more):
@@ -277,3 +278,11 @@ def test_what_a_marked_case_knows_is_only_what_is_covered_wholly():
     marked = run(mixed, entries=[known()]).formats[0].cases[0]
     assert marked.known == {SIGNED.id}
     assert replace(marked, known=frozenset()) == mixed
+
+
+def test_a_rule_is_known_only_if_all_of_its_breaches_in_a_case_are():
+    lost = judged("bad", SIGNED)
+    both = replace(lost, findings=(*lost.findings, *judged("bad", SIGNED, aspect=Aspect.ACCEPTED).findings))
+    assert run(both, entries=[known()]).exit_code == 1
+    assert run(both, entries=[known(verdict=Verdict.ACCEPTED)]).exit_code == 1
+    assert run(both, entries=[known(), known(verdict=Verdict.ACCEPTED)]).exit_code == 0

@@ -168,6 +168,19 @@ def test_text_that_is_no_utf_8_is_shown_by_its_bytes():
     assert one(read(arrow, 2)).after == {"c": Typed("string", "a\\xff")}
 
 
+def test_text_that_is_no_utf_8_is_shown_wherever_it_stands():
+    texts = broken_text(b"\xff", b"y")
+    keys = pa.ListArray.from_arrays([0, 2], texts)
+    image = pa.MapArray.from_arrays([0, 2], pa.array(["a", "b"]), texts)
+    row = one(read(table(after=None).append_column("after", image).append_column("keys", keys), 1))
+    assert row.after == {"a": "\\xff", "b": "y"}
+    assert row.fields["keys"] == ["\\xff", "y"]
+    inner = pa.StructArray.from_arrays([texts.slice(0, 1), pa.array([7])], ["x", "n"])
+    nested = pa.StructArray.from_arrays([inner], ["c"])
+    row = one(read(table(2, nested.type, after=None).append_column("after", nested), 2))
+    assert row.after["c"].value == {"x": "\\xff", "n": 7}
+
+
 @pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize("name", REQUIRED[1])
 def test_a_missing_column_is_named(level, name):

@@ -1,6 +1,9 @@
 """What cases are reduced by: candidates are smaller, keep the key, and lead to one row and one column beside the key."""
 
 import datetime as dt
+import itertools
+import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -18,7 +21,8 @@ from conformance.reducing.candidates import Hint, Recipe, apart, candidates, fau
 from conformance.reducing.reduce import LIMITS, Batch, Limits, Track, propose, reduce
 from conformance.rules.base import Aspect, rules
 from generators.drawing import strategies
-from generators.drawing.cases import as_case
+from generators.drawing.cases import as_case, boundary_scenarios
+from generators.errors import Refused
 from generators.model import (
     History,
     Instant,
@@ -200,6 +204,21 @@ def test_every_fault_is_written_again_as_the_catalogue_has_it(name: str) -> None
 def test_a_case_of_no_fault_has_no_base() -> None:
     case = as_case(CANAL, PROFILE, scenario("shape/insert", insert(KEYLESS, {"a": 1, "b": None, "c": None})))
     assert fault_of(CANAL, PROFILE, case) is None
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_writer_takes_every_candidate_of_a_named_scenario_or_refuses_it_on_purpose(name: str) -> None:
+    fmt = get(name)
+    profile = fmt.profiles[-1]
+    recipe = Recipe(fmt, profile)
+    taken: Counter[str] = Counter()
+    for found in random.Random(name).sample(list(boundary_scenarios(fmt, profile)), 60):
+        for smaller in itertools.islice(candidates(found, Hint()), 0, 24, 7):
+            try:
+                taken["written" if recipe.case(smaller).written else "empty"] += 1
+            except Refused:
+                taken["refused"] += 1
+    assert taken["written"] > 10 * taken["refused"]
 
 
 # ---- rounds, with an oracle in the decoder's place

@@ -21,7 +21,7 @@ from conformance.running.prepared import Settings
 from conformance.streams.reading import CONF
 from generators.drawing import strategies
 from generators.drawing.cases import as_case
-from generators.errors import HarnessError, UsageError
+from generators.errors import HarnessError, Refused, UsageError
 from generators.model import Column, History, Instant, Op, Origin, RowImages, Scenario, Table
 from generators.sources import boundaries
 from generators.sources import registry as sources
@@ -83,10 +83,10 @@ def failed(found=BIG, rule=MISSING, **finding):
     return Failure(next(r for r in rules(NAME) if r.id == rule), result.findings[0], result, 7)
 
 
-def shrunk(engine, *failures, scenario_of=lambda _case: BIG, limits=LIMITS, notes=None):
+def shrunk(engine, *failures, fmt=CANAL, scenario_of=lambda _case: BIG, limits=LIMITS, notes=None):
     """What comes of failures."""
     note = (lambda _text: None) if notes is None else notes.append
-    return shrink_all(SETTINGS, engine, CANAL, failures, "mine", Capabilities(), scenario_of, note, limits)
+    return shrink_all(SETTINGS, engine, fmt, failures, "mine", Capabilities(), scenario_of, note, limits)
 
 
 def values(failure):
@@ -211,6 +211,45 @@ def test_the_best_so_far_is_kept_when_the_calls_are_used_up(fake) -> None:
     assert size(small) == (1, 1)
     assert "reduced from" in small.reduced
     assert notes[-1] == f"{NAME}: reduction stopped: 1 decode calls made"
+
+
+def writer(refuses, error):
+    """The format with a writer that raises on some histories."""
+
+    def write(history, profile, layout):
+        if refuses(history):
+            raise error
+        return CANAL.write(history, profile, layout)
+
+    return replace(CANAL, write=write)
+
+
+def test_a_history_that_a_source_cannot_have_is_no_candidate(fake) -> None:
+    fmt, notes = writer(lambda history: len(history.events) < 2, Refused("one event alone")), []
+    (small,) = shrunk(fake(), failed(), fmt=fmt, notes=notes)
+    assert small.reduced.startswith("reduced from 2 events, 5 rows, 3 columns, 1,360 bytes to 2 events, 2 rows, 1 column, ")
+    assert not any("fault" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [AssertionError("no image"), KeyError("c"), TypeError("no value"), AttributeError("x"), ValueError("y"), UsageError("z")],
+)
+@pytest.mark.parametrize("rule", [MISSING, RETURNS])
+def test_a_writer_that_crashes_is_the_harness_fault_and_the_failure_stays_as_it_is(fake, error, rule) -> None:
+    frail = replace(BIG, history=replace(BIG.history, seed=13))
+    fmt, notes = writer(lambda history: history.seed == 13, error), []
+    crashing, other = failed(frail, rule), failed()
+    fails = (lambda _values: DecodeRaised("always")) if rule == RETURNS else (lambda _values: None)
+
+    def scenario_of(case):
+        return frail if case is crashing.result.case else BIG
+
+    kept, small = shrunk(fake(fails), crashing, other, fmt=fmt, scenario_of=scenario_of, notes=notes)
+    why = f"not reduced: a fault of the harness: writing a smaller case raised {type(error).__name__}: {error}"
+    assert kept == replace(crashing, reduced=why)
+    assert notes.count(f"{rule}: {why}") == 1
+    assert rule == RETURNS or size(small) == (1, 1)
 
 
 def test_no_call_is_made_when_the_time_is_over(fake) -> None:

@@ -8,7 +8,7 @@ import zlib
 import cramjam
 import pytest
 
-from generators.errors import UnknownName, UsageError
+from generators.errors import Refused, UnknownName, UsageError
 from generators.formats.ticdc_simple_json import FORMAT, PROFILES, go_shortest, profile, write
 from generators.model import (
     Bootstrap,
@@ -475,6 +475,13 @@ def test_secondary_index_of_a_statement_is_listed_until_it_is_dropped():
     assert expected.keys == ("id",)
     dropped = SchemaChange(Instant(6, 9), "drop index", "DROP INDEX `I` ON `t`", "d", "t", table, table)
     assert [i["name"] for i in one("v8.5.7", made, dropped)[0]["tableSchema"]["indexes"]] == ["primary"]
+
+
+def test_an_index_over_a_column_that_the_table_has_not_is_refused():
+    table = table_of(Column("n", mysql.integer("int")))
+    made = SchemaChange(Instant(5, 9), "create index", "CREATE INDEX `I` ON `t` (`n`, `gone`)", "d", "t", table, table)
+    with pytest.raises(Refused, match="index I over n, gone, of which the table has not all"):
+        one("v8.5.7", made)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from generators.errors import Refused
 from generators.garbage import faults
 from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault
 from generators.model import Change, Kind, Message, Op, RowChange, Written
@@ -108,7 +109,7 @@ def test_strings_are_found_past_escapes_and_names() -> None:
     ],
 )
 def test_no_place_for_the_fault(name: str, value: bytes | None) -> None:
-    with pytest.raises(ValueError, match=f"fault {name}: no place"):
+    with pytest.raises(Refused, match=f"fault {name}: no place"):
         faults.apply(written(value), BY_NAME[name])
 
 
@@ -152,7 +153,7 @@ def test_cell_fault_replaces_the_one_string() -> None:
 
 @pytest.mark.parametrize("value", [b"{}", b'{"a":"1234567891","b":"1234567891"}', None])
 def test_cell_fault_needs_exactly_one_place(value: bytes | None) -> None:
-    with pytest.raises(ValueError, match=r"fault cell-int: .* times"):
+    with pytest.raises(Refused, match=r"fault cell-int: .* times"):
         faults.cell_fault(written(value), CELL_FAULTS[0])
 
 

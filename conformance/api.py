@@ -1,4 +1,7 @@
-"""`conformance.run`: one decoder judged from Python, as the command `run` does it."""
+"""`conformance.run`: one decoder judged from Python, as the command `run` does it.
+
+Imports `cases`, `commands`, `engines`, `judging` and `running`.
+"""
 
 from __future__ import annotations
 

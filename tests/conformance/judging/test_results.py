@@ -1,0 +1,81 @@
+"""What a run comes to: its exit code, and what is counted on the way."""
+
+from dataclasses import replace
+
+import pytest
+
+from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult, versions
+from conformance.rules.base import Aspect, Obligation, rules
+from generators.model import Case, Deployment, State
+
+NAME = "ticdc-canal-json"
+MUST, SHOULD = (
+    replace(rule, obligation=one) for rule, one in zip(rules(NAME), (Obligation.MUST, Obligation.SHOULD), strict=False)
+)
+
+
+def case(verdict, *broken, profile="v7.1.6", known=()):
+    one = Case("c", NAME, profile, Deployment(), 1, (), ())
+    findings = tuple(Finding("c", rule.id, 0, 0, Aspect.VALUE, "", "", "") for rule in broken)
+    return CaseResult(one, verdict, findings, known=frozenset(rule.id for rule in known))
+
+
+def judged(*cases, compared=1, cells=None):
+    found = tuple(RuleResult(rule, compared, 0) for rule in (MUST, SHOULD))
+    return FormatResult(NAME, "d", (1, 2), cases, found, (), {}, 0, cells or {})
+
+
+def code(*cases, strict=False, compared=1):
+    return RunResult(Header(1, "smoke", "d", "none", ""), (judged(*cases, compared=compared),), (), 0.0, strict).exit_code
+
+
+@pytest.mark.parametrize(
+    ("found", "relaxed", "strict"),
+    [
+        (case(Verdict.PASS), 0, 0),
+        (case(Verdict.REJECTED), 0, 0),
+        (case(Verdict.FAIL, MUST), 1, 1),
+        (case(Verdict.ACCEPTED, MUST), 1, 1),
+        (case(Verdict.ERRORED), 1, 1),
+        (case(Verdict.TIMEOUT), 1, 1),
+        (case(Verdict.FAIL, MUST, known=[MUST]), 0, 0),
+        (case(Verdict.FAIL, MUST, SHOULD, known=[MUST]), 0, 0),
+        (case(Verdict.FAIL, MUST, SHOULD, known=[SHOULD]), 1, 1),
+        (case(Verdict.NON_STRICT, SHOULD), 0, 1),
+        (case(Verdict.NON_STRICT, SHOULD, known=[SHOULD]), 0, 0),
+        (case(Verdict.INFORMATIONAL, SHOULD), 0, 1),
+        (case(Verdict.UNSUPPORTED), 4, 4),
+    ],
+)
+def test_the_exit_code_of_one_case(found, relaxed, strict):
+    assert code(found) == relaxed
+    assert code(found, strict=True) == strict
+
+
+def test_one_judged_case_is_enough_and_none_is_not():
+    assert code(case(Verdict.UNSUPPORTED), case(Verdict.PASS)) == 0
+    assert code() == 4
+    assert code(case(Verdict.PASS), compared=0) == 1
+
+
+def test_the_share_of_certain_cells():
+    assert judged().certain == 1.0
+    assert judged(cells={State.VALUE: 5, State.NULL: 2, State.ABSENT: 1, State.ANY: 2}).certain == 0.8
+
+
+def test_cases_by_profile_and_verdict():
+    found = judged(case(Verdict.PASS, profile="b"), case(Verdict.FAIL, MUST, profile="a"), case(Verdict.PASS, profile="b"))
+    assert {name: len(some) for name, some in found.by_profile().items()} == {"b": 2, "a": 1}
+    assert found.verdicts == {Verdict.PASS: 2, Verdict.FAIL: 1}
+
+
+def test_a_failure_is_known_when_all_of_its_cases_are():
+    one = case(Verdict.FAIL, MUST)
+    failure = Failure(MUST, one.findings[0], one, 3, on_record=2)
+    assert (failure.new, failure.known) == (1, False)
+    assert replace(failure, on_record=3).known
+
+
+def test_versions_name_what_a_verdict_may_depend_on():
+    assert {"python", "pyspark", "hypothesis", "pyarrow"} <= versions().keys()

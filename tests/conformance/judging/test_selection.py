@@ -1,0 +1,89 @@
+"""What a selection leaves, and what a decoder claims."""
+
+from dataclasses import replace
+
+import pytest
+
+from conformance.judging.judge import Capabilities, Verdict
+from conformance.judging.selection import Selection, claimed
+from conformance.rules.base import rules
+from generators.errors import UnknownName
+from generators.model import Case, Change, Column, Deployment, Kind, Message, Op, Table, Written
+from generators.sources import mysql
+
+NAME = "ticdc-canal-json"
+TABLE = Table("db", "t", (Column("id", mysql.TYPES["int"]), Column("a", mysql.TYPES["varchar"])), ("id",))
+
+
+def case(name, *changes, level=1, profile="v7.1.6"):
+    written = tuple(Written(Message("cdc", 0, None, b"{}"), (change,)) for change in changes)
+    return Case(f"{NAME}/{profile}/{name}", NAME, profile, Deployment(), level, (TABLE,), written)
+
+
+INSERT, DDL = case("shape/insert", Change(0, Kind.ROW, Op.INSERT)), case("ddl/drop", Change(0, Kind.DDL))
+FAULT = case("fault/empty", Change(0, Kind.CORRUPT))
+CASES = [INSERT, DDL, FAULT]
+
+
+def left(*select, exclude=()):
+    """The names of the cases that are left, and the rules."""
+    selection = Selection(select, exclude)
+    patterns = selection.rule_patterns(rules(NAME), CASES)
+    kept = selection.rules(patterns, rules(NAME))
+    return [one.id.rpartition("/")[2] for one in selection.cases(patterns, CASES)], kept
+
+
+EVERY_RULE = frozenset(rule.id for rule in rules(NAME))
+LAWS = frozenset(rule.id for rule in rules(NAME) if rule.law)
+
+
+@pytest.mark.parametrize(
+    ("select", "exclude", "cases", "kept"),
+    [
+        ((), (), ["insert", "drop", "empty"], EVERY_RULE),
+        ((f"{NAME}/v7.1.6/shape",), (), ["insert"], EVERY_RULE),
+        (("*/ddl/*", "*/shape/*"), (), ["insert", "drop"], EVERY_RULE),
+        ((), ("*/ddl/*",), ["insert", "empty"], EVERY_RULE),
+        (("*/ddl/*",), ("*/drop",), [], EVERY_RULE),
+        ((f"{NAME}/law",), (), ["insert", "drop", "empty"], LAWS),
+        ((), (f"{NAME}/law/*",), ["insert", "drop", "empty"], EVERY_RULE - LAWS),
+        (("*/ddl/*", f"{NAME}/law"), (), ["drop"], LAWS),
+    ],
+)
+def test_patterns_keep_cases_or_rules(select, exclude, cases, kept):
+    assert left(*select, exclude=exclude) == (cases, kept)
+    assert bool(Selection(select, exclude)) is bool(select or exclude)
+
+
+@pytest.mark.parametrize("selection", [Selection(("nonsense",)), Selection((), ("nonsense/x",)), Selection(("*/x", "ticdc/y"))])
+def test_a_pattern_of_no_format_is_refused(selection):
+    with pytest.raises(UnknownName, match="unknown case or rule"):
+        selection.check([NAME])
+
+
+@pytest.mark.parametrize("selection", [Selection((NAME,)), Selection(("*anything",)), Selection((), ("debezium-json/x",))])
+def test_a_pattern_of_a_format_or_a_glob_may_stand(selection):
+    assert selection.check([NAME]) is None
+
+
+@pytest.mark.parametrize(
+    ("claims", "mine", "why"),
+    [
+        ({}, ["insert", "drop", "empty"], ""),
+        ({"profiles": ("v7*",)}, ["insert", "drop", "empty"], ""),
+        ({"profiles": ("v8*",)}, [], "profile not claimed"),
+        ({"kinds": ("ROW",)}, ["insert", "empty"], "kind not claimed"),
+        ({"types": ("varchar*",)}, ["insert", "drop", "empty"], ""),
+        ({"types": ("int",)}, [], "column type not claimed"),
+    ],
+)
+def test_what_a_decoder_does_not_claim_is_unsupported(claims, mine, why):
+    kept, unsupported = claimed(CASES, Capabilities(**claims), (1, 2))
+    assert [one.id.rpartition("/")[2] for one in kept] == mine
+    assert [(one.verdict, one.note) for one in unsupported] == [(Verdict.UNSUPPORTED, why)] * (3 - len(mine))
+
+
+def test_types_narrow_level_one_alone_and_levels_that_a_decoder_has_not_are_nowhere():
+    typed = replace(INSERT, level=2)
+    assert claimed([typed], Capabilities(types=("int",)), (1, 2)) == ([typed], [])
+    assert claimed([typed], Capabilities(profiles=("v8*",)), (1,)) == ([], [])

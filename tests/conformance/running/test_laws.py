@@ -1,0 +1,178 @@
+"""The laws on an engine that answers from memory: what differs in which circumstance, and what that counts as."""
+
+from concurrent.futures import Future
+from dataclasses import replace
+
+import pytest
+
+from conformance.engines.base import ChildDied, DecodeRaised, Request
+from conformance.judging.judge import Judge
+from conformance.judging.output import OutputRow
+from conformance.rules.base import Aspect, rules
+from conformance.running import laws
+from generators.model import Case, Deployment
+
+NAME = "ticdc-canal-json"
+BATCH, ENVIRONMENT = f"{NAME}/law/batch-independence", f"{NAME}/law/environment-independence"
+CASE = Case("c", NAME, "v7.1.6", Deployment(), 1, (), ())
+PLACES = tuple(("cdc", 0, offset) for offset in range(6))
+OWNERS = {place: (CASE, number) for number, place in enumerate(PLACES)}
+PLAIN = Request("handle", (("cdc", 0, 0, 5),), "d", 1, Deployment())
+ROW = OutputRow(0, "ROW", "INSERT", {"table": "t", "types": {"a": "int"}, "schema_version": "1"}, None, {"a": "1"})
+
+
+class Memory:
+    """An engine that gives one row a message; `lie` alters the rows of a request."""
+
+    def __init__(self, lie=lambda request, rows: rows):
+        self.lie, self.asked = lie, []
+        self.environments = {"Chatham": {"zone": "Pacific/Chatham"}, "Caracas": {"zone": "America/Caracas"}}
+
+    def decode(self, request):
+        self.asked.append(request)
+        future = Future()
+        try:
+            places = [(t, p, offset) for t, p, low, high in request.ranges for offset in range(low, high + 1)]
+            future.set_result(self.lie(request, {place: [ROW] for place in places}))
+        except (DecodeRaised, ChildDied) as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture(autouse=True)
+def no_arrow(monkeypatch):
+    """The engine's answers are rows already."""
+    monkeypatch.setattr(laws, "read", lambda rows, _level: rows)
+
+
+def tried(lie=lambda request, rows: rows, alone=None):
+    """The findings of the laws, tried one by one, and the judge that counted."""
+    judge = Judge(rules(NAME))
+    return laws.again(Memory(lie), PLAIN, OWNERS, judge, alone), judge
+
+
+def with_row(rows, **changed):
+    return {place: [replace(row, **changed) for row in some] for place, some in rows.items()}
+
+
+def test_a_decoder_that_always_answers_alike_breaks_no_law():
+    found, judge = tried()
+    assert found == []
+    assert not judge.broken
+    assert judge.compared == {BATCH: 3 * len(PLACES), ENVIRONMENT: 2 * len(PLACES)}
+
+
+@pytest.mark.parametrize(
+    ("changed", "want", "got"),
+    [
+        ({"after": {"a": "2"}}, "after['a'] = '1'", "after['a'] = '2'"),
+        ({"after": None}, "after = {'a': '1'}", "after = None"),
+        ({"before": {}}, "before = None", "before = {}"),
+        ({"op": "READ"}, "op = 'INSERT'", "op = 'READ'"),
+        ({"kind": "DDL"}, "kind = 'ROW'", "kind = 'DDL'"),
+        ({"fields": {"table": "u"}}, "fields['table'] = 't'", "fields['table'] = 'u'"),
+    ],
+)
+def test_rows_that_differ_in_an_environment_break_its_law_message_by_message(changed, want, got):
+    found, judge = tried(lambda request, rows: with_row(rows, **changed) if request.conf == {"zone": "Pacific/Chatham"} else rows)
+    assert [(f.case, f.rule, f.message, f.aspect) for f in found] == [("c", ENVIRONMENT, n, Aspect.VALUE) for n in range(6)]
+    assert {(f.expected, f.actual) for f in found} == {(want, f"Chatham: {got}")}
+    assert judge.broken == {ENVIRONMENT: 6}
+
+
+@pytest.mark.parametrize("changed", [{"error": "other words"}, {"fields": {**ROW.fields, "types": {}, "schema_version": "2"}}])
+def test_texts_of_errors_and_what_only_the_whole_stream_tells_may_differ(changed):
+    assert tried(lambda request, rows: with_row(rows, **changed) if request.conf else rows)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("differs", "circumstances"),
+    [
+        (lambda request, rows: len(rows) == 1, {"alone"}),
+        (lambda request, rows: len(rows) == 3, {"in other batches"}),
+        (lambda request, rows: request.repartition, {"in 3 partitions"}),
+    ],
+)
+def test_batches_and_partitions_are_tried_apart(differs, circumstances):
+    found, _ = tried(lambda request, rows: with_row(rows, op="READ") if differs(request, rows) else rows)
+    assert {f.rule for f in found} == {BATCH}
+    assert {f.actual.partition(":")[0] for f in found} == circumstances
+    assert len(found) == len(PLACES)
+
+
+def test_a_message_that_is_lost_or_doubled_breaks_the_law():
+    lost, _ = tried(lambda request, rows: {p: r for p, r in rows.items() if p != PLACES[4]} if request.conf else rows)
+    assert {(f.message, f.expected, f.actual) for f in lost} == {
+        (4, "1 rows", "Chatham: 0 rows"),
+        (4, "1 rows", "Caracas: 0 rows"),
+    }
+    doubled, _ = tried(lambda request, rows: {p: r * 2 for p, r in rows.items()} if request.repartition else rows)
+    assert {f.actual for f in doubled} == {"in 3 partitions: 2 rows"}
+
+
+def test_only_some_messages_are_decoded_alone_where_all_would_cost_too_much():
+    _, judge = tried(alone=[[place] for place in PLACES[:2]])
+    assert judge.compared[BATCH] == 2 * len(PLACES) + 2
+
+
+@pytest.mark.parametrize("error", [DecodeRaised("cannot\nat line 3"), ChildDied("gone")])
+def test_a_decoder_that_fails_in_a_circumstance_breaks_its_law_once(error):
+    def fails(request, rows):
+        if request.conf == {"zone": "America/Caracas"}:
+            raise error
+        return rows
+
+    (found,), judge = tried(fails)
+    assert (found.rule, found.message, found.expected) == (ENVIRONMENT, 0, "the same rows")
+    assert found.actual == f"Caracas: {str(error).splitlines()[0]}"
+    assert judge.broken == {ENVIRONMENT: 1}
+
+
+def test_a_decoder_that_fails_in_the_plain_call_has_nothing_to_be_compared_with():
+    def fails(request, rows):
+        if not request.conf and not request.repartition and len(rows) == 6:
+            raise DecodeRaised("cannot")
+        return rows
+
+    found, judge = tried(fails)
+    assert found == []
+    assert not judge.compared
+
+
+def sampled(lie, judged):
+    """The findings of the trials of a run whose call gave these rows."""
+    engine, judge = Memory(lie), Judge(rules(NAME))
+    asked = replace(PLAIN, conf={"zone": "Pacific/Chatham"}, repartition=3)
+    trial = laws.Trial(("environment", "batch"), "Chatham, in 3 partitions", PLACES, (engine.decode(asked),))
+    one = laws.Sample("call", PLAIN, OWNERS, PLACES, [trial])
+    return laws.collect(engine, [one], {} if judged is None else {"call": judged}, judge), judge, engine
+
+
+def test_trials_are_compared_with_the_judged_call_and_count_for_each_law():
+    found, judge, engine = sampled(lambda request, rows: rows, {place: [ROW] for place in PLACES})
+    assert found == []
+    assert judge.compared == {ENVIRONMENT: 6, BATCH: 6}
+    assert len(engine.asked) == 1
+
+
+def test_where_a_trial_differs_the_circumstances_are_tried_one_by_one():
+    found, _, engine = sampled(
+        lambda request, rows: with_row(rows, op="READ") if request.repartition else rows, {p: [ROW] for p in PLACES}
+    )
+    assert {f.rule for f in found} == {BATCH}
+    assert len(engine.asked) > 5
+
+
+def test_what_differs_only_in_combination_is_a_finding_of_the_first_law():
+    found, judge, _ = sampled(
+        lambda request, rows: with_row(rows, op="READ") if request.repartition and request.conf else rows,
+        {place: [ROW] for place in PLACES},
+    )
+    assert {f.rule for f in found} == {ENVIRONMENT}
+    assert len(found) == judge.broken[ENVIRONMENT] == len(PLACES)
+
+
+def test_a_call_that_failed_is_tried_one_by_one():
+    _, judge, engine = sampled(lambda request, rows: rows, None)
+    assert judge.compared[ENVIRONMENT] == 2 * len(PLACES)
+    assert len(engine.asked) > 5
