@@ -126,7 +126,7 @@ Next:
 1. python -m pytest tests/generators/formats/test_{module}.py tests/spark_checks/decoders/test_{module}.py
    Each failure names a file and what to write in it, facts and writer first.
 2. cdc-conformance run {name} --broker none --budget smoke      judges the reference decoder
-3. cdc-conformance selftest {name}                              tries the liars and the switches
+3. cdc-conformance selftest {name}                              tries the liars and the lies
 4. python -m generators.storage.fixtures fixtures {name}        writes the corpora to commit
 5. python -m spark_checks.pages docs && cdc-conformance config schema > conformance/commands/config.schema.json
    writes the pages and the schema that name formats"""

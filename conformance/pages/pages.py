@@ -12,9 +12,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from conformance.pages._samples import Sample, plain, samples
+from conformance.pages.rooms import picture, rooms, table
 from conformance.pages.sources import source_pages
 from conformance.reports.facts import unusual
 from conformance.rules import streams
@@ -314,4 +316,6 @@ def undecided_page() -> str:
 def pages(traps: Mapping[str, Iterable[Trap]]) -> dict[str, str]:
     """Every generated page by its name below docs/; `traps` are those of each format."""
     made = {"formats.md": formats_page(), "undecided.md": undecided_page(), **source_pages(_NOTE)}
+    found = rooms(Path(__file__).parents[2])
+    made |= {"rooms.md": table(found, _NOTE), "rooms.svg": picture(found)}
     return made | {f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name]) for fmt in formats()}

@@ -12,7 +12,6 @@ import os
 import signal
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.cases.catalogue import profiles
-from conformance.engines.base import ChildDied, DecodeRaised, write_records
+from conformance.engines.base import ChildDied, DecodeRaised, lay, write_records
 from conformance.engines.child import DECODERS, ChildEngine
 from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, StreamResult, Told, judge, read_state
 from generators.drawing.shared_history import Streamed, streamed
@@ -121,15 +120,11 @@ class Reader:
 def write_stages(group: Group, directory: Path) -> None:
     """Writes the stages as Parquet files, which are read in order, one per micro-batch."""
     directory.mkdir(parents=True)
-    offsets: Counter[int] = Counter()
-    for stage in range(STAGES):
-        messages = group.messages(stage)
-        places = []
-        for message in messages:
-            places.append(offsets[message.partition])
-            offsets[message.partition] += 1
+    stages = [group.messages(stage) for stage in range(STAGES)]
+    offsets = iter([offset for _, _, offset in lay([message for messages in stages for message in messages])])
+    for stage, messages in enumerate(stages):
         path = directory / f"{stage}.parquet"
-        write_records(path, messages, places)
+        write_records(path, messages, [next(offsets) for _ in messages])
         os.utime(path, (1_700_000_000 + stage, 1_700_000_000 + stage))
 
 

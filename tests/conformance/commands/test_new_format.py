@@ -36,7 +36,7 @@ def test_it_says_what_it_wrote_and_what_is_next(checkout):
     done = call(checkout, "new-json")
     assert done.exit_code == 0, done.output
     written = [path for path in checkout.rglob("*new*") if path.is_file()]
-    assert len(written) == 8
+    assert len(written) == 9
     for path in written:
         count = len(path.read_text("utf-8").splitlines())
         assert f"{path.relative_to(checkout).as_posix()}: {count} lines" in done.stdout

@@ -30,7 +30,7 @@ from generators.model import (
     Table,
     Written,
 )
-from generators.wire_format import Format, KindRow, Profile, Switch
+from generators.wire_format import Format, KindRow, Profile
 
 __all__ = ["FORMAT", "PROFILES", "ToyProfile", "write"]
 
@@ -39,10 +39,9 @@ NAME: Final = "toy-json"
 
 @dataclass(frozen=True, slots=True)
 class ToyProfile(Profile):
-    """A release of Toy CDC. `whole_old` writes the whole row into `old`, `spaced` a space behind each colon and comma."""
+    """A release of Toy CDC. `whole_old` writes the whole row into `old`."""
 
     whole_old: bool = False
-    spaced: bool = False
 
 
 OPTIONS: Final[Mapping[str, str]] = {"whole-old": "old.columns=all: `old` holds the whole row, not what changed."}
@@ -86,17 +85,17 @@ def _message(event: RowChange, images: RowImages, profile: ToyProfile) -> tuple[
         full_before=before,
         accept=((Kind.ROW, Op.READ),) if event.op is Op.READ else (),
     )
-    return _text(change, profile), change
+    return _text(change), change
 
 
-def _text(change: Change, profile: ToyProfile) -> str:
+def _text(change: Change) -> str:
     """The message's JSON in the document's order; `old` is there in an update only."""
     assert change.op is not None
     row = change.before if change.after is None else change.after
     members = {"op": change.op.lower(), "ts": (change.commit_time_us or 0) // 1000, "table": change.table, "row": _texts(row)}
     if change.op is Op.UPDATE:
         members["old"] = _texts(change.before)
-    return json.dumps(members, ensure_ascii=False, separators=None if profile.spaced else (",", ":"))
+    return json.dumps(members, ensure_ascii=False, separators=(",", ":"))
 
 
 def _texts(image: Image | None) -> dict[str, str | None]:
@@ -118,12 +117,6 @@ KINDS: Final = (
 )
 """What a message is, by what stands in it."""
 
-SWITCHES: Final = (
-    Switch("old-whole", "1.0", "whole_old", True, f"{NAME}/image/old-columns", "shape/update-one-column"),
-    Switch("spaced", "1.0", "spaced", True, None),
-)
-"""What is flipped behind the judge's back: the first is answered by a rule, the second changes bytes only."""
-
 
 def scenarios(profile: ToyProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: its options, its control messages, its document's contradictions."""
@@ -140,6 +133,5 @@ FORMAT: Final = Format(
     position="none: `ts` orders commits",
     scenarios=scenarios,
     options=OPTIONS,
-    switches=SWITCHES,
     supports=supports,
 )

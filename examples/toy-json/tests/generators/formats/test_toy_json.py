@@ -12,6 +12,7 @@ import pytest
 
 from conformance.rules.base import rules
 from conformance.rules.sources import pages
+from conformance.selftest.lies.base import lies
 from generators.errors import UsageError
 from generators.formats.toy_json import FORMAT, PROFILES, write
 from generators.model import Column, History, Layout, Op, Table, Written
@@ -21,6 +22,7 @@ ROOT = Path(__file__).parents[3]
 PAGE = "toy"
 WRITER = "generators/formats/toy_json.py"
 RULES = "conformance/rules/formats/toy_json.py"
+LIES = "conformance/selftest/lies/toy_json.py"
 FACTS = f"conformance/rules/sources/{PAGE}.toml"
 TESTS = "tests/generators/formats/test_toy_json.py"
 TABLE = Table("db", "t", (Column("id", mysql.integer("int")), Column("a", mysql.text())), ("id",))
@@ -75,10 +77,10 @@ def test_the_kinds_of_messages_are_named() -> None:
     assert FORMAT.kinds
 
 
-def test_a_switch_is_answered_by_a_rule_and_another_changes_bytes_only() -> None:
-    convicts = [switch.convicts for switch in FORMAT.switches]
+def test_a_lie_is_answered_by_a_rule_and_another_changes_bytes_only() -> None:
+    convicts = [lie.convicts for lie in lies(FORMAT.name)]
     if None not in convicts or not any(convicts):
-        due(f"{WRITER}, SWITCHES: name a field of the profile whose flip a rule answers, and one without")
+        due(f"{LIES}: change the messages in a way that a rule answers, and in one that changes bytes only")
     assert len(convicts) >= 2
 
 

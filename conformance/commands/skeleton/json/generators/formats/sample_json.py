@@ -25,7 +25,7 @@ from generators.model import (
     Table,
     Written,
 )
-from generators.wire_format import Format, KindRow, Profile, Switch
+from generators.wire_format import Format, KindRow, Profile
 
 __all__ = ["FORMAT", "PROFILES", "SampleProfile", "write"]
 
@@ -97,10 +97,6 @@ KINDS: Final = (
 )
 """What a message is, by what stands in it."""
 
-SWITCHES: Final[tuple[Switch, ...]] = ()
-"""To write: a field of the profile that is flipped behind the judge's back, with the rule that answers; and a field that changes
-bytes only."""
-
 
 def scenarios(profile: SampleProfile, database: str) -> Iterator[Scenario]:
     """The cases that only this format has: its options, its control messages, its document's contradictions."""
@@ -117,6 +113,5 @@ FORMAT: Final = Format(
     position="none",
     scenarios=scenarios,
     options=OPTIONS,
-    switches=SWITCHES,
     supports=supports,
 )

@@ -1,0 +1,147 @@
+"""docs/rooms.md and docs/rooms.svg: the rooms of the three packages and their arrows, read from the code's own imports."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Final
+
+PACKAGES: Final = ("generators", "conformance", "spark_checks")
+COLOURS: Final = {"generators": "#dbeafe", "conformance": "#dcfce7", "spark_checks": "#fee2e2"}
+BOX: Final = (150, 34)
+GAP: Final = (14, 46)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A folder of a package, or a module beside its folders: its first sentence, files and lines, and the rooms it imports."""
+
+    name: str
+    about: str
+    files: int
+    lines: int
+    imports: frozenset[str]
+
+
+def rooms(root: Path) -> dict[str, Room]:
+    """Every room below `root` by name; a package's own `__init__` belongs to none."""
+    files = {path: path.relative_to(root) for name in PACKAGES for path in sorted((root / name).rglob("*.py"))}
+    owners = {path: _room(short) for path, short in files.items() if "skeleton" not in short.parts}
+    names = set(filter(None, owners.values()))
+    found: dict[str, Room] = {}
+    for name in sorted(names):
+        own = [path for path, owner in owners.items() if owner == name]
+        texts = {path: path.read_text("utf-8") for path in own}
+        head = root.joinpath(*name.split("."), "__init__.py")
+        about = ast.get_docstring(ast.parse(texts.get(head) or texts[own[0]])) or ""
+        imports = {
+            room for text in texts.values() for target in _imported(text) if (room := _known(target, names)) != name and room
+        }
+        lines = sum(text.count("\n") for text in texts.values())
+        found[name] = Room(name, about.split("\n\n")[0].replace("\n", " "), len(own), lines, frozenset(imports))
+    return found
+
+
+def _room(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return "" if len(parts) == 2 and parts[1].startswith("__") else ".".join(parts[:2])
+
+
+def _imported(text: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module=str(module), names=names):
+                yield from (f"{module}.{alias.name}" for alias in names)
+
+
+def _known(target: str, names: set[str]) -> str:
+    room = ".".join(target.split(".")[:2])
+    return room if room in names else ""
+
+
+def levels(found: Mapping[str, Room]) -> dict[str, int]:
+    """How far each room is above those that import nothing: the longest way down."""
+    known: dict[str, int] = {}
+
+    def level(name: str) -> int:
+        if name not in known:
+            known[name] = 1 + max(map(level, found[name].imports), default=-1)
+        return known[name]
+
+    for name in found:
+        level(name)
+    return known
+
+
+def direct(found: Mapping[str, Room]) -> set[tuple[str, str]]:
+    """The arrows that no longer way implies."""
+
+    def below(name: str) -> set[str]:
+        return set(found[name].imports).union(*map(below, found[name].imports))
+
+    return {
+        (name, other)
+        for name, room in found.items()
+        for other in room.imports
+        if not any(other in below(third) for third in room.imports if third != other)
+    }
+
+
+def picture(found: Mapping[str, Room]) -> str:
+    """The rooms in rows by level, each above all that it imports; arrows that others imply are left out."""
+    height = levels(found)
+    rows = [[name for name in found if height[name] == level] for level in range(max(height.values()), -1, -1)]
+    width = max(map(len, rows)) * (BOX[0] + GAP[0]) + GAP[0]
+    places: dict[str, tuple[int, int]] = {}
+    for number, row in enumerate(rows):
+        left = (width - len(row) * (BOX[0] + GAP[0]) + GAP[0]) // 2
+        for i, name in enumerate(sorted(row, key=lambda one: (PACKAGES.index(one.partition(".")[0]), one))):
+            places[name] = (left + i * (BOX[0] + GAP[0]), GAP[0] + number * (BOX[1] + GAP[1]))
+    tall = GAP[0] * 2 + len(rows) * (BOX[1] + GAP[1]) - GAP[1]
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}" font-family="sans-serif" font-size="12">',
+            f'<rect width="{width}" height="{tall}" fill="white"/>',
+            *(_arrow(places[name], places[other]) for name, other in sorted(direct(found))),
+            *(_box(name, found[name], *places[name]) for name in sorted(places)),
+            "</svg>\n",
+        ]
+    )
+
+
+def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
+    x, y = start[0] + BOX[0] // 2, start[1] + BOX[1]
+    return f'<line x1="{x}" y1="{y}" x2="{end[0] + BOX[0] // 2}" y2="{end[1]}" stroke="#9ca3af"/>'
+
+
+def _box(name: str, room: Room, x: int, y: int) -> str:
+    package, _, short = name.partition(".")
+    return (
+        f'<g><title>{escape(room.about)}</title><rect x="{x}" y="{y}" width="{BOX[0]}" height="{BOX[1]}" rx="4" '
+        f'fill="{COLOURS[package]}" stroke="#6b7280"/><text x="{x + BOX[0] // 2}" y="{y + 14}" text-anchor="middle">'
+        f'{escape(short)}</text><text x="{x + BOX[0] // 2}" y="{y + 28}" text-anchor="middle" font-size="9" fill="#4b5563">'
+        f"{escape(package)}</text></g>"
+    )
+
+
+def table(found: Mapping[str, Room], note: str) -> str:
+    """docs/rooms.md."""
+    lines = ["# Rooms", "", note, "", "![Rooms by level; each imports only rooms below it](rooms.svg)", ""]
+    lines += ["Arrows that a longer way implies are left out of the picture.", ""]
+    lines += ["| room | holds | files | lines | imports |", "|---|---|---|---|---|"]
+    lines += (_row(room) for room in found.values())
+    arrows = sum(len(room.imports) for room in found.values())
+    return "\n".join([*lines, "", f"{len(found)} rooms, {arrows} arrows, no circle."]) + "\n"
+
+
+def _row(room: Room) -> str:
+    return f"| `{room.name}` | {room.about} | {room.files} | {room.lines:,} | {_listed(room.imports)} |"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names)) or "nothing of ours"

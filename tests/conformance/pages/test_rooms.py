@@ -1,0 +1,62 @@
+"""The picture of the rooms: made of the real imports, without a circle, every arrow downwards."""
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from conformance.pages.rooms import Room, direct, levels, picture, rooms, table
+
+ROOT = Path(__file__).resolve().parents[3]
+ROOMS = rooms(ROOT)
+
+
+def room(name, *imports):
+    return Room(name, f"About <{name}>.", 1, 10, frozenset(imports))
+
+
+SMALL = {
+    one.name: one
+    for one in (room("generators.a"), room("generators.b", "generators.a"), room("conformance.c", "generators.a", "generators.b"))
+}
+
+
+def test_the_rooms_are_those_of_the_tree():
+    folders = {
+        f"{package}.{path.parent.name}"
+        for package in ("generators", "conformance")
+        for path in (ROOT / package).glob("*/__init__.py")
+    }
+    assert folders <= set(ROOMS)
+    assert ROOMS["conformance.judging"].imports >= {"conformance.rules", "conformance.cases", "generators.model"}
+    assert ROOMS["conformance.judging"].about.startswith("Expect")
+    assert sum(one.lines for one in ROOMS.values()) > 30_000
+
+
+def test_every_room_is_above_what_it_imports():
+    height = levels(ROOMS)
+    assert all(height[name] > height[other] for name, one in ROOMS.items() for other in one.imports)
+
+
+def test_a_circle_is_no_picture():
+    with pytest.raises(RecursionError):
+        levels({"generators.a": room("generators.a", "generators.b"), "generators.b": room("generators.b", "generators.a")})
+
+
+def test_an_arrow_that_others_imply_is_left_out():
+    assert direct(SMALL) == {("generators.b", "generators.a"), ("conformance.c", "generators.b")}
+    assert levels(SMALL) == {"generators.a": 0, "generators.b": 1, "conformance.c": 2}
+
+
+def test_the_picture_has_a_box_for_each_room_and_escapes_its_words():
+    root = ET.fromstring(picture(SMALL))
+    names = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert [name for name in names if name not in ("generators", "conformance")] == ["c", "a", "b"]
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}line"))) == 2
+    assert "About <generators.a>." in [one.text for one in root.iter("{http://www.w3.org/2000/svg}title")]
+
+
+def test_the_table_counts_rooms_and_arrows():
+    text = table(SMALL, "note")
+    assert text.endswith("3 rooms, 3 arrows, no circle.\n")
+    assert "| `generators.a` | About <generators.a>. | 1 | 10 | nothing of ours |" in text
