@@ -5,7 +5,7 @@
         decoder = "mine.py:decode"
 
 `_cdc_conformance_pytest` declares the options and calls the two `cdc_...` hooks below. Under pytest-xdist one worker runs the
-suite of a class, and the others wait for what it found. Imports `rules`, `cases`, `judging`, `engines`, `running`, `reports` and
+suite of a class, and the others wait for its results. Imports `rules`, `cases`, `judging`, `engines`, `running`, `reports` and
 `commands`.
 """
 
@@ -25,7 +25,7 @@ import pytest
 
 from conformance.shadow import check_shadowing
 
-# Before anything of ours is imported that a folder of the user's could hide.
+# Before the other imports, which a folder of the user's could shadow.
 check_shadowing()
 
 from rich.text import Text  # noqa: E402
@@ -54,7 +54,7 @@ class DecoderSuite:
     directory, beside the test module and below pytest's root directory. Modules are imported by another process, from what is
     installed or lies in the working directory. `profile` is a glob of writer profiles, `level` changes, rows or both, `mapping`
     what `--map` says, `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `budget`, `seed` and `broker`,
-    when not None, win over their options. A broken MAY or UNSPECIFIED rule never fails; it is told in the item's report section
+    when not None, win over their options. A broken MAY or UNSPECIFIED rule never fails; it is shown in the item's report section
     (`-rP`). `expect` is a record of known failures (docs/known-failures.md), looked for where a decoder's file is: a rule whose
     failures are all on record is an expected failure (xfail), and fails as soon as it passes; `test_run` fails for entries that
     match nothing.
@@ -80,14 +80,14 @@ class DecoderSuite:
         """One item per rule, under the rule's id. Raises CollectError when the class names no known format."""
         if "rule" in metafunc.fixturenames:
             try:
-                found = rules(cls.format)
+                listed = rules(cls.format)
             except HarnessError as error:
                 raise pytest.Collector.CollectError(f"{cls.__name__}.format: {error}") from None
-            metafunc.parametrize("rule", found, ids=[rule.id for rule in found])
+            metafunc.parametrize("rule", listed, ids=[rule.id for rule in listed])
 
     @classmethod
     def cdc_report_header(cls, config: pytest.Config) -> str:
-        """What is judged, and with which seed."""
+        """The decoder, its settings and versions."""
         from conformance.judging.results import versions
 
         seen = ", ".join(f"{name} {version}" for name, version in versions().items())
@@ -99,7 +99,7 @@ class DecoderSuite:
 
     @pytest.fixture
     def cdc_outcomes(self, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
-        """What each item of the class comes to; the class's run is performed when the first of its items asks for it."""
+        """The outcome of each item of the class; the first item that asks for it performs the run."""
         runs = request.config.stash.setdefault(_RUNS, {})
         cls = type(self)
         if cls not in runs:
@@ -114,13 +114,13 @@ class DecoderSuite:
         settle(cdc_outcomes[rule.id], request)
 
     def test_run(self, cdc_outcomes: Outcomes, request: pytest.FixtureRequest) -> None:
-        """Every case was decoded, at least one was judged, and the record of known failures has no entry about nothing."""
+        """Every case was decoded, at least one was judged, and the record of known failures has no entry that matches nothing."""
         settle(cdc_outcomes[RUN], request)
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteRun:
-    """What an item comes to: `kind` is passed, failed, xfailed or skipped."""
+    """The outcome of an item: `kind` is passed, failed, xfailed or skipped."""
 
     kind: str
     text: str = ""
@@ -131,7 +131,7 @@ Outcomes: TypeAlias = Mapping[str, SuiteRun]
 
 
 def settle(outcome: SuiteRun, request: pytest.FixtureRequest) -> None:
-    """Ends the item as the run says; what it says of an item that passes stands in its report section."""
+    """Ends the item with its outcome; the text of a passed item goes into its report section."""
     match outcome.kind:
         case "failed":
             pytest.fail(outcome.text, pytrace=False)
@@ -144,13 +144,13 @@ def settle(outcome: SuiteRun, request: pytest.FixtureRequest) -> None:
 
 
 def outcomes(cls: type[DecoderSuite], result: RunResult) -> dict[str, SuiteRun]:
-    """What each item of a suite comes to."""
-    found = result.formats[0]
-    return {**{one.rule.id: _of_rule(cls, result, one) for one in found.rules}, RUN: _of_run(cls, result)}
+    """The outcome of each item of a suite."""
+    judged = result.formats[0]
+    return {**{rule.rule.id: _of_rule(cls, result, rule) for rule in judged.rules}, RUN: _of_run(cls, result)}
 
 
 def _of_rule(cls: type[DecoderSuite], result: RunResult, one: RuleResult) -> SuiteRun:
-    rule, found = one.rule, result.formats[0]
+    rule, judged = one.rule, result.formats[0]
     failure = next((f for f in result.failures if f.rule.id == rule.id), None)
     if failure is not None and failure.known:
         return SuiteRun("xfailed", f"{failure.reason or 'on record'} ({failure.cases} cases) {failure.link}".rstrip())
@@ -161,30 +161,30 @@ def _of_rule(cls: type[DecoderSuite], result: RunResult, one: RuleResult) -> Sui
     if passed:
         return SuiteRun("failed", "\n".join(f"[XPASS(strict)] {e.entry}: {e.hint}" for e in passed))
     if not one.compared:
-        reason = unreached(one, found, cls.profile)
+        reason = unreached(one, judged, cls.profile)
         return SuiteRun("failed", f"{rule.id} was not exercised: {reason}") if one.reachable else SuiteRun("skipped", reason)
     return SuiteRun("passed")
 
 
 def _of_run(cls: type[DecoderSuite], result: RunResult) -> SuiteRun:
-    found = result.formats[0]
-    bad = [c for c in found.counting(cls.strict) if c.verdict in (Verdict.ERRORED, Verdict.TIMEOUT)]
+    judged = result.formats[0]
+    bad = [c for c in judged.counting(cls.strict) if c.verdict in (Verdict.ERRORED, Verdict.TIMEOUT)]
     if bad:
         lines = [f"{c.case.id}: {c.verdict}: {c.note.splitlines()[0] if c.note else ''}" for c in bad[:SHOWN]]
         more = [f"... and {len(bad) - SHOWN} more"] if len(bad) > SHOWN else []
-        return SuiteRun("failed", "\n".join([f"{len(bad)} of {len(found.cases)} cases errored or timed out", *lines, *more]))
-    if all(c.verdict is Verdict.UNSUPPORTED for c in found.cases):
+        return SuiteRun("failed", "\n".join([f"{len(bad)} of {len(judged.cases)} cases errored or timed out", *lines, *more]))
+    if all(c.verdict is Verdict.UNSUPPORTED for c in judged.cases):
         return SuiteRun("failed", "nothing was judged: the decoder claims none of the cases")
     wrong = [e for e in result.entries if e.state is State.MATCHES_NOTHING]
     if wrong:
         return SuiteRun("failed", "\n".join(f"{e.entry}: {e.hint}" for e in wrong))
-    counts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(found.verdicts.items()))
-    return SuiteRun("passed", f"{len(found.cases)} cases: {counts}")
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(judged.verdicts.items()))
+    return SuiteRun("passed", f"{len(judged.cases)} cases: {counts}")
 
 
 def shared(cls: type[DecoderSuite], config: pytest.Config, folder: Path) -> Outcomes | str:
-    """What the suite's items come to, or why its run did not come about. The workers of pytest-xdist perform it once between
-    them: the first to ask runs it, and the others wait for what it leaves in `folder`, which all of them have."""
+    """The outcomes of the suite's items, or why its run failed. The workers of pytest-xdist share one run: the first to ask
+    performs it, and the others wait for its file in `folder`, which all of them have."""
     if not hasattr(config, "workerinput"):
         return _performed(cls, config)
     import fcntl
@@ -194,11 +194,16 @@ def shared(cls: type[DecoderSuite], config: pytest.Config, folder: Path) -> Outc
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         if text := file.read():
-            told = json.loads(text)
-            return told if isinstance(told, str) else {key: SuiteRun(*value) for key, value in told.items()}
-        found = _performed(cls, config)
-        json.dump(found if isinstance(found, str) else {key: (one.kind, one.text) for key, one in found.items()}, file)
-    return found
+            saved = json.loads(text)
+            return saved if isinstance(saved, str) else {key: SuiteRun(*value) for key, value in saved.items()}
+        performed = _performed(cls, config)
+        json.dump(
+            performed
+            if isinstance(performed, str)
+            else {key: (outcome.kind, outcome.text) for key, outcome in performed.items()},
+            file,
+        )
+    return performed
 
 
 def _performed(cls: type[DecoderSuite], config: pytest.Config) -> Outcomes | str:
@@ -265,7 +270,7 @@ def _folders(cls: type[DecoderSuite], config: pytest.Config) -> list[Path]:
 
 
 def resolve(spec: str, folders: list[Path]) -> str:
-    """A decoder's spec with the first existing file that it can mean, told from the working directory; else as it is."""
+    """A decoder's spec with the first existing file that it can mean, relative to the working directory; else unchanged."""
     file, colon, function = spec.partition(".py:") if ".py:" in spec else (spec.removesuffix(".py"), "", "")
     if not colon and file == spec:
         return spec
@@ -284,19 +289,19 @@ def explain(failure: Failure) -> str:
     return f"{panel.title.plain}\n{panel.renderable.plain}"
 
 
-def unreached(result: RuleResult, found: FormatResult, profile: str) -> str:
+def unreached(result: RuleResult, judged: FormatResult, profile: str) -> str:
     """Why a rule owned no comparison."""
     levels = result.rule.selector.levels
     because = []
-    if levels and not set(levels) & set(found.levels):
-        because.append(f"it is of level {_join(levels)}, the decoder decodes level {_join(found.levels)}")
-    elif len(found.levels) == 1:
-        because.append(f"the decoder decodes only level {found.levels[0]}")
+    if levels and not set(levels) & set(judged.levels):
+        because.append(f"it is of level {_join(levels)}, the decoder decodes level {_join(judged.levels)}")
+    elif len(judged.levels) == 1:
+        because.append(f"the decoder decodes only level {judged.levels[0]}")
     if profile != "*":
         because.append(f"only profiles {profile}")
-    notes = Counter(c.note for c in found.cases if c.verdict is Verdict.UNSUPPORTED)
+    notes = Counter(c.note for c in judged.cases if c.verdict is Verdict.UNSUPPORTED)
     because += [f"{count} cases unsupported: {note}" for note, count in notes.most_common(3)]
-    lost = found.verdicts[Verdict.ERRORED] + found.verdicts[Verdict.TIMEOUT]
+    lost = judged.verdicts[Verdict.ERRORED] + judged.verdicts[Verdict.TIMEOUT]
     if lost:
         because.append(f"{lost} cases errored or timed out")
     return f"nothing to compare ({'; '.join(because) or 'no case of this run reaches it'})"

@@ -1,8 +1,8 @@
 """Keyed tables kept from changes, batch by batch.
 
-The state after batch n is a Parquet directory `n`, made of the state before it and of the batch alone and put there by one
-rename. A batch that is run again after a crash gives the same state again, so that at-least-once reading becomes exactly-once
-tables. All of it is Spark's own expressions; nothing is gathered on the driver.
+The state after batch n is a Parquet directory `n`, made of the state before it and the batch alone, and moved there by one
+rename. A batch run again after a crash gives the same state, so that at-least-once reading becomes exactly-once tables. It
+uses only Spark's own expressions; nothing is gathered on the driver.
 
 A state holds rows of several parts (`part`):
 
@@ -65,7 +65,7 @@ class Materialiser:
     order: Order
     tables: tuple[Table, ...] = ()
     stamped: ClassVar[bool] = False
-    """Whether it wants the records' timestamps beside the changes, as `stamp`."""
+    """Whether it needs the records' timestamps in the changes, as `stamp`."""
 
     def merge(self, state: DataFrame, changes: DataFrame) -> DataFrame:
         """The state after a batch. `changes` is read several times; `state` has the columns of STATE."""
@@ -114,10 +114,10 @@ class Materialiser:
         """The schema cache: the first of a version counts."""
         if self.order.keys != "schema":
             return state
-        told = new.where("kind IN ('BOOTSTRAP', 'DDL') AND schema_version IS NOT NULL AND keys IS NOT NULL")
-        both = union((state, as_part("schema", told.select(*_TABLE, "schema_version", "keys"))))
-        found = both.groupBy(*_TABLE, "schema_version").agg(F.first("keys").alias("keys"))
-        return as_part("schema", found)
+        versions = new.where("kind IN ('BOOTSTRAP', 'DDL') AND schema_version IS NOT NULL AND keys IS NOT NULL")
+        both = union((state, as_part("schema", versions.select(*_TABLE, "schema_version", "keys"))))
+        cached = both.groupBy(*_TABLE, "schema_version").agg(F.first("keys").alias("keys"))
+        return as_part("schema", cached)
 
     def ddl(self, state: DataFrame, new: DataFrame) -> DataFrame:
         """What statements did to the tables, once each: they come in several partitions, and again."""
@@ -154,7 +154,7 @@ class Materialiser:
         return rows.join(passed, "partition", "left").where(~late).drop("passed")
 
     def resolved(self, pending: DataFrame, rows: DataFrame, schemas: DataFrame) -> tuple[DataFrame, DataFrame]:
-        """Row changes whose key's columns are known, and those that go on waiting for their schema."""
+        """Row changes whose key's columns are known, and those that still wait for their schema."""
         match self.order.keys:
             case "schema":
                 columns = (*_TABLE, "schema", "schema_version", "version", *_PLACE, "op", "before", "image")
@@ -170,7 +170,7 @@ class Materialiser:
         return rows.where("keys IS NOT NULL"), as_part("pending", rows.where("keys IS NULL"))
 
     def events(self, rows: DataFrame) -> DataFrame:
-        """What happens to keys: an upsert or a delete; for an UPDATE of the key a delete of the old and an upsert of the new."""
+        """The events of keys: an upsert or a delete; for an UPDATE of the key a delete of the old and an upsert of the new."""
         old = "transform(keys, k -> coalesce(try_element_at(before, k), try_element_at(image, k)))"
         keyed = rows.withColumns(
             {"old_key": F.expr(f"CASE WHEN before IS NOT NULL THEN {old} END"),
@@ -214,8 +214,8 @@ class Materialiser:
         return as_part("row", found.select(*_ROW_KEY, *(f"last.{name}" for name in kept)))
 
     def _overlaid(self) -> str:
-        """The newest image, with the older ones' cells where it only has a stand-in for a value that was not sent. What is older
-        than the state's row is followed by it, and undone."""
+        """The newest image, with the older ones' cells in place of its stand-ins for values that were not sent. The state's row
+        follows older events, and undoes them."""
         held = ", ".join(f"'{text}'" for text in self.order.placeholders)
         old = "get(filter(acc.image, o -> o.key = n.key), 0).value"
         cell = f"named_struct('key', n.key, 'value', IF(n.value IN ({held}), coalesce({old}, n.value), n.value))"
@@ -252,8 +252,8 @@ class Materialiser:
 
     def corrupt(self, state: DataFrame, new: DataFrame) -> DataFrame:
         """The unreadable messages so far."""
-        told = new.where("kind = 'CORRUPT'").select("partition", "offset", F.col("error").alias("text"))
-        return union((state, as_part("corrupt", told)))
+        unreadable = new.where("kind = 'CORRUPT'").select("partition", "offset", F.col("error").alias("text"))
+        return union((state, as_part("corrupt", unreadable)))
 
     def seen(self, state: DataFrame, new: DataFrame) -> DataFrame:
         """The number of messages of each partition so far, and the last offset."""
@@ -289,9 +289,9 @@ def union(frames: Sequence[DataFrame]) -> DataFrame:
 
 def state_type() -> StructType:
     """The columns of STATE."""
-    found = StructType.fromDDL(STATE)
-    assert isinstance(found, StructType)
-    return found
+    columns = StructType.fromDDL(STATE)
+    assert isinstance(columns, StructType)
+    return columns
 
 
 class Keeper:

@@ -25,7 +25,7 @@ _TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,"\s]+)')
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A message with what it tells: `told` is `INSERT`, `TOMBSTONE` ...; `text` is its value laid out, `language` the fence's."""
+    """A message: `told` is its change (`INSERT`, `TOMBSTONE` ...), `text` its value laid out, `language` the fence's."""
 
     told: str
     message: Message
@@ -43,11 +43,11 @@ def samples(fmt: Format[Any]) -> Iterator[Sample]:
     """The messages in the order of publication; of a message that goes to several partitions, the first."""
     profile = plain(fmt)
     seen = set()
-    for one in fmt.write(_history(profile.source), profile, LAYOUT):
-        place = one.message.event, one.message.value
+    for written in fmt.write(_history(profile.source), profile, LAYOUT):
+        place = written.message.event, written.message.value
         if place not in seen:
             seen.add(place)
-            yield _sample(fmt, profile, one)
+            yield _sample(fmt, profile, written)
 
 
 def _history(source: str) -> History:
@@ -74,16 +74,16 @@ def _history(source: str) -> History:
     )
 
 
-def _sample(fmt: Format[Any], profile: Any, one: Written) -> Sample:
-    change = one.changes[0]
+def _sample(fmt: Format[Any], profile: Any, written: Written) -> Sample:
+    change = written.changes[0]
     told = str(change.op or change.kind)
-    value = one.message.value
+    value = written.message.value
     if value is None:
-        return Sample(told, one.message, "null", "text")
+        return Sample(told, written.message, "null", "text")
     if fmt.container == "avro":
         read = _layout(_tree_of(_decoded(value, fmt.schemas(profile)[-1])), WIDTH)
-        return Sample(told, one.message, dump(value, (), len(value))[0].rstrip(), "text", read)
-    return Sample(told, one.message, pretty(value.decode()), "json")
+        return Sample(told, written.message, dump(value, (), len(value))[0].rstrip(), "text", read)
+    return Sample(told, written.message, pretty(value.decode()), "json")
 
 
 def pretty(text: str, width: int = WIDTH) -> str:
@@ -97,18 +97,18 @@ def _tree(tokens: Iterator[str], first: str = "") -> Any:
     if token not in ("{", "["):
         return token
     items: list[tuple[str, Any]] = []
-    while (one := next(tokens)) not in ("}", "]"):
-        if one == ",":
+    while (item := next(tokens)) not in ("}", "]"):
+        if item == ",":
             continue
         name = ""
         if token == "{":
-            name, _, one = one, next(tokens), next(tokens)
-        items.append((name, _tree(tokens, one)))
+            name, _, item = item, next(tokens), next(tokens)
+        items.append((name, _tree(tokens, item)))
     return token, items
 
 
 def _layout(node: Any, width: int, indent: int = 0, before: int = 0) -> str:
-    """The node in one line where it fits behind the `before` characters that stand on it, else an item a line."""
+    """The node in one line if it fits after `before` characters, else an item a line."""
     if isinstance(node, str):
         return node
     bracket, items = node
@@ -139,7 +139,7 @@ def _decoded(value: bytes, schema: Any) -> Any:
 
 
 def _tree_of(value: Any) -> Any:
-    """What an Avro library gives: records and maps as objects, a named branch of a union as `Name {...}`."""
+    """The tree of an Avro value: records and maps are objects, a union's named branch `Name {...}`."""
     match value:
         case dict():
             return "{", [(json.dumps(name), _tree_of(item)) for name, item in value.items()]

@@ -1,6 +1,6 @@
 """The generated pages of docs/: the formats, each on a page of its own, and what documents leave open.
 
-`python -m spark_checks.pages docs` writes them: that side knows the decoders that fall into a format's traps.
+`python -m spark_checks.pages docs` writes them: `spark_checks` knows the decoders that make these mistakes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from generators.wire_format import Format, formats, module_name
 COMMAND: Final = "python -m spark_checks.pages docs"
 _NOTE: Final = f"<!-- Written by `{COMMAND}`; a test compares. -->"
 _FOLDED: Final = 45
-"""Lines of a message that is shown folded."""
+"""A message of so many lines is folded."""
 
 SECTIONS: Final = ("How it works", "Example", "Traps", "Profiles", "Losses", "Rules", "Open questions")
 
@@ -35,9 +35,9 @@ _SELF_TEST: Final = "[self test](../design.md#what-the-harness-owes-about-itself
 
 @dataclass(frozen=True, slots=True)
 class Trap:
-    """What a decoder can do wrong: a decoder of the self test falls into it, and `convicts` is the rule that answers.
+    """A mistake of decoders: a decoder of the self test makes it, and `convicts` is the rule that it breaks.
 
-    `level` is 1 or 2, 0 for what keeps tables from a stream.
+    `level` is 1 or 2, 0 for keeping tables from a stream.
     """
 
     name: str
@@ -65,7 +65,7 @@ def formats_page() -> str:
     lines += [
         "",
         "A profile is one exact release of a writer with the options that matter. A rule is one thing that a decoder owes, with",
-        "its source. `cdc-conformance formats`, `cdc-conformance rules` and `cdc-conformance cases` print the same, and more.",
+        "its source. `cdc-conformance formats`, `cdc-conformance rules` and `cdc-conformance cases` print the same with details.",
         "",
         "## Sources",
         "",
@@ -78,10 +78,10 @@ def formats_page() -> str:
 
 
 def _overview(fmt: Format[Any]) -> tuple[str, ...]:
-    found = rules(fmt.name)
-    by = Counter(rule.obligation for rule in found)
+    listed = rules(fmt.name)
+    by = Counter(rule.obligation for rule in listed)
     weak = by[Obligation.MAY] + by[Obligation.UNSPECIFIED]
-    counts = (len(fmt.profiles), len(found), by[Obligation.MUST], by[Obligation.SHOULD], weak)
+    counts = (len(fmt.profiles), len(listed), by[Obligation.MUST], by[Obligation.SHOULD], weak)
     return (f"[{fmt.name}](formats/{fmt.name}.md)", fmt.title, fmt.source, fmt.container, *map(str, counts))
 
 
@@ -134,7 +134,7 @@ def _example(fmt: Format[Any]) -> Iterator[str]:
         yield from _fenced(text, sample.language)
         if sample.read:
             yield ""
-            yield "The same, read with its schema (of a union's branches the name where it is a record; bytes as 0x...):"
+            yield "The same, read with its schema (a union's record has its name before it; bytes as 0x...):"
             yield ""
             yield from _fenced(sample.read, "json")
     yield ""
@@ -171,13 +171,13 @@ def _record(sample: Sample) -> str:
 def _traps(fmt: Format[Any], traps: tuple[Trap, ...]) -> Iterator[str]:
     yield "## Traps"
     yield ""
-    yield f"Each of these mistakes is a decoder of the {_SELF_TEST}: wrong in that one way, and convicted by the"
+    yield f"The {_SELF_TEST} has a decoder for each of these mistakes. It is wrong only in this way, and breaks the"
     yield "rule beside it. Level one is `decode`, level two `decode_rows`; `stream` keeps tables from a decoder's changes."
     yield ""
     head = f"{fmt.name}/"
     rows = (
-        (one.name, one.why, one.convicts.removeprefix(head), str(one.level) if one.level else "stream")
-        for one in sorted(traps, key=lambda one: one.level or 3)
+        (trap.name, trap.why, trap.convicts.removeprefix(head), str(trap.level) if trap.level else "stream")
+        for trap in sorted(traps, key=lambda trap: trap.level or 3)
     )
     yield from _table(("mistake", "what it does", "convicted by", "level"), rows)
     yield ""
@@ -187,7 +187,7 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
     yield "## Profiles"
     yield ""
     rows = [(f"`{p.name}`", p.source, unusual(p.deployment) or "UTC, utf8mb4, not compressed") for p in fmt.profiles]
-    yield from _table(("profile", "database", "what a decoder is told (`deployment`)"), rows)
+    yield from _table(("profile", "database", "the decoder's `deployment`"), rows)
     if fmt.options:
         yield ""
         yield "A profile's name is its release with its options."
@@ -201,21 +201,21 @@ def _losses_section(fmt: Format[Any]) -> Iterator[str]:
     yield ""
     lost = list(_losses(fmt))
     if lost:
-        yield "What these messages no longer hold of the source's values, whoever decodes them."
+        yield "What these messages lack of the source's values, for every decoder."
         yield ""
         yield from _table(("loses", "in", "source"), lost)
     else:
-        yield "None is declared: for the differential check the messages hold all that the table held."
+        yield "None is declared: in the differential check the messages hold all values of the table."
     yield ""
 
 
 def _losses(fmt: Format[Any]) -> Iterator[tuple[str, str, str]]:
-    """What a format's messages no longer hold, with the profiles that lose it."""
-    found: dict[tuple[str, str], list[str]] = {}
+    """What a format's messages lack, with the profiles that lack it."""
+    losing: dict[tuple[str, str], list[str]] = {}
     for profile in fmt.profiles:
         for loss in fmt.losses(profile):
-            found.setdefault((loss.statement, loss.citation), []).append(f"`{profile.name}`")
-    for (statement, citation), names in found.items():
+            losing.setdefault((loss.statement, loss.citation), []).append(f"`{profile.name}`")
+    for (statement, citation), names in losing.items():
         yield statement, _where(fmt, names), citation
 
 
@@ -231,13 +231,13 @@ def _where(fmt: Format[Any], names: list[str]) -> str:
 def _rules(fmt: Format[Any]) -> Iterator[str]:
     yield "## Rules"
     yield ""
-    yield "From special to general: a mismatch is the business of the first rule that owns it. A broken MUST fails a decoder; a"
+    yield "From special to general: a mismatch breaks the first rule that owns it. A broken MUST fails a decoder; a"
     yield "broken SHOULD fails it with `--strict`; MAY and UNSPECIFIED never fail. ASSUMED rests on no outside source."
     yield ""
-    head = ("rule", "owed", "source", "broken, it is", "statement", "citations")
+    head = ("rule", "owed", "source", "effect", "statement", "citations")
     yield from _table(head, (_rule(fmt, rule) for rule in rules(fmt.name)))
     yield ""
-    yield "Of tables kept from a stream (`cdc-conformance stream`):"
+    yield "For tables kept from a stream (`cdc-conformance stream`):"
     yield ""
     yield from _table(head, (_rule(fmt, rule) for rule in streams.rules(fmt.name)))
     yield ""
@@ -255,15 +255,15 @@ def _rule(fmt: Format[Any], rule: Rule) -> tuple[str, ...]:
 
 
 def _cited(rule: Rule, where: str) -> str:
-    return "; ".join(f"[{one.where}]({where}sources/{one.where.replace('#', '.md#')})" for one in rule.citations)
+    return "; ".join(f"[{citation.where}]({where}sources/{citation.where.replace('#', '.md#')})" for citation in rule.citations)
 
 
 def _assumed(fmt: Format[Any]) -> Iterator[tuple[str, list[str]]]:
-    found: dict[str, list[str]] = {}
+    assumptions: dict[str, list[str]] = {}
     for profile in fmt.profiles:
         if profile.assumed:
-            found.setdefault(profile.assumed, []).append(f"`{profile.name}`")
-    yield from found.items()
+            assumptions.setdefault(profile.assumed, []).append(f"`{profile.name}`")
+    yield from assumptions.items()
 
 
 def _open_questions(fmt: Format[Any]) -> Iterator[str]:
@@ -290,7 +290,7 @@ def undecided_page() -> str:
         _NOTE,
         "",
         "Where a vendor's document is silent or contradicts itself, the harness does the most plausible thing and says so here.",
-        "An UNSPECIFIED rule is reported and never fails a decoder; an ASSUMED one rests on no outside literal.",
+        "An UNSPECIFIED rule is reported and never fails a decoder; an ASSUMED one rests on no outside source.",
         "[What citations mean](formats.md#sources).",
     ]
     for fmt in formats():
@@ -314,7 +314,7 @@ def undecided_page() -> str:
 
 
 def pages(traps: Mapping[str, Iterable[Trap]]) -> dict[str, str]:
-    """Every generated page by its name below docs/; `traps` are those of each format."""
+    """Every generated page by its name below docs/; `traps` are by format."""
     made = {"formats.md": formats_page(), "undecided.md": undecided_page(), **source_pages(_NOTE)}
     found = rooms(Path(__file__).parents[2])
     made |= {"rooms.md": table(found, _NOTE), "rooms.svg": picture(found)}

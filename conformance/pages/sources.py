@@ -38,13 +38,13 @@ def _page(page: Page, note: str, cited: dict[str, list[str]]) -> Iterator[str]:
         yield from ("", page.intro)
     for fact in page.facts.values():
         yield from ("", f"## {fact.name}", "", fact.statement, "")
-        yield from (f"- {_evidence(one)}" for one in fact.evidence)
+        yield from (f"- {_evidence(evidence)}" for evidence in fact.evidence)
         yield from _cited(fact, cited.get(fact.id, []))
 
 
 def _cited(fact: Fact, ids: list[str]) -> Iterator[str]:
     if ids:
-        formats = sorted({one.partition("/")[0] for one in ids})
+        formats = sorted({rule.partition("/")[0] for rule in ids})
         yield ""
         yield (
             f"Cited by {len(ids)} rule{'s' if len(ids) > 1 else ''} of "
@@ -53,11 +53,11 @@ def _cited(fact: Fact, ids: list[str]) -> Iterator[str]:
         )
 
 
-def _evidence(one: Evidence) -> str:
-    text = f"[{one.text}]({one.address})" if one.address else one.text
-    if not one.quote:
+def _evidence(evidence: Evidence) -> str:
+    text = f"[{evidence.text}]({evidence.address})" if evidence.address else evidence.text
+    if not evidence.quote:
         return text
-    if "\n" in one.quote or "`" in one.quote:
-        quoted = "\n".join(f"      {line}" for line in one.quote.splitlines())
+    if "\n" in evidence.quote or "`" in evidence.quote:
+        quoted = "\n".join(f"      {line}" for line in evidence.quote.splitlines())
         return f"{text}:\n\n{quoted}"
-    return f"{text}: `{one.quote}`" if one.kind in ("recorded", "run", "source") else f"{text}: “{one.quote}”"
+    return f"{text}: `{evidence.quote}`" if evidence.kind in ("recorded", "run", "source") else f"{text}: “{evidence.quote}”"

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def write_all(result: RunResult, directory: Path) -> list[Path]:
-    """Writes report.jsonl, report.html, junit.xml, report.md and badge.json into the directory, which is made if it is missing.
+    """Writes report.jsonl, report.html, junit.xml, report.md and badge.json into the directory, creating it if needed.
 
-    Raises HarnessError when the disk refuses; no file is left half-written.
+    Raises HarnessError if writing fails; no file is left half-written.
     """
     from conformance.files import put
     from conformance.reports import badge, junit, markdown, page, records
 
-    def text(found: str) -> bytes:
-        return found.encode("utf-8", "backslashreplace")
+    def text(content: str) -> bytes:
+        return content.encode("utf-8", "backslashreplace")
 
     return [
         records.write(result, directory),

@@ -15,15 +15,15 @@ LABEL: Final = "cdc conformance"
 
 
 def badge(result: RunResult) -> dict[str, Any]:
-    """`schemaVersion`, `label`, `message` (rules kept of all that the formats have) and `color`."""
+    """`schemaVersion`, `label`, `message` (rules kept of all rules) and `color`."""
     if result.ended:
         return _badge("unfinished", "lightgrey")
     if result.exit_code == 4:
         return _badge("nothing judged", "lightgrey")
-    found: Counter[Standing] = Counter()
+    counts: Counter[Standing] = Counter()
     for fmt in result.formats:
-        found.update(facts.counts(facts.standings(fmt, result.strict)))
-    total, kept, known = found.total(), found[Standing.KEPT], found[Standing.KNOWN]
+        counts.update(facts.counts(facts.standings(fmt, result.strict)))
+    total, kept, known = counts.total(), counts[Standing.KEPT], counts[Standing.KNOWN]
     name = result.formats[0].format if len(result.formats) == 1 else f"{len(result.formats)} formats"
     message = f"{name}: {kept}/{total} rules" + (f", {known} known" if known else "")
     if result.exit_code == 1:

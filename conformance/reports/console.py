@@ -1,4 +1,4 @@
-"""The run as people read it: a table of formats and profiles, then each broken rule with its smallest message."""
+"""The run on a terminal: each broken rule with its smallest message, and a table of formats and profiles."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HEADS: Final = {
 }
 """The verdicts in the order of the columns, and the columns' heads."""
 SHOWN = 600
-"""How many characters of a message are printed; the crash file has all of it."""
+"""Characters of a message that are printed; the crash file holds all."""
 
 
 def summary(result: RunResult) -> Table:
@@ -76,13 +76,13 @@ def _counts(cases: Iterable[CaseResult], rules: str, used: Iterable[Verdict], bo
     return [Text(n, style=style) for n in numbers]
 
 
-def failure(found: Failure) -> Panel:
+def failure(broken: Failure) -> Panel:
     """One broken rule."""
-    rule, finding = found.rule, found.finding
-    more = f"  (and {found.cases - 1} more)" if found.cases > 1 else ""
-    if 0 < found.new < found.cases:
-        more += f"  ({found.cases - found.new} of them known)"
-    # Text, not markup: decoders and messages say anything.
+    rule, finding = broken.rule, broken.finding
+    more = f"  (and {broken.cases - 1} more)" if broken.cases > 1 else ""
+    if 0 < broken.new < broken.cases:
+        more += f"  ({broken.cases - broken.new} of them known)"
+    # Text, not markup: decoders and messages hold any text.
     lines = [
         Text(rule.statement, "bold"),
         Text(f"{rule.obligation}, {rule.provenance.lower()}", "dim"),
@@ -91,48 +91,50 @@ def failure(found: Failure) -> Panel:
         Text.assemble("at        ", printable(finding.path)),
         Text.assemble("expected  ", (printable(finding.expected), "green")),
         Text.assemble("actual    ", (printable(finding.actual), "red")),
-        Text.assemble("message   ", message(found)),
+        Text.assemble("message   ", message(broken)),
     ]
-    if found.reduced:
-        lines.append(Text.assemble("reduced   ", (printable(found.reduced.removeprefix("reduced ")), "dim")))
-    if found.file:
-        lines.append(Text.assemble("replay    ", (replay(found), "bold")))
+    if broken.reduced:
+        lines.append(Text.assemble("reduced   ", (printable(broken.reduced.removeprefix("reduced ")), "dim")))
+    if broken.file:
+        lines.append(Text.assemble("replay    ", (replay(broken), "bold")))
     title = Text.assemble((rule.id, "bold red"), " ", (rule.effect.value, "dim"))
     return Panel(Text("\n").join(lines), title=title, title_align="left", border_style="red")
 
 
-def message(found: Failure) -> Text:
-    """The failure's message, the field that is wrong in it bold and underlined."""
-    shown = wire_of(found, SHOWN)
+def message(failure: Failure) -> Text:
+    """The failure's message, with the wrong field bold and underlined."""
+    shown = wire_of(failure, SHOWN)
     if shown.form == "hex":
-        value = found.result.case.written[found.finding.message].message.value
+        value = failure.result.case.written[failure.finding.message].message.value
         return Text(readable(value))
     out = Text()
-    for one in shown.segments:
-        if one.omitted:
-            out.append(f"... ({one.omitted} characters) ...", "dim")
+    for segment in shown.segments:
+        if segment.omitted:
+            out.append(f"... ({segment.omitted} characters) ...", "dim")
         else:
-            out.append(printable(one.text), "bold underline" if one.marked else "")
+            out.append(printable(segment.text), "bold underline" if segment.marked else "")
     return out.append(f"  ({shown.note})", "dim") if shown.note else out
 
 
-def wire_of(found: Failure, limit: int) -> WireText:
-    """The failure's message ready to be shown."""
-    finding = found.finding
-    value = found.result.case.written[finding.message].message.value
+def wire_of(failure: Failure, limit: int) -> WireText:
+    """The failure's message, ready to show."""
+    finding = failure.finding
+    value = failure.result.case.written[finding.message].message.value
     about = {Aspect.ACCEPTED: MALFORMED, Aspect.CORRUPT: WHOLE}.get(finding.aspect, finding.path)
     return wire(value, about, finding.row, finding.expected, limit, finding.side, finding.column)
 
 
-def known(found: Failure) -> Text:
+def known(failure: Failure) -> Text:
     """A known failure in a line."""
-    reason = f": {printable(found.reason)}" if found.reason else ""
-    link = f" ({printable(found.link)})" if found.link else ""
-    return Text(f"known: {found.rule.id}, {found.cases} case{'s' if found.cases != 1 else ''}{reason}{link}", style="yellow")
+    reason = f": {printable(failure.reason)}" if failure.reason else ""
+    link = f" ({printable(failure.link)})" if failure.link else ""
+    return Text(
+        f"known: {failure.rule.id}, {failure.cases} case{'s' if failure.cases != 1 else ''}{reason}{link}", style="yellow"
+    )
 
 
 def readable(value: bytes | None, limit: int = SHOWN) -> str:
-    """A message's value for a person: its text where it is UTF-8, else hex, shortened."""
+    """A message's value to read: its text if it is UTF-8, else hex; shortened."""
     if value is None:
         return "null"
     try:
@@ -152,14 +154,16 @@ def render(result: RunResult) -> RenderableType:
         if fmt.unexercised
     ]
     parts += [
-        Text(printable(f"record: {one.entry}: {one.state}: {remedy(one)}"), style="red") for one in result.entries if one.wrong
+        Text(printable(f"record: {entry.entry}: {entry.state}: {remedy(entry)}"), style="red")
+        for entry in result.entries
+        if entry.wrong
     ]
     parts.append(summary(result))
     cases, messages, certain, *rest = sums(result)
     parts.append(Text(printable(f"{cases}, {messages}; {certain}; {rest[0]}, decoder {result.header.decoder}; {rest[1]}")))
     failing = [f for f in result.failures if not f.known]
     if result.entries or len(failing) < len(result.failures):
-        wrong = sum(one.wrong for one in result.entries)
+        wrong = sum(entry.wrong for entry in result.entries)
         parts.append(
             Text(
                 f"{len(failing)} new failures, {len(result.failures) - len(failing)} known; "
@@ -171,6 +175,6 @@ def render(result: RunResult) -> RenderableType:
 
 
 def console(stderr: bool = False) -> Console:
-    """A console; through a pipe it has no colours, and is wide enough for the table."""
-    found = Console(stderr=stderr, highlight=False)
-    return found if found.is_terminal else Console(stderr=stderr, highlight=False, width=150)
+    """A console; in a pipe it has no colours and is wide enough for the table."""
+    terminal = Console(stderr=stderr, highlight=False)
+    return terminal if terminal.is_terminal else Console(stderr=stderr, highlight=False, width=150)

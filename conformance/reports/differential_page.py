@@ -21,18 +21,29 @@ from generators.drawing import shared_history as histories
 COLUMNS = ("format", "profile", "rows", "cells", "differences", "lost by the format")
 
 
-def _row(one: Comparison) -> tuple[str, ...]:
-    lost = [f"{count} x {statement}" for statement, count in one.lost.items()]
-    without = [f"no column {', '.join(one.columns)}"] if one.columns else []
-    return (one.format, one.profile, str(one.rows), str(one.cells), str(one.differences), "; ".join([*lost, *without]))
+def _row(outcome: Comparison) -> tuple[str, ...]:
+    lost = [f"{count} x {statement}" for statement, count in outcome.lost.items()]
+    without = [f"no column {', '.join(outcome.columns)}"] if outcome.columns else []
+    return (
+        outcome.format,
+        outcome.profile,
+        str(outcome.rows),
+        str(outcome.cells),
+        str(outcome.differences),
+        "; ".join([*lost, *without]),
+    )
 
 
 def render(outcomes: Sequence[Comparison]) -> RenderableType:
     """A table for a terminal, and below it the first differences of each profile."""
     table = Table(*COLUMNS, header_style="bold")
-    for one in outcomes:
-        table.add_row(*map(Text, _row(one)), style="red" if one.differences else None)
-    wrong = (Text(printable(f"{one.format}/{one.profile}: {what}"), style="red") for one in outcomes for what in one.wrong)
+    for outcome in outcomes:
+        table.add_row(*map(Text, _row(outcome)), style="red" if outcome.differences else None)
+    wrong = (
+        Text(printable(f"{outcome.format}/{outcome.profile}: {what}"), style="red")
+        for outcome in outcomes
+        for what in outcome.wrong
+    )
     return Group(table, *wrong)
 
 
@@ -41,7 +52,7 @@ def markdown(outcomes: Iterable[Comparison]) -> str:
     held = list(outcomes)
     rows = [COLUMNS, ("---",) * len(COLUMNS), *map(_row, held)]
     table = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    wrong = [f"- {one.format}/{one.profile}: {code(what, 300)}" for one in held for what in one.wrong]
+    wrong = [f"- {outcome.format}/{outcome.profile}: {code(what, 300)}" for outcome in held for what in outcome.wrong]
     return "\n".join([*table, *([""] if wrong else []), *wrong])
 
 
@@ -51,26 +62,26 @@ def lines(outcomes: Iterable[Comparison]) -> str:
         json.dumps(
             {
                 "type": "differential",
-                "format": one.format,
-                "profile": one.profile,
-                "changes": one.changes,
-                "rows": one.rows,
-                "cells": one.cells,
-                "lost": dict(one.lost),
-                "columns_left_out": list(one.columns),
-                "differences": one.differences,
-                "broken": dict(one.broken),
-                "worn": dict(one.worn),
-                "shown": one.wrong,
+                "format": outcome.format,
+                "profile": outcome.profile,
+                "changes": outcome.changes,
+                "rows": outcome.rows,
+                "cells": outcome.cells,
+                "lost": dict(outcome.lost),
+                "columns_left_out": list(outcome.columns),
+                "differences": outcome.differences,
+                "broken": dict(outcome.broken),
+                "worn": dict(outcome.worn),
+                "shown": outcome.wrong,
             },
             ensure_ascii=False,
         )
-        for one in outcomes
+        for outcome in outcomes
     )
 
 
 def write(outcomes: Sequence[Comparison], directory: Path, seed: int | None = None) -> list[Path]:
-    """Writes differential.jsonl and differential.html. Raises HarnessError when the disk refuses."""
+    """Writes differential.jsonl and differential.html. Raises HarnessError if writing fails."""
     return [
         put(directory / "differential.jsonl", lambda: [f"{lines(outcomes)}\n".encode("utf-8", "replace")]),
         put(directory / "differential.html", lambda: [page(outcomes, seed).encode("utf-8", "backslashreplace")]),
@@ -79,36 +90,38 @@ def write(outcomes: Sequence[Comparison], directory: Path, seed: int | None = No
 
 def page(outcomes: Sequence[Comparison], seed: int | None = None) -> str:
     """An HTML page: a row for each profile, a column for each column of the history's table."""
-    columns = list(dict.fromkeys([*histories.COLUMNS, *(name for one in outcomes for name in (*one.broken, *one.worn))]))
+    columns = list(
+        dict.fromkeys([*histories.COLUMNS, *(name for outcome in outcomes for name in (*outcome.broken, *outcome.worn))])
+    )
     lost: dict[str, list[str]] = {}
-    for one in outcomes:
-        for statement, count in one.lost.items():
-            lost.setdefault(statement, []).append(f"{one.format}/{one.profile} ({count:,})")
-    differing = sum(1 for one in outcomes if one.differences)
-    formats = len({one.format for one in outcomes})
-    said = f"{differing} of {len(outcomes)} profiles leave another table" if differing else "the same table from every format"
-    told = f"One history{'' if seed is None else f' of seed {seed}'} through {len(outcomes)} profiles of {formats} formats"
-    found = {
-        "headline": said,
-        "about": f"{told}: what each decoder's changes leave behind, compared cell by cell with the source's own table.",
+    for outcome in outcomes:
+        for statement, count in outcome.lost.items():
+            lost.setdefault(statement, []).append(f"{outcome.format}/{outcome.profile} ({count:,})")
+    differing = sum(1 for outcome in outcomes if outcome.differences)
+    formats = len({outcome.format for outcome in outcomes})
+    headline = f"{differing} of {len(outcomes)} profiles leave another table" if differing else "the same table from every format"
+    subject = f"One history{'' if seed is None else f' of seed {seed}'} through {len(outcomes)} profiles of {formats} formats"
+    content = {
+        "headline": headline,
+        "about": f"{subject}: what each decoder's changes leave behind, compared cell by cell with the source's own table.",
         "differences": differing,
         "columns": columns,
         "groups": [
-            (name, [(one, [_mark(one, column) for column in columns]) for one in some])
-            for name, some in groupby(outcomes, key=lambda one: one.format)
+            (name, [(outcome, [_mark(outcome, column) for column in columns]) for outcome in some])
+            for name, some in groupby(outcomes, key=lambda outcome: outcome.format)
         ],
-        "wrong": [one for one in outcomes if one.wrong],
+        "wrong": [outcome for outcome in outcomes if outcome.wrong],
         "lost": list(lost.items()),
     }
-    return environment().get_template("differential.html.j2").render(page=found)
+    return environment().get_template("differential.html.j2").render(page=content)
 
 
-def _mark(one: Comparison, column: str) -> tuple[str, int, str, str]:
+def _mark(outcome: Comparison, column: str) -> tuple[str, int, str, str]:
     """Sign, count, colour and title of one column."""
-    if column in one.columns:
+    if column in outcome.columns:
         return "-", 0, "soft", f"{column}: not carried"
-    if one.broken[column]:
-        return "✗", one.broken[column], "bad", f"{column}: {one.broken[column]} cells differ"
-    if one.worn[column]:
-        return "~", one.worn[column], "warn", f"{column}: {one.worn[column]} cells lost as documented"
-    return ("✓", 0, "good", f"{column}: the same") if one.cells else ("-", 0, "soft", f"{column}: not compared")
+    if outcome.broken[column]:
+        return "✗", outcome.broken[column], "bad", f"{column}: {outcome.broken[column]} cells differ"
+    if outcome.worn[column]:
+        return "~", outcome.worn[column], "warn", f"{column}: {outcome.worn[column]} cells lost as documented"
+    return ("✓", 0, "good", f"{column}: the same") if outcome.cells else ("-", 0, "soft", f"{column}: not compared")

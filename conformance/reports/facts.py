@@ -1,4 +1,4 @@
-"""What every report says alike: the verdict in words, each rule's standing, counts, and the commands to repeat things."""
+"""What all reports share: the verdict in words, each rule's standing, counts, and the commands that repeat a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COMMAND: Final = "cdc-conformance"
 
 
 class Standing(enum.StrEnum):
-    """What a run says of one rule."""
+    """The result of a rule in a run."""
 
     KEPT = "kept"
     BROKEN = "broken"
@@ -37,7 +37,7 @@ SIGNS: Final = {
     Standing.IDLE: "?",
     Standing.OUT: "-",
 }
-"""A sign for each standing, so that no report speaks in colours alone."""
+"""A sign for each standing: colours alone are not enough."""
 
 WORDS: Final = {
     0: "conforms",
@@ -52,7 +52,7 @@ WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RuleStanding:
-    """A rule after a run: the cases that break it, and those of them that are not on record as known."""
+    """A rule after a run: the number of cases that break it, and of those not recorded as known."""
 
     result: RuleResult
     standing: Standing
@@ -70,24 +70,29 @@ def standings(fmt: FormatResult, strict: bool = False) -> list[RuleStanding]:
             cases.update(broken)
             new.update(broken - case.known)
     return [
-        RuleStanding(one, _standing(one, cases[one.rule.id], new[one.rule.id], strict), cases[one.rule.id], new[one.rule.id])
-        for one in fmt.rules
+        RuleStanding(
+            result,
+            _standing(result, cases[result.rule.id], new[result.rule.id], strict),
+            cases[result.rule.id],
+            new[result.rule.id],
+        )
+        for result in fmt.rules
     ]
 
 
-def _standing(one: RuleResult, cases: int, new: int, strict: bool) -> Standing:
+def _standing(result: RuleResult, cases: int, new: int, strict: bool) -> Standing:
     if new:
-        return Standing.BROKEN if strict or one.rule.obligation is Obligation.MUST else Standing.LAX
+        return Standing.BROKEN if strict or result.rule.obligation is Obligation.MUST else Standing.LAX
     if cases:
         return Standing.KNOWN
-    if one.compared and not one.broken:
+    if result.compared and not result.broken:
         return Standing.KEPT
-    return Standing.IDLE if one.reachable and not one.compared else Standing.OUT
+    return Standing.IDLE if result.reachable and not result.compared else Standing.OUT
 
 
-def counts(found: Iterable[RuleStanding]) -> Counter[Standing]:
+def counts(rules: Iterable[RuleStanding]) -> Counter[Standing]:
     """Rules by standing."""
-    return Counter(one.standing for one in found)
+    return Counter(rule.standing for rule in rules)
 
 
 def binding(failure: Failure, strict: bool) -> bool:
@@ -108,7 +113,7 @@ class Row:
 
     @property
     def sign(self) -> str:
-        """✗ where something counts, ! where all that fails is known, - where nothing was judged, else ✓."""
+        """✗ if a failure counts, ! if every failure is known, - if nothing was judged, else ✓."""
         if self.new:
             return "✗"
         if self.known:
@@ -117,7 +122,7 @@ class Row:
 
 
 def matrix(fmt: FormatResult, strict: bool = False) -> tuple[Row, list[Row]]:
-    """A format's own line, and one for each of its profiles."""
+    """A format's row, and the rows of its profiles."""
     failing = {id(case) for case in fmt.counting(strict)}
     rows = []
     for profile, cases in fmt.by_profile().items():
@@ -134,12 +139,12 @@ def matrix(fmt: FormatResult, strict: bool = False) -> tuple[Row, list[Row]]:
 
 
 def subject(header: Header) -> str:
-    """Which decoder, in words."""
+    """The decoder in words."""
     return "reference decoders" if header.decoder == "reference" else f"decoder {header.decoder}"
 
 
 def headline(result: RunResult) -> str:
-    """The verdict in one line; of a run that did not finish, what is known and what is not."""
+    """The verdict in one line; for an unfinished run also what was judged and what was not."""
     line = f"{subject(result.header)}: {WORDS[result.exit_code]}"
     if not result.ended:
         return line
@@ -169,7 +174,7 @@ def sums(result: RunResult) -> list[str]:
 def again(header: Header) -> str:
     """The command line that repeats the run, with its seed."""
     arguments = list(header.arguments)
-    if "--seed" not in arguments and not any(one.startswith("--seed=") for one in arguments):
+    if "--seed" not in arguments and not any(argument.startswith("--seed=") for argument in arguments):
         arguments += ["--seed", str(header.seed)]
     return shlex.join([COMMAND, *arguments])
 
@@ -179,18 +184,18 @@ def replay(failure: Failure) -> str:
     return f"{COMMAND} replay {shlex.quote(failure.file)}" if failure.file else ""
 
 
-def remedy(one: EntryResult) -> str:
-    """What to do about an entry that is wrong."""
-    return one.hint if one.state is State.UNEXPECTED_PASS else f"{one.hint}; correct or remove the entry"
+def remedy(entry: EntryResult) -> str:
+    """How to correct a wrong entry."""
+    return entry.hint if entry.state is State.UNEXPECTED_PASS else f"{entry.hint}; correct or remove the entry"
 
 
 def unusual(deployment: Deployment) -> str:
-    """What of a deployment is not as usual; "" if all of it is."""
+    """A deployment's settings that are not the default; "" if none."""
     usual = Deployment()
-    told = ((field.name, getattr(deployment, field.name)) for field in fields(Deployment))
-    return ", ".join(f"{name} {value}" for name, value in told if value != getattr(usual, name))
+    values = ((field.name, getattr(deployment, field.name)) for field in fields(Deployment))
+    return ", ".join(f"{name} {value}" for name, value in values if value != getattr(usual, name))
 
 
 def covering(entry: Entry) -> str:
-    """What an entry is about beside its rule."""
+    """What an entry covers, without its rule."""
     return str(entry).removeprefix(entry.rule).removeprefix(", ")

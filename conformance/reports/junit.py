@@ -1,7 +1,7 @@
 """The run as JUnit XML, which CI servers read: a suite for each format, a test case for each rule.
 
-One more suite holds the entries of the record of known failures. Known failures, and rules that the run could not reach, are
-skipped and say why; a rule that was not exercised and an entry that is wrong are failures.
+One more suite holds the entries of the record of known failures. A known failure, and a rule that the run could not reach, is
+skipped with the reason; an unexercised rule and a wrong entry are failures.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _FORBIDDEN: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0
 
 
 def legal(text: str) -> str:
-    """The text with every character escaped that XML 1.0 has not."""
-    return _FORBIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    """The text with every character escaped that XML 1.0 forbids."""
+    return _FORBIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def render(result: RunResult) -> str:
     """The whole document."""
     root = ET.Element("testsuites", name=legal(facts.subject(result.header)), time=f"{result.seconds:.3f}")
-    failures = {one.rule.id: one for one in result.failures}
+    failures = {failure.rule.id: failure for failure in result.failures}
     for fmt in result.formats:
         suite = ET.SubElement(root, "testsuite", name=fmt.format, time=f"{sum(call.seconds for call in fmt.calls):.3f}")
         _properties(suite, result, fmt)
-        for one in facts.standings(fmt, result.strict):
-            _rule(suite, fmt, one, failures.get(one.result.rule.id))
+        for standing in facts.standings(fmt, result.strict):
+            _rule(suite, fmt, standing, failures.get(standing.result.rule.id))
     if result.entries:
         suite = ET.SubElement(root, "testsuite", name=RECORD, time="0.000")
         for number, entry in enumerate(result.entries, 1):
@@ -63,7 +63,7 @@ def _count(element: ET.Element, suites: list[ET.Element]) -> None:
 
 def _properties(suite: ET.Element, result: RunResult, fmt: FormatResult) -> None:
     head = result.header
-    found = {
+    properties = {
         "seed": str(head.seed),
         "budget": head.budget,
         "decoder": fmt.decoder,
@@ -73,18 +73,20 @@ def _properties(suite: ET.Element, result: RunResult, fmt: FormatResult) -> None
         **{f"version:{name}": version for name, version in head.versions.items()},
     }
     element = ET.SubElement(suite, "properties")
-    for name, value in found.items():
+    for name, value in properties.items():
         ET.SubElement(element, "property", name=legal(name), value=legal(value))
 
 
-def _rule(suite: ET.Element, fmt: FormatResult, one: RuleStanding, failure: Failure | None) -> None:
-    rule = one.result.rule
+def _rule(suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failure: Failure | None) -> None:
+    rule = standing.result.rule
     case = ET.SubElement(suite, "testcase", classname=fmt.format, name=rule.id)
-    cases = f"{one.cases:,} case{'s' if one.cases != 1 else ''}"
-    match one.standing:
+    cases = f"{standing.cases:,} case{'s' if standing.cases != 1 else ''}"
+    match standing.standing:
         case Standing.BROKEN:
-            found = ET.SubElement(case, "failure", type=rule.effect.value, message=legal(_short(rule.statement, failure, cases)))
-            found.text = legal(
+            element = ET.SubElement(
+                case, "failure", type=rule.effect.value, message=legal(_short(rule.statement, failure, cases))
+            )
+            element.text = legal(
                 _explained(failure) if failure else f"{rule.statement}\n{cases}; the run stopped before it was shown"
             )
         case Standing.LAX:
@@ -95,10 +97,10 @@ def _rule(suite: ET.Element, fmt: FormatResult, one: RuleStanding, failure: Fail
             link = f" ({failure.link})" if failure and failure.link else ""
             ET.SubElement(case, "skipped", message=legal(f"known failure, {cases}: {reason}{link}"))
         case Standing.IDLE:
-            found = ET.SubElement(
+            element = ET.SubElement(
                 case, "failure", type="NOT_EXERCISED", message="not exercised: no case compared anything for it"
             )
-            found.text = f"No case compared anything for it: {rule.statement}"
+            element.text = f"No case compared anything for it: {rule.statement}"
         case Standing.OUT:
             ET.SubElement(case, "skipped", message=_unreached(fmt))
         case Standing.KEPT:
@@ -125,11 +127,11 @@ def _unreached(fmt: FormatResult) -> str:
     return f"not reached: {only}the selection or the decoder's capabilities leave the rule out"
 
 
-def _entry(suite: ET.Element, number: int, one: EntryResult) -> None:
-    case = ET.SubElement(suite, "testcase", classname=RECORD, name=legal(f"{number}: {one.entry}"))
-    if one.wrong:
-        kind = one.state.upper().replace(" ", "_")
-        found = ET.SubElement(case, "failure", type=kind, message=legal(f"{one.state}: {one.hint}"))
-        found.text = legal(facts.remedy(one))
-    elif one.state is State.NOT_REACHED:
-        ET.SubElement(case, "skipped", message=legal(f"not reached: {one.hint}"))
+def _entry(suite: ET.Element, number: int, result: EntryResult) -> None:
+    case = ET.SubElement(suite, "testcase", classname=RECORD, name=legal(f"{number}: {result.entry}"))
+    if result.wrong:
+        kind = result.state.upper().replace(" ", "_")
+        element = ET.SubElement(case, "failure", type=kind, message=legal(f"{result.state}: {result.hint}"))
+        element.text = legal(facts.remedy(result))
+    elif result.state is State.NOT_REACHED:
+        ET.SubElement(case, "skipped", message=legal(f"not reached: {result.hint}"))

@@ -1,4 +1,4 @@
-"""A load as JSON, a terminal's table, Markdown, and one self-contained HTML page with plots."""
+"""A load's result as JSON, a terminal's table, Markdown, and one self-contained HTML page with plots."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from conformance.text import printable
 LEVELS: Final = {1: "changes", 2: "rows"}
 SHARES: Final = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0))
 POINTS: Final = 300
-"""Points of a plot at most; batches beyond it are thinned, the longest of each group stays."""
+"""Most points of a plot; of more batches the longest of each group is kept."""
 TEMPLATE: Final = "load.html.j2"
 
 
 def headline(outcome: LoadResult) -> tuple[str, str]:
-    """A word for what it came to, and the sentence. The words: keeps up, falls behind, failed, wrong, not offered,
+    """The verdict as a word and as a sentence. The words: keeps up, falls behind, failed, wrong, not offered,
     interrupted."""
     step, settings = outcome.step, outcome.settings
     at = f"{step.rate if step else settings.rate:,.0f}/s"
@@ -57,28 +57,28 @@ def _lowest(outcome: LoadResult) -> float:
 
 
 def _wrong(outcome: LoadResult) -> str:
-    """What is wrong with the rows, whatever the speed."""
-    found = []
+    """What is wrong with the rows, at any speed."""
+    problems = []
     if outcome.missing > 0:
-        found.append(f"{outcome.missing:,} of {outcome.owed:,} messages have no row")
+        problems.append(f"{outcome.missing:,} of {outcome.owed:,} messages have no row")
     elif outcome.missing < 0:
-        found.append(f"{-outcome.missing:,} messages have two rows numbered 0")
+        problems.append(f"{-outcome.missing:,} messages have two rows numbered 0")
     elif not outcome.complete:
-        found.append("some messages have no row and others have two")
+        problems.append("some messages have no row and others have two")
     if outcome.corrupt:
-        found.append(f"{outcome.corrupt:,} are read as CORRUPT")
+        problems.append(f"{outcome.corrupt:,} are read as CORRUPT")
     if outcome.sample.bad:
         bad = sum(outcome.sample.findings.values())
-        found.append(f"{bad:,} findings in {outcome.sample.messages:,} sampled messages")
-    return " and ".join(found)
+        problems.append(f"{bad:,} findings in {outcome.sample.messages:,} sampled messages")
+    return " and ".join(problems)
 
 
 def record(outcome: LoadResult) -> dict[str, Any]:
     """The whole result as one JSON-able object.
 
-    Lags and durations are seconds, rates messages a second. `timeline` has a point a second of the step that the figures are of
+    Lags and durations are seconds, rates messages a second. `timeline` has a point a second of the measured step
     (`t` from its first acknowledged message), `batches` its micro-batches (thinned), `search` every step. `accounted` is false
-    where not everything was decoded, so that nobody knows what is missing.
+    if not everything was decoded: what is missing is unknown.
     """
     settings, step = outcome.settings, outcome.step
     word, said = headline(outcome)
@@ -161,9 +161,9 @@ def _rounded(value: float | None) -> float | None:
 
 
 def timeline(step: Step) -> list[dict[str, float | None]]:
-    """A point a second: messages acknowledged and decoded in it, the backlog at its end, and the lag of what was decoded then.
+    """A point a second: messages acknowledged and decoded a second, and the backlog at its end.
 
-    A batch's messages are spread over the time that it took.
+    A batch's messages are spread over its duration.
     """
     if not step.ticks:
         return []
@@ -193,16 +193,16 @@ def _batches(step: Step) -> list[dict[str, float | None]]:
     """The batches with their lags; of many, the longest of each group."""
     size = max(1, math.ceil(len(step.batches) / POINTS))
     groups = [step.batches[i : i + size] for i in range(0, len(step.batches), size)]
-    found: list[dict[str, float | None]] = []
+    points: list[dict[str, float | None]] = []
     for batch in (max(group, key=lambda one: one.seconds) for group in groups):
         lags = [(batch.ended - at, weight) for at, weight in step.table.spread(batch.offsets)]
         one = {"t": round(batch.ended - step.began, 3), "seconds": round(batch.seconds, 3), "messages": batch.taken}
-        found.append({**one, **{f"lag_{name}": _rounded(quantile(lags, share)) for name, share in SHARES}})
-    return found
+        points.append({**one, **{f"lag_{name}": _rounded(quantile(lags, share)) for name, share in SHARES}})
+    return points
 
 
 def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The figures as people read them: what, and how much."""
+    """The figures as text: name and value."""
     found: Mapping[str, Any] = result["figures"]
     if not found:
         return []
@@ -242,12 +242,12 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:,.1f}"
 
 
-def _seconds(found: Mapping[str, float | None]) -> str:
-    return ", ".join(f"{name} {'-' if value is None else f'{value:.2f} s'}" for name, value in found.items())
+def _seconds(values: Mapping[str, float | None]) -> str:
+    return ", ".join(f"{name} {'-' if value is None else f'{value:.2f} s'}" for name, value in values.items())
 
 
 def subject(result: Mapping[str, Any]) -> str:
-    """What was under load, in a line."""
+    """The decoder and its load, in a line."""
     return (
         f"{result['format']} {result['profile']}, level {LEVELS[result['level']]}, decoder {result['decoder']}, trigger "
         f"{result['trigger_ms']} ms, {result['partitions']} partitions, seed {result['seed']}, broker {result['broker']}"
@@ -277,7 +277,7 @@ def render(outcome: LoadResult) -> RenderableType:
 
 
 def printable_lines(text: str) -> str:
-    """The text with nothing left that a terminal would act on, but its line ends."""
+    """The text with unprintable characters escaped, except line ends."""
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
@@ -308,7 +308,7 @@ LEFT, RIGHT, TOP, BOTTOM = 46, 8, 10, 24
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a plot: its name, which colour it has, and its SVG path."""
+    """A line of a plot: name, colour class and SVG path."""
 
     name: str
     colour: str
@@ -317,7 +317,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot ready to be drawn: `ys` and `xs` are (place, text) of the axes' ticks, `bars` (x, y, width, height)."""
+    """A plot ready to draw: `ys` and `xs` are (place, text) of the axes' ticks, `bars` (x, y, width, height)."""
 
     title: str
     unit: str
@@ -387,13 +387,13 @@ def plots(result: Mapping[str, Any]) -> list[Plot]:
     line, batches = result["timeline"], result["batches"]
     if not line:
         return []
-    end = max([line[-1]["t"], *(one["t"] for one in batches)])
+    end = max([line[-1]["t"], *(batch["t"] for batch in batches)])
 
     def over(name: str) -> list[tuple[float, float | None]]:
         return [(point["t"], point[name]) for point in line]
 
     def by_batch(name: str) -> list[tuple[float, float | None]]:
-        return [(one["t"], one[name]) for one in batches]
+        return [(batch["t"], batch[name]) for batch in batches]
 
     return [
         plot("Rate", "messages/s", [("acknowledged", over("in")), ("decoded", over("out"))], end),
@@ -421,7 +421,7 @@ def html(result: Mapping[str, Any]) -> str:
 
 
 def write(outcome: LoadResult, directory: Path) -> None:
-    """Writes load.json and load.html into the directory, which is made if it is missing."""
+    """Writes load.json and load.html into the directory, creating it if needed."""
     directory.mkdir(parents=True, exist_ok=True)
     result = record(outcome)
     (directory / "load.json").write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The run as Markdown, for a pull request's summary: verdict, matrix, what is new, what can leave the record, what is known."""
+"""The run as Markdown, for a pull request's summary: verdict, matrix, new failures, entries to remove, known failures."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from conformance.reports.page import is_web
 from conformance.text import printable
 
 SHOWN: Final = 50
-"""Rows of a table at most: a comment on a pull request holds 65,536 characters."""
+"""Most rows of a table: a comment on a pull request holds 65,536 characters."""
 LETTERS: Final = 160
 """Characters of a value; the page has more."""
 _PLAIN: Final = re.compile(r"[^\w ,/()=+.-]|[_]|(?<=\bwww)\.|(?<=\d)\.(?= )", re.ASCII)
 
 
 def code(text: str, limit: int = LETTERS) -> str:
-    """A text as code, in which Markdown, HTML, mentions and links mean nothing: their characters are written as references."""
+    """A text as code: the characters of Markdown, HTML, mentions and links are written as references."""
     shown = printable(text)
     if len(shown) > limit:
         shown = f"{shown[:limit]}... ({len(text)} characters)"
-    return f"<code>{_PLAIN.sub(lambda found: f'&#{ord(found[0])};', shown)}</code>" if shown else "<i>empty</i>"
+    return f"<code>{_PLAIN.sub(lambda match: f'&#{ord(match[0])};', shown)}</code>" if shown else "<i>empty</i>"
 
 
 def render(result: RunResult) -> str:
@@ -38,9 +38,9 @@ def render(result: RunResult) -> str:
     mark = {0: "✅", 1: "❌"}.get(result.exit_code, "⚠️")
     lines = [f"### {mark} {code(facts.subject(result.header))} {facts.WORDS[result.exit_code]}", ""]
     lines += [*_matrix(result), ""]
-    new = [one for one in result.failures if facts.binding(one, result.strict)]
-    lax = [one for one in result.failures if not one.known and not facts.binding(one, result.strict)]
-    known = [one for one in result.failures if one.known]
+    new = [failure for failure in result.failures if facts.binding(failure, result.strict)]
+    lax = [failure for failure in result.failures if not failure.known and not facts.binding(failure, result.strict)]
+    known = [failure for failure in result.failures if failure.known]
     if new:
         lines += [f"#### New failures: {len(new)}", "", *_failures(new), ""]
     for fmt in result.formats:
@@ -61,10 +61,10 @@ def render(result: RunResult) -> str:
 
 
 def _used(result: RunResult) -> list[Verdict]:
-    found: Counter[Verdict] = Counter()
+    counts: Counter[Verdict] = Counter()
     for fmt in result.formats:
-        found.update(fmt.verdicts)
-    return [one for one in HEADS if found[one] or one is Verdict.PASS]
+        counts.update(fmt.verdicts)
+    return [verdict for verdict in HEADS if counts[verdict] or verdict is Verdict.PASS]
 
 
 def _matrix(result: RunResult) -> Iterator[str]:
@@ -72,11 +72,11 @@ def _matrix(result: RunResult) -> Iterator[str]:
     rows = []
     for fmt in result.formats:
         row, _ = facts.matrix(fmt, result.strict)
-        found = facts.counts(facts.standings(fmt, result.strict))
+        rules = facts.counts(facts.standings(fmt, result.strict))
         sign = "✗" if fmt.unexercised else row.sign
-        counts = [f"{row.verdicts.get(one, 0):,}" for one in used]
-        rows.append((f"{sign} {fmt.format}", f"{found[Standing.KEPT]}/{found.total()}", f"{row.cases:,}", *counts))
-    return _table(("format", "rules kept", "cases", *(HEADS[one] for one in used)), rows, len(rows))
+        counts = [f"{row.verdicts.get(verdict, 0):,}" for verdict in used]
+        rows.append((f"{sign} {fmt.format}", f"{rules[Standing.KEPT]}/{rules.total()}", f"{row.cases:,}", *counts))
+    return _table(("format", "rules kept", "cases", *(HEADS[verdict] for verdict in used)), rows, len(rows))
 
 
 def _profiles(result: RunResult) -> Iterator[str]:
@@ -85,43 +85,48 @@ def _profiles(result: RunResult) -> Iterator[str]:
     for fmt in result.formats:
         for row in facts.matrix(fmt, result.strict)[1]:
             rows.append(
-                (f"{row.sign} {fmt.format}", row.name, f"{row.cases:,}", *(f"{row.verdicts.get(one, 0):,}" for one in used))
+                (
+                    f"{row.sign} {fmt.format}",
+                    row.name,
+                    f"{row.cases:,}",
+                    *(f"{row.verdicts.get(verdict, 0):,}" for verdict in used),
+                )
             )
-    return _table(("format", "profile", "cases", *(HEADS[one] for one in used)), rows, len(rows), shown=200)
+    return _table(("format", "profile", "cases", *(HEADS[verdict] for verdict in used)), rows, len(rows), shown=200)
 
 
-def _failures(found: Sequence[Failure]) -> Iterator[str]:
+def _failures(failures: Sequence[Failure]) -> Iterator[str]:
     rows = (
         (
-            f"{code(one.rule.id)}<br>{html.escape(one.rule.statement).replace('|', '&#124;')}",
-            f"{one.rule.obligation} {code(one.rule.effect.value)}",
-            f"{one.new:,}",
-            code(one.finding.path),
-            code(one.finding.expected),
-            code(one.finding.actual),
-            code(one.finding.case),
+            f"{code(failure.rule.id)}<br>{html.escape(failure.rule.statement).replace('|', '&#124;')}",
+            f"{failure.rule.obligation} {code(failure.rule.effect.value)}",
+            f"{failure.new:,}",
+            code(failure.finding.path),
+            code(failure.finding.expected),
+            code(failure.finding.actual),
+            code(failure.finding.case),
         )
-        for one in found
+        for failure in failures
     )
-    yield from _table(("rule", "binds", "cases", "at", "expected", "actual", "smallest case"), rows, len(found))
+    yield from _table(("rule", "binds", "cases", "at", "expected", "actual", "smallest case"), rows, len(failures))
 
 
 def _record(result: RunResult) -> Iterator[str]:
-    passing = [one for one in result.entries if one.state is State.UNEXPECTED_PASS]
-    nothing = [one for one in result.entries if one.state is State.MATCHES_NOTHING]
+    passing = [entry for entry in result.entries if entry.state is State.UNEXPECTED_PASS]
+    nothing = [entry for entry in result.entries if entry.state is State.MATCHES_NOTHING]
     if passing:
         yield from (f"#### Fixed: remove from the record of known failures: {len(passing)}", "")
-        yield from (*_list(code(str(one.entry), 300) for one in passing), "")
+        yield from (*_list(code(str(entry.entry), 300) for entry in passing), "")
     if nothing:
         yield from (f"#### Entries that match nothing: {len(nothing)}", "")
-        yield from (*_list(f"{code(str(one.entry), 300)}: {code(one.hint)}" for one in nothing), "")
+        yield from (*_list(f"{code(str(entry.entry), 300)}: {code(entry.hint)}" for entry in nothing), "")
 
 
 def _list(items: Iterable[str]) -> Iterator[str]:
-    found = list(items)
-    yield from (f"- {item}" for item in found[:SHOWN])
-    if len(found) > SHOWN:
-        yield f"- and {len(found) - SHOWN} more"
+    lines = list(items)
+    yield from (f"- {item}" for item in lines[:SHOWN])
+    if len(lines) > SHOWN:
+        yield f"- and {len(lines) - SHOWN} more"
 
 
 def _link(link: str) -> str:

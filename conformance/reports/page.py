@@ -1,4 +1,4 @@
-"""The run as one self-contained HTML page: no scripts, nothing fetched, whatever decoders and messages say escaped."""
+"""The run as one self-contained HTML page: no scripts, nothing fetched, all texts of decoders and messages escaped."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What a page may load: its own style, and nothing else."""
 SHOWN: Final = 250
-"""Broken rules that are shown with their message; the others in a line each."""
+"""Broken rules shown with their message; each other takes a line."""
 LETTERS: Final = 450_000
 """Characters of messages on a page, shared by the failures; each has at least 600 and at most 4,000."""
 NOTE: Final = 4_000
-"""Characters of what a decoder raised."""
+"""Characters of a decoder's exception."""
 TONES: Final = {
     Standing.KEPT: "good",
     Standing.BROKEN: "bad",
@@ -44,7 +44,7 @@ _WORDS: Final = {"✓": "conforms", "✗": "fails", "!": "known failures", "-": 
 
 @dataclass(frozen=True, slots=True)
 class FailureView:
-    """A broken rule as the page shows it; `expected` and `actual` are cut in what is equal, what differs, what is equal."""
+    """A broken rule as the page shows it; `expected` and `actual` are split into equal start, difference, equal end."""
 
     rule: Rule
     finding: Finding
@@ -83,7 +83,7 @@ class FormatView:
 
     @property
     def sign(self) -> str:
-        """The row's sign, unless a rule was not exercised."""
+        """The row's sign; ✗ if a rule was not exercised."""
         return "✗" if self.idle else self.row.sign
 
     @property
@@ -98,9 +98,9 @@ class FormatView:
 
     @property
     def summary(self) -> str:
-        """What is folded below it."""
-        found = facts.counts(self.standings)
-        standings = ", ".join(f"{found[one]:,} {one}" for one in Standing if found[one])
+        """The summary of the folded part."""
+        counts = facts.counts(self.standings)
+        standings = ", ".join(f"{counts[standing]:,} {standing}" for standing in Standing if counts[standing])
         return f"{len(self.rows)} profile{'s' if len(self.rows) != 1 else ''}; rules: {standings}"
 
 
@@ -131,8 +131,7 @@ def colour(verdict: Verdict) -> str:
 
 
 def differing(one: str, other: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
-    """Both texts cut in three: what they begin with alike, what differs, what they end with alike. Texts that have little in
-    common differ as a whole."""
+    """Both texts split into common start, difference, common end. Texts with little in common differ as a whole."""
     least = min(len(one), len(other))
     head = next((i for i in range(least) if one[i] != other[i]), least)
     tail = next((i for i in range(least - head) if one[-1 - i] != other[-1 - i]), least - head)
@@ -146,50 +145,50 @@ def differing(one: str, other: str) -> tuple[tuple[str, str, str], tuple[str, st
 
 
 def kept(text: str) -> str:
-    """The text with its line ends, and nothing else in it that is not shown."""
+    """The text with unprintable characters escaped, except line ends."""
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def is_web(link: str) -> bool:
-    """Whether a link may be followed from a page."""
+    """Whether a page may link to the address."""
     try:
-        found = urlsplit(link)
+        parts = urlsplit(link)
     except ValueError:
         return False
-    return found.scheme in ("http", "https") and bool(found.netloc) and link.isprintable() and " " not in link
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and link.isprintable() and " " not in link
 
 
 def _key(key: bytes | None) -> str:
-    """A message's key in a line; nothing where it is NULL or empty."""
+    """A message's key in a line; "" if it is NULL or empty."""
     if not key:
         return ""
     return readable(key, 300)
 
 
-def _failure(found: Failure, result: RunResult, limit: int) -> FailureView:
-    finding, case = found.finding, found.result.case
+def _failure(failure: Failure, result: RunResult, limit: int) -> FailureView:
+    finding, case = failure.finding, failure.result.case
     expected, actual = differing(finding.expected, finding.actual)
-    also = f"and {found.cases - 1:,} more" if found.cases > 1 else ""
-    if 0 < found.new < found.cases:
-        also += f", {found.cases - found.new:,} of them known"
+    also = f"and {failure.cases - 1:,} more" if failure.cases > 1 else ""
+    if 0 < failure.new < failure.cases:
+        also += f", {failure.cases - failure.new:,} of them known"
     place = f"message {finding.message + 1} of {len(case.written)}" if len(case.written) > 1 else ""
     key = case.written[finding.message].message.key
-    note = found.result.note
+    note = failure.result.note
     return FailureView(
-        found.rule,
+        failure.rule,
         finding,
-        found.cases,
-        facts.binding(found, result.strict),
+        failure.cases,
+        facts.binding(failure, result.strict),
         also,
         place,
         expected,
         actual,
-        wire_of(found, limit),
+        wire_of(failure, limit),
         _key(key),
         facts.unusual(case.deployment),
-        found.reduced,
+        failure.reduced,
         note if len(note) <= NOTE else f"{note[:NOTE]} ... ({len(note):,} characters)",
-        facts.replay(found),
+        facts.replay(failure),
     )
 
 
@@ -205,7 +204,7 @@ def _format(fmt: FormatResult, strict: bool) -> FormatView:
 
 
 def view(result: RunResult) -> Page:
-    """What the page shows of a run."""
+    """The content of a run's page."""
     formats = [_format(fmt, result.strict) for fmt in result.formats]
     total: Counter[Standing] = Counter()
     for one in formats:
@@ -232,14 +231,14 @@ def view(result: RunResult) -> Page:
 
 
 def environment() -> jinja2.Environment:
-    """The templates' environment: everything is escaped, and every character that is not shown is written out."""
+    """The templates' environment: all values are escaped, with unprintable characters."""
     import jinja2
     import markupsafe
 
     def finalize(value: object) -> object:
         return kept(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
 
-    found = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
         autoescape=True,
         finalize=finalize,
@@ -247,9 +246,9 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"shown": printable, "kept": kept, "web": is_web, "remedy": facts.remedy}
-    found.filters["covering"] = facts.covering
-    found.globals |= {
+    templates.filters |= {"shown": printable, "kept": kept, "web": is_web, "remedy": facts.remedy}
+    templates.filters["covering"] = facts.covering
+    templates.globals |= {
         "HEADS": HEADS,
         "TONES": TONES,
         "SIGNS": SIGNS,
@@ -257,7 +256,7 @@ def environment() -> jinja2.Environment:
         "colour": colour,
         "POLICY": POLICY,
     }
-    return found
+    return templates
 
 
 def html(result: RunResult) -> str:

@@ -1,6 +1,6 @@
 """A run's matrix as a picture: `python -m conformance.reports.picture report.jsonl matrix.svg`.
 
-A row for each format, a square for each profile. Drawn on a ground of its own, so that it is legible on light and dark pages; the
+A row for each format, a square for each profile. It has its own background, to be legible on light and dark pages; the
 signs are shapes, not letters, and nothing is fetched.
 """
 
@@ -51,7 +51,7 @@ _STYLE: Final = """
 
 @dataclass(slots=True)
 class Drawn:
-    """A format as the picture shows it: cases by profile and verdict, and the broken rules of the cases that went wrong."""
+    """A format in the picture: cases by profile and verdict, and the broken and known rules of each failed case."""
 
     name: str
     profiles: dict[str, Counter[str]] = field(default_factory=dict)
@@ -63,11 +63,11 @@ class Drawn:
 
     @property
     def kept(self) -> int:
-        """Rules that were compared and that no case breaks."""
+        """The number of compared rules that no case breaks."""
         return len(self.compared - self.broken)
 
     def state(self, profile: str) -> str:
-        """good, bad, warn (everything wrong is on record) or none (nothing was judged)."""
+        """good, bad, warn (every failure is on record) or none (nothing was judged)."""
         if set(self.profiles[profile]) <= {Verdict.UNSUPPORTED.value}:
             return "none"
         cases = self.wrong.get(profile, [])
@@ -77,19 +77,19 @@ class Drawn:
 
 
 def read(lines: Iterable[bytes]) -> tuple[str, int, list[Drawn]]:
-    """The decoder, the exit code and the formats of a report. Raises UsageError when it is no whole report."""
+    """The decoder, the exit code and the formats of a report. Raises UsageError if it is incomplete."""
     formats: dict[str, Drawn] = {}
     decoder, code = "", -1
     for number, line in enumerate(lines, 1):
         try:
-            one: Mapping[str, Any] = orjson.loads(line)
-            kind = one["type"]
+            record: Mapping[str, Any] = orjson.loads(line)
+            kind = record["type"]
             if kind == "header":
-                decoder = one["decoder"]
+                decoder = record["decoder"]
             elif kind == "footer":
-                code = one["exit_code"]
+                code = record["exit_code"]
             elif kind in ("case", "rule"):
-                _take(formats.setdefault(one["format"], Drawn(one["format"])), one)
+                _take(formats.setdefault(record["format"], Drawn(record["format"])), record)
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(f"line {number} is no line of report.jsonl: {error}") from None
     if code < 0:
@@ -97,19 +97,19 @@ def read(lines: Iterable[bytes]) -> tuple[str, int, list[Drawn]]:
     return decoder, code, list(formats.values())
 
 
-def _take(fmt: Drawn, one: Mapping[str, Any]) -> None:
-    if one["type"] == "rule":
+def _take(fmt: Drawn, record: Mapping[str, Any]) -> None:
+    if record["type"] == "rule":
         fmt.rules += 1
-        if one["obligation"] == "MUST":
-            fmt.binding.add(one["id"])
-        if one["compared"]:
-            fmt.compared.add(one["id"])
-        if one["broken"]:
-            fmt.broken.add(one["id"])
+        if record["obligation"] == "MUST":
+            fmt.binding.add(record["id"])
+        if record["compared"]:
+            fmt.compared.add(record["id"])
+        if record["broken"]:
+            fmt.broken.add(record["id"])
         return
-    fmt.profiles.setdefault(one["profile"], Counter())[one["verdict"]] += 1
-    if one["verdict"] in BAD:
-        fmt.wrong.setdefault(one["profile"], []).append((set(one["rules_broken"]), set(one["rules_known"])))
+    fmt.profiles.setdefault(record["profile"], Counter())[record["verdict"]] += 1
+    if record["verdict"] in BAD:
+        fmt.wrong.setdefault(record["profile"], []).append((set(record["rules_broken"]), set(record["rules_known"])))
 
 
 def svg(decoder: str, code: int, formats: list[Drawn]) -> str:
@@ -171,8 +171,8 @@ def main(report: str, target: str) -> None:
     """Draws a report.jsonl. Raises UsageError, HarnessError."""
     try:
         with Path(report).open("rb") as file:
-            found = read(file)
-        Path(target).write_text(svg(*found), "utf-8", "backslashreplace")
+            content = read(file)
+        Path(target).write_text(svg(*content), "utf-8", "backslashreplace")
     except OSError as error:
         raise HarnessError(f"cannot draw {report} to {target}: {error.strerror or error}") from error
 

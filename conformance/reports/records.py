@@ -110,8 +110,8 @@ def _cases(fmt: FormatResult) -> Iterator[dict[str, Any]]:
 
 
 def _rules(fmt: FormatResult) -> Iterator[dict[str, Any]]:
-    for found in fmt.rules:
-        rule = found.rule
+    for result in fmt.rules:
+        rule = result.rule
         yield {
             "type": "rule",
             "format": fmt.format,
@@ -121,9 +121,9 @@ def _rules(fmt: FormatResult) -> Iterator[dict[str, Any]]:
             "provenance": rule.provenance.value,
             "effect": rule.effect.value,
             "citations": [str(c) for c in rule.citations],
-            "compared": found.compared,
-            "broken": found.broken,
-            "reachable": found.reachable,
+            "compared": result.compared,
+            "broken": result.broken,
+            "reachable": result.reachable,
         }
 
 
@@ -152,8 +152,8 @@ def _failure(failure: Failure) -> dict[str, Any]:
     }
 
 
-def _expectation(one: EntryResult) -> dict[str, Any]:
-    entry = one.entry
+def _expectation(result: EntryResult) -> dict[str, Any]:
+    entry = result.entry
     return {
         "type": "expectation",
         "rule": entry.rule,
@@ -161,9 +161,9 @@ def _expectation(one: EntryResult) -> dict[str, Any]:
         "profiles": list(entry.profiles),
         "cases": list(entry.cases),
         "drawn": entry.drawn,
-        "state": one.state.value,
-        "count": one.cases,
-        "hint": one.hint,
+        "state": result.state.value,
+        "count": result.cases,
+        "hint": result.hint,
     }
 
 
@@ -178,7 +178,7 @@ def as_bytes(value: bytes | None) -> Mapping[str, str] | None:
 
 
 def prepare(directory: Path) -> None:
-    """Makes the report's directory and tries it, before anything long starts. Raises HarnessError when it cannot be written."""
+    """Creates the report's directory and tests it before a long run. Raises HarnessError if it cannot be written."""
     probe = directory / "report.jsonl.partial"
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -191,15 +191,15 @@ def prepare(directory: Path) -> None:
 
 
 def write(result: RunResult, directory: Path) -> Path:
-    """Writes report.jsonl. Raises HarnessError when the disk refuses; nothing half-written stays under its name."""
+    """Writes report.jsonl. Raises HarnessError if writing fails; no half-written file stays under its name."""
     return put(directory / NAME, lambda: map(_line, records(result)))
 
 
 @dataclass(slots=True)
 class Stream:
-    """A listener that gives each line of the report to `write` as soon as it is known; `close` gives the last lines.
+    """A listener that passes each line of the report to `write` at once; `close` passes the last lines.
 
-    The header comes with the first format that is judged, formats in the order in which they are judged.
+    The header precedes the first judged format; formats come in the order of judging.
     """
 
     write: Callable[[dict[str, Any]], None]
@@ -217,7 +217,7 @@ class Stream:
                 self._format(judged)
 
     def close(self, result: RunResult) -> None:
-        """The lines that are left of a result, finished or not."""
+        """Writes the remaining lines of a result, finished or not."""
         self._begin(result.header)
         for fmt in result.formats:
             self._format(fmt)
@@ -247,5 +247,5 @@ def _line(record: Mapping[str, Any]) -> bytes:
 def schema() -> dict[str, Any]:
     """The report's JSON Schema (of one line)."""
     text = importlib.resources.files("conformance.reports").joinpath("report.schema.json").read_bytes()
-    found: dict[str, Any] = orjson.loads(text)
-    return found
+    loaded: dict[str, Any] = orjson.loads(text)
+    return loaded

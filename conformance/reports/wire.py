@@ -1,6 +1,6 @@
-"""A message's bytes for a person, with the field marked that a finding is about.
+"""A message's bytes to read, with the finding's field marked.
 
-For display only: no verdict comes from here, so what is marked may be too much or nothing at all, but the text is the message's.
+For display only, no verdict depends on it: marks may be too wide or missing, but the text is the message's.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ WIDTH: Final = 16
 WHOLE: Final = ""
 """The path of a finding about the whole message: nothing is marked."""
 MALFORMED: Final = "malformed"
-"""The path of a finding about a message that should have been rejected: what stands behind its JSON document is marked."""
+"""The path of a finding about a message that should have been rejected: the text after its JSON document is marked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of text. `omitted` counts the characters left out in its place; its text is empty then."""
+    """A piece of text. `omitted` counts the characters left out here; then the text is empty."""
 
     text: str
     marked: bool = False
@@ -37,7 +37,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value of a JSON text: where it stands in the document, its key's span (empty in an array) and its own."""
+    """A value of a JSON text: its path, its key's span (empty in an array) and its own."""
 
     path: Path
     key: Span
@@ -50,7 +50,7 @@ _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],:]|[^\s{}\[\],:"]
 
 @dataclass(slots=True)
 class _Open:
-    """A container that is being read: the place of its next value and that value's key."""
+    """An open container: the path step of its next value and that value's key."""
 
     path: Path
     key: Span
@@ -61,16 +61,16 @@ class _Open:
     colon: bool = False
 
     def next(self) -> None:
-        """A comma: the next value, or the next key."""
+        """Goes on after a comma."""
         self.step = None if self.is_object else (self.step + 1 if isinstance(self.step, int) else 0)
         self.at, self.colon = (0, 0), False
 
 
 def nodes(text: str) -> Iterator[Node]:
-    """Every value of a JSON text, however malformed: duplicate keys come twice, what is not closed ends with the text."""
+    """Every value of a JSON text, even malformed: duplicate keys come twice, unclosed containers end with the text."""
     stack: list[_Open] = []
-    for found in _TOKEN.finditer(text):
-        token, start, end = found[0], found.start(), found.end()
+    for match in _TOKEN.finditer(text):
+        token, start, end = match[0], match.start(), match.end()
         top = stack[-1] if stack else None
         if token in ("{", "["):
             path, key = _place(top)
@@ -101,13 +101,13 @@ def _place(top: _Open | None) -> tuple[Path, Span]:
 
 def _unquoted(token: str) -> str:
     try:
-        found = json.loads(token, strict=False)
+        value = json.loads(token, strict=False)
     except ValueError:
-        found = None
-    return found if isinstance(found, str) else token.strip('"')
+        value = None
+    return value if isinstance(value, str) else token.strip('"')
 
 
-# What the formats call the places that findings name. Spelled as their documents do; a format without one has another.
+# The formats' names, as their documents spell them, of the places that findings name.
 _IMAGES: Final[dict[str, tuple[str, ...]]] = {"after": ("after", "data", "newColumns"), "before": ("before", "old", "oldColumns")}
 _TYPES: Final = ("schema", "mysqlType", "sqlType", "dbValType", "jdbcType", "tableSchema", "preTableSchema")
 _NAMES: Final = {
@@ -126,25 +126,25 @@ _NAMES: Final = {
 
 
 def spans(text: str, path: str, row: int = 0, side: str = "", column: str | None = None) -> list[Span]:
-    """Where in a JSON text the field of a finding stands; nothing where it cannot be told."""
-    found = list(nodes(text[:SCANNED]))
+    """The spans of a finding's field in a JSON text; none if it is not there."""
+    values = list(nodes(text[:SCANNED]))
     if path == MALFORMED:
-        return _behind(text, found)
+        return _behind(text, values)
     if side:
         other = "before" if side == "after" else "after"
         if column is None:
-            here = _image(found, _IMAGES[side], row)
-            rows = [one for one in here if "{" in text[slice(*one)]]
-            return _merged(here if rows else [*here, *_image(found, _IMAGES[other], row)])
+            here = _image(values, _IMAGES[side], row)
+            rows = [span for span in here if "{" in text[slice(*span)]]
+            return _merged(here if rows else [*here, *_image(values, _IMAGES[other], row)])
         for names in (_IMAGES[side], _IMAGES[other]):
-            if here := _column(text, found, names, column, row):
+            if here := _column(text, values, names, column, row):
                 return _merged(here)
-        return _merged(node.key for node in found if node.path[-1:] == (column,))
+        return _merged(node.key for node in values if node.path[-1:] == (column,))
     if path.startswith("row ") or path == "rows":
-        return _merged(_image(found, (*_IMAGES["after"], *_IMAGES["before"]), row))
+        return _merged(_image(values, (*_IMAGES["after"], *_IMAGES["before"]), row))
     names = _NAMES.get(path, ())
     hidden = {*_TYPES, *(name for some in _IMAGES.values() for name in some)}
-    outside = [n for n in found if n.path and n.path[-1] in names and not hidden & set(n.path[:-1])]
+    outside = [n for n in values if n.path and n.path[-1] in names and not hidden & set(n.path[:-1])]
     if path == "schema":
         outside = [n for n in outside if n.scalar]
     for name in names:
@@ -154,37 +154,37 @@ def spans(text: str, path: str, row: int = 0, side: str = "", column: str | None
     return _merged((n.key[0], n.span[1]) for n in outside)
 
 
-def _behind(text: str, found: Sequence[Node]) -> list[Span]:
-    """What follows the first document, white space aside."""
-    end = next((node.span[1] for node in found if not node.path), len(text))
+def _behind(text: str, values: Sequence[Node]) -> list[Span]:
+    """The span after the first document, without white space."""
+    end = next((node.span[1] for node in values if not node.path), len(text))
     rest = text[end:]
     start = end + len(rest) - len(rest.lstrip())
     return [(start, start + len(rest.strip()))] if rest.strip() else []
 
 
-def _image(found: Sequence[Node], names: Sequence[str], row: int) -> list[Span]:
+def _image(values: Sequence[Node], names: Sequence[str], row: int) -> list[Span]:
     """The image of that row, else the whole container with its key."""
-    held = [n for n in found if not set(_TYPES) & set(n.path)]
+    held = [n for n in values if not set(_TYPES) & set(n.path)]
     rows = [n.span for n in held if len(n.path) > 1 and n.path[-2] in names and n.path[-1] == row and not n.scalar]
     return rows or [(n.key[0], n.span[1]) for n in held if n.path and n.path[-1] in names]
 
 
-def _column(text: str, found: Sequence[Node], names: Sequence[str], column: str, row: int) -> list[Span]:
-    """The column with its key in `data`, in row `row` of `data`, or by its number where names and values are told apart."""
-    by_name = [n for n in found if n.path and n.path[-1] == column and not set(_TYPES) & set(n.path[:-1])]
+def _column(text: str, values: Sequence[Node], names: Sequence[str], column: str, row: int) -> list[Span]:
+    """The column with its key in `data`, in row `row` of `data`, or by its number where names and values are separate."""
+    by_name = [n for n in values if n.path and n.path[-1] == column and not set(_TYPES) & set(n.path[:-1])]
     here = [n for n in by_name if len(n.path) > 2 and n.path[-3] in names and n.path[-2] == row]
     here = here or [n for n in by_name if len(n.path) > 1 and n.path[-2] in names]
     if here:
         return [(n.key[0], n.span[1]) for n in here]
-    named = (n for n in found if n.scalar and len(n.path) > 2 and n.path[-1] == "name" and n.path[-3] == "columns")
+    named = (n for n in values if n.scalar and len(n.path) > 2 and n.path[-1] == "name" and n.path[-3] == "columns")
     numbers = {n.path[-2] for n in named if _unquoted(text[slice(*n.span)]) == column}
-    return [n.span for n in found if len(n.path) > 1 and n.path[-2] in names and n.path[-1] in numbers]
+    return [n.span for n in values if len(n.path) > 1 and n.path[-2] in names and n.path[-1] in numbers]
 
 
-def _merged(found: Iterable[Span]) -> list[Span]:
-    """The spans in order, those that touch or overlap made one, empty ones dropped."""
+def _merged(unordered: Iterable[Span]) -> list[Span]:
+    """The spans in order, without empty ones; those that touch or overlap are merged."""
     out: list[Span] = []
-    for start, end in sorted(found):
+    for start, end in sorted(unordered):
         if end <= start:
             continue
         if out and start <= out[-1][1]:
@@ -210,28 +210,28 @@ def segments(text: str, marks: Iterable[Span]) -> list[Segment]:
     return out
 
 
-def clipped(found: Sequence[Segment], limit: int) -> list[Segment]:
-    """The segments shortened to about `limit` characters: the beginning and what surrounds the marks stay."""
-    total = sum(len(one.text) for one in found)
+def clipped(pieces: Sequence[Segment], limit: int) -> list[Segment]:
+    """The segments shortened to about `limit` characters: the beginning and the marks' surroundings stay."""
+    total = sum(len(piece.text) for piece in pieces)
     if total <= limit:
-        return list(found)
+        return list(pieces)
     kept: list[Span] = []
     place, left = 0, limit
-    for one in found:
-        if one.marked and left > 0:
-            size = min(len(one.text), left)
-            low, high = max(0, place - AROUND), place + size + (AROUND if size == len(one.text) else 0)
+    for piece in pieces:
+        if piece.marked and left > 0:
+            size = min(len(piece.text), left)
+            low, high = max(0, place - AROUND), place + size + (AROUND if size == len(piece.text) else 0)
             kept.append((low, min(high, total)))
             left -= size + 2 * AROUND
-        place += len(one.text)
+        place += len(piece.text)
     head = max(left, 0) if kept else limit
-    return list(_cut(found, _merged([(0, head), *kept])))
+    return list(_cut(pieces, _merged([(0, head), *kept])))
 
 
-def _cut(found: Sequence[Segment], kept: Sequence[Span]) -> Iterator[Segment]:
+def _cut(pieces: Sequence[Segment], kept: Sequence[Span]) -> Iterator[Segment]:
     place = skipped = 0
-    for one in found:
-        end, at = place + len(one.text), place
+    for piece in pieces:
+        end, at = place + len(piece.text), place
         for low, high in kept:
             low, high = max(low, place), min(high, end)
             if low >= high:
@@ -240,7 +240,7 @@ def _cut(found: Sequence[Segment], kept: Sequence[Span]) -> Iterator[Segment]:
             if skipped:
                 yield Segment("", omitted=skipped)
                 skipped = 0
-            yield Segment(one.text[low - place : high - place], one.marked)
+            yield Segment(piece.text[low - place : high - place], piece.marked)
             at = high
         skipped += end - at
         place = end
@@ -250,7 +250,7 @@ def _cut(found: Sequence[Segment], kept: Sequence[Span]) -> Iterator[Segment]:
 
 @dataclass(frozen=True, slots=True)
 class WireText:
-    """A message's value ready to be shown: `form` is null, text or hex, `size` its bytes, `note` what the text alone hides."""
+    """A message's value ready to show: `form` is null, text or hex, `size` in bytes, `note` what the text does not show."""
 
     form: str
     segments: tuple[Segment, ...]
@@ -267,8 +267,8 @@ def wire(
     side: str = "",
     column: str | None = None,
 ) -> WireText:
-    """A message's value with a finding's field marked. A text that is not UTF-8 has its bytes escaped; what is binary is dumped,
-    with the column's name and the expected text marked where they stand in it."""
+    """A message's value with a finding's field marked. JSON that is not UTF-8 has these bytes escaped; a binary value is dumped,
+    with the column's name and the expected text marked."""
     if value is None:
         return WireText("null", (Segment("null"),), 0)
     text, note = _text(value)
@@ -277,14 +277,14 @@ def wire(
         left = len(value) - text.count("\n") * WIDTH
         note = f"the first {len(value) - left:,} of {len(value):,} bytes" if left > 0 else f"{len(value):,} bytes"
         return WireText("hex", tuple(segments(text, marks)), len(value), note)
-    found = clipped(segments(text, spans(text, path, row, side, column)), limit)
-    if any(one.omitted for one in found):
+    pieces = clipped(segments(text, spans(text, path, row, side, column)), limit)
+    if any(piece.omitted for piece in pieces):
         note = "; ".join(filter(None, (note, f"shortened; {len(value):,} bytes in all")))
-    return WireText("text", tuple(found), len(value), note)
+    return WireText("text", tuple(pieces), len(value), note)
 
 
 def _text(value: bytes) -> tuple[str | None, str]:
-    """The value as text and what to say of it; None where a hex dump shows more."""
+    """The value as text, and a note; None where a hex dump shows more."""
     like_json = value[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
     try:
         text = value.decode("utf-8")
@@ -299,12 +299,12 @@ def _text(value: bytes) -> tuple[str | None, str]:
 
 def _needles(column: str | None, expected: str) -> list[bytes]:
     words = [expected, expected.rpartition(" (")[0].strip("'\""), column or ""]
-    found = (word.encode("utf-8", "replace") for word in words)
-    return [word for word in found if len(word) > 1]
+    encoded = (word.encode("utf-8", "replace") for word in words)
+    return [word for word in encoded if len(word) > 1]
 
 
 def dump(value: bytes, needles: Sequence[bytes], limit: int) -> tuple[str, list[Span]]:
-    """Whole lines of offset, hex and ASCII, about `limit` bytes; and where in them the needles stand."""
+    """Whole lines of offset, hex and ASCII, about `limit` bytes; and the spans of the needles in them."""
     shown = value[: -(-limit // WIDTH) * WIDTH]
     hit: set[int] = set()
     for needle in needles:

@@ -1,4 +1,4 @@
-"""Load from templates: those of every op and variant and the texts of every value, learned from a writer and checked with it."""
+"""Load from templates of every op and variant and the texts of every value, learned from a writer and checked against it."""
 
 from __future__ import annotations
 
@@ -37,33 +37,33 @@ _PROBES: Final[Mapping[str, tuple[Value, ...]]] = {
     "quantity before": (1_690_823_647, 2_081_135_769, 9),
     "amount before": (Decimal("81927364.06"), Decimal("92038475.17"), Decimal("4.20")),
 }
-"""What `learn` varies: the first two of each differ in nearly every character and are as long as each other, however spelled."""
+"""What `learn` varies: the first two of each differ in nearly every character and are equally long in every spelling."""
 
 
 class _Texts:
-    """How one place spells a column's values; `of` tells it for those that were seen, and asks the writer for others."""
+    """One place's spelling of a column's values; `of` asks the writer for values not seen yet."""
 
     def __init__(self, known: Mapping[Value, bytes], ask: Callable[[Value], bytes]) -> None:
         self.known, self._ask = dict(known), ask
 
     def of(self, value: Value) -> bytes:
         """The text of a value."""
-        found = self.known.get(value)
-        if found is None:
-            found = self.known[value] = self._ask(value)
-        return found
+        text = self.known.get(value)
+        if text is None:
+            text = self.known[value] = self._ask(value)
+        return text
 
 
 class _Lazy(dict[int, Any]):
-    """What a function gives for a random number, kept."""
+    """A function's results by random number."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
         super().__init__()
         self._make = make
 
     def __missing__(self, key: int) -> Any:
-        found = self[key] = self._make(key)
-        return found
+        result = self[key] = self._make(key)
+        return result
 
 
 _Kind: TypeAlias = tuple[tuple[Any, ...], Callable[[Sequence[Any]], tuple[Any, ...]], tuple[Any, ...], tuple[Any, ...]]
@@ -100,7 +100,7 @@ class Filler:
         self._verify()
 
     def _messages(self, profile: Profile, op: Op, variant: int, at: Instant, found: Mapping[str, Value]) -> list[Message]:
-        """What the writer makes of values by slot: column, ` before` for what an UPDATE changed, `/n` for rows but the first."""
+        """The writer's messages for values by slot: column, ` before` for what an UPDATE changed, `/n` for rows but the first."""
         rows = []
         for number in range(self._options.rows):
             end = f"/{number}" if number else ""
@@ -116,7 +116,7 @@ class Filler:
         return learn(lambda at, found: self._messages(self._plain, op, variant, at, found), probes)
 
     def _domain(self, name: str) -> list[Value]:
-        """Every value that a column takes in load, but of the key."""
+        """Every value of a column in load, except the key."""
         return [] if name == "id" else list(dict.fromkeys(self._columns[self._names.index(name)]))
 
     def _learn_texts(self, op: Op, names: Iterable[str], variant: int = 0) -> tuple[Shape, ...]:
@@ -236,7 +236,7 @@ class Filler:
         probes: Sequence[Value],
         room: tuple[int, int],
     ) -> tuple[int, tuple[int, int]] | None:
-        """The known texts of a column that a place's are, once it is widened by bytes around it; and the widened place."""
+        """The known texts of a column that match a place's, widened by bytes around it; and the widened place."""
         for number, known in enumerate(self._texts[name]):
             wanted = [known.known.get(value) for value in probes]
             first = wanted[0]
@@ -254,19 +254,19 @@ class Filler:
     def _by_key(self, shape: Shape, op: Op, variant: int, number: int) -> bool:
         """Whether the partition follows the key of the first row."""
         expected = [self._partition(value) for value in _PROBES["id"]]
-        found = [self._messages(self._plain, op, variant, TIMES[0], {"id": key})[number].partition for key in _PROBES["id"]]
-        if len(set(expected)) > 1 and found == expected:
+        partitions = [self._messages(self._plain, op, variant, TIMES[0], {"id": key})[number].partition for key in _PROBES["id"]]
+        if len(set(expected)) > 1 and partitions == expected:
             return True
-        if set(found) != {shape.sample.partition}:
+        if set(partitions) != {shape.sample.partition}:
             raise NotLearned("the partition follows something else than the key")
         return False
 
     def _partition(self, key: Value) -> int:
-        found = self._partitions.get(key)
-        if found is None:
+        partition = self._partitions.get(key)
+        if partition is None:
             made = self._messages(self._plain, Op.INSERT, 0, TIMES[0], {"id": key})
-            found = self._partitions[key] = made[-1].partition if made else 0
-        return found
+            partition = self._partitions[key] = made[-1].partition if made else 0
+        return partition
 
     def _verify(self) -> None:
         """Compares with the writer: every template with random values, the longest ones too, and at several times."""
@@ -300,7 +300,7 @@ class Filler:
                 raise NotLearned("more messages than the writer writes")
 
     def expand(self, raw: bytes, first: int, units: Iterable[int]) -> Iterator[Message]:
-        """The messages of units of a block whose first unit has the number given. The hot loop: no calls that can be spared."""
+        """The messages of units of a block whose first unit has the number given. The hot loop: it avoids calls."""
         compress, begin, size, rows = self._compress, START.ms, self._options.transaction, self._options.rows
         unit_bytes, partition_of, join, make = UNIT * rows, self._partition_of, b"".join, Message
         update, by_byte, spell = Op.UPDATE, self._by_byte, varint
@@ -365,12 +365,12 @@ def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]
         return lambda _all: ()
     if len(places) == 1:
         only = places[0]
-        return lambda found: (found[only],)
+        return lambda numbers: (numbers[only],)
     return itemgetter(*places)
 
 
 def _filling(part: Part, spans: Sequence[tuple[int, int]], fields: Sequence[Any], order: Mapping[Any, int]) -> tuple[Any, Any]:
-    """What stands between the fragments, with gaps for them, and what takes these; the constant and None without any."""
+    """The text between the fragments, with gaps, and what fills these; without fragments the constant and None."""
     if part.base is None or not spans:
         return part.base, None
     literals, last = list[bytes](), 0

@@ -19,7 +19,7 @@ from generators.sources.pools import pools
 ALPHABET: Final = (
     "abcdefghijklmnopqrstuvwxyz ABC 0123456789 \"\\/'`<>&{}[],:;%_\t\n\r\x01\x7fÄéßñ汉字かなкفא😀𝄞\u2028\u2029\ufeff\u0301"
 )
-"""Characters of random text: plain ones and those that some escaper treats on their own."""
+"""Characters of random text: plain ones and those that escapers treat specially."""
 
 _FIRST_DATE: Final = dt.date(1000, 1, 1).toordinal()
 _LAST_DATE: Final = dt.date(9999, 12, 31).toordinal()
@@ -36,8 +36,8 @@ def rng(seed: int, format: str, profile: str, ordinal: int | str) -> random.Rand
 def _boundaries(kind: SourceType) -> tuple[Value, ...]:
     """The boundary values of a type, if it is one of its source's `TYPES`."""
     source = sources.of(kind)
-    found = next((slug for slug, other in source.types.items() if other == kind), None)
-    return tuple(source.boundary_values(found).values()) if found else ()
+    name = next((slug for slug, other in source.types.items() if other == kind), None)
+    return tuple(source.boundary_values(name).values()) if name else ()
 
 
 class Drawer:
@@ -54,8 +54,8 @@ class Drawer:
         """NULL, a boundary value, or any value that `sources.fits` the type."""
         if nullable and self.chance(self._null_rate):
             return None
-        if self.chance(self._boundary_rate) and (found := _boundaries(kind)):
-            return self._random.choice(found)
+        if self.chance(self._boundary_rate) and (boundaries := _boundaries(kind)):
+            return self._random.choice(boundaries)
         return self._any(kind)
 
     def _any(self, kind: SourceType) -> Value:
@@ -106,7 +106,7 @@ class Drawer:
                 return Json(self._composite(kind))
 
     def _integer(self, low: int, high: int) -> int:
-        """Any magnitude is as likely as another, and so is the whole range at once."""
+        """Every magnitude is equally likely, and so is the whole range."""
         if self.chance(0.5):
             return self._random.randint(low, high)
         limit = 1 << self._random.randint(1, high.bit_length())
@@ -132,8 +132,8 @@ class Drawer:
         if _postgresql_values.spelled(kind):
             return _postgresql_values.text_at(kind, random_.getrandbits(128))
         if self.chance(0.6):
-            found = pools()
-            text = random_.choice(found[random_.choice(tuple(found))])
+            texts = pools()
+            text = random_.choice(texts[random_.choice(tuple(texts))])
         else:
             text = "".join(random_.choices(ALPHABET, k=random_.randint(1, 24)))
         if kind.name in ("char", "varchar"):

@@ -1,7 +1,7 @@
 """The seeded expander: cases and load from `random.Random`, without Hypothesis.
 
-Everything is addressed by position: case n, or load message n, of a (seed, format, profile) is the same whoever makes it, in
-whatever process and order. Nothing is drawn from shared state, and text comes from `generators.sources.pools`.
+Everything is addressed by position: case n, or load message n, of a (seed, format, profile) is the same in
+every process and order. Nothing is drawn from shared state, and text comes from `generators.sources.pools`.
 """
 
 from __future__ import annotations

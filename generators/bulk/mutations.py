@@ -1,7 +1,7 @@
-"""Garbage: mutants of valid messages, each with the way in which it was made and what is left of it.
+"""Garbage: mutants of valid messages, each with the way it was made and what is left of it.
 
-Everything is addressed by position: mutant n of (seed, format, deployment, profiles) is the same whoever makes it, so that a
-finding is a number. What is left of a mutant is said by a reader that has nothing to do with Spark (`_wellformed`).
+Everything is addressed by position: mutant n of (seed, format, deployment, profiles) is always the same, so that a finding
+is a number. A reader independent of Spark says what is left of a mutant (`wellformed`).
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from generators.wire_format import Format, Profile, get
 __all__ = ["HUGE", "Left", "Mutant", "Mutants", "State", "by_deployment", "oracle"]
 
 LARGEST: Final = 8 << 10
-"""Bytes of the largest message that is mutated; a larger one costs its size a hundred times over and teaches nothing new."""
+"""Bytes of the largest message that is mutated; a larger one costs a hundred times its size and shows nothing new."""
 
 BASES: Final = 2_000
-"""Messages that are mutated, at most, of all boundary cases; evenly chosen."""
+"""Most messages mutated of all boundary cases; evenly chosen."""
 
 LOADED: Final = 32
 """Load messages of each profile beside them."""
 
 PACKED_SHARE: Final = 4
-"""One in so many mutants of a compressed message is damaged after it was compressed."""
+"""One in so many mutants of a compressed message is damaged after compression."""
 
 FOREIGN: Final = ("ticdc-canal-json", "debezium-json", "tencent-dts-json", "cloudcanal-json")
-"""Whose messages arrive where they do not belong. Named one by one: a further format must not change what a number means."""
+"""Formats whose messages arrive as foreign ones. Named one by one: a new format must not change what a number means."""
 
 HUGE_BYTES: Final = 25_000_000
-"""More than the 20,000,000 characters that Jackson reads in one string unless told otherwise (StreamReadConstraints)."""
+"""More than the 20,000,000 characters that Jackson reads in one string by default (StreamReadConstraints)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A message that was valid once. `way` names what was done to it, `left` says what a reader without Spark makes of it."""
+    """A mutated valid message. `way` names the mutation, `left` says what a reader without Spark makes of it."""
 
     number: int
     way: str
@@ -56,14 +56,14 @@ class Mutant:
 
 def by_deployment(profiles: Sequence[Profile]) -> list[tuple[Profile, ...]]:
     """The profiles that one decode call can serve together, in order of first appearance."""
-    found: dict[tuple[Deployment, str], list[Profile]] = {}
+    groups: dict[tuple[Deployment, str], list[Profile]] = {}
     for profile in profiles:
-        found.setdefault((profile.deployment, profile.source), []).append(profile)
-    return [tuple(group) for group in found.values()]
+        groups.setdefault((profile.deployment, profile.source), []).append(profile)
+    return [tuple(group) for group in groups.values()]
 
 
 def oracle(fmt: Format[Any], profile: Profile) -> Oracle:
-    """What says what is left of a value of that profile. Raises UsageError for a binary format without `schemas`."""
+    """The oracle of values of that profile. Raises UsageError for a binary format without `schemas`."""
     plain: Oracle = json_left
     if fmt.container != "json":
         schemas = fmt.schemas(profile)
@@ -180,7 +180,7 @@ def _in_member(value: bytes, text: bytes) -> bytes:
 
 
 def _beside(value: bytes, text: bytes) -> bytes:
-    """A member that no format has put first."""
+    """A member of an unknown name, put first."""
     return value.replace(b"{", b"{" + text + b",", 1)
 
 
@@ -207,4 +207,4 @@ HUGE: Final[dict[str, dict[str, Callable[[bytes], bytes]]]] = {
         "huge-ones": lambda _: b"\xff" * HUGE_BYTES,
     },
 }
-"""What is done once, by container."""
+"""Mutations done once, by container."""

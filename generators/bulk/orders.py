@@ -1,6 +1,6 @@
-"""What load is made of: changes of one table of orders, each a function of (seed, format, profile, options, n) alone.
+"""The content of load: changes of one table of orders, each a function of (seed, format, profile, options, n) alone.
 
-Unit n is one change of one or several rows of `load_table()`; `load_scenario` says what happened.
+Unit n is one change of one or several rows of `load_table()`; `load_scenario` gives it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ SKEWS: Final = _skewed()
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """What the load is like. Raises UsageError for values that make no sense, UnknownName for an unknown skew.
+    """The shape of the load. Raises UsageError for senseless values, UnknownName for an unknown skew.
 
     `ops` are weights of INSERT, UPDATE and DELETE, kept to a 256th; `keys` is one of SKEWS; `rows` are changed by one statement
     (one message where the format batches them, else as many); `transaction` statements share a commit; `null_rate` is the share
@@ -126,15 +126,15 @@ def options_text(options: LoadOptions) -> str:
 
 
 def options_of(text: str) -> LoadOptions:
-    """The options of such a text. Raises what LoadOptions raises."""
-    found = json.loads(text)
-    return LoadOptions(**{**found, "ops": tuple((Op(op), weight) for op, weight in found["ops"])})
+    """Inverse of `options_text`. Raises what LoadOptions raises."""
+    options = json.loads(text)
+    return LoadOptions(**{**options, "ops": tuple((Op(op), weight) for op, weight in options["ops"])})
 
 
 def parse_ops(text: str) -> tuple[tuple[Op, int], ...]:
     """Weights written as `insert=50,update=40,delete=10`. Raises UnknownName with the nearest op, and UsageError."""
     legal = {op.value.lower(): op for op, _ in _DEFAULT_OPS}
-    found = []
+    weights = []
     for part in text.split(","):
         name, _, weight = part.partition("=")
         name = name.strip().lower()
@@ -142,8 +142,8 @@ def parse_ops(text: str) -> tuple[tuple[Op, int], ...]:
             raise UnknownName("op", name, legal)
         if not weight.strip().isdecimal():
             raise UsageError(f"op weight {part!r}: expected a whole number, such as {name}=50")
-        found.append((legal[name], int(weight)))
-    return tuple(found)
+        weights.append((legal[name], int(weight)))
+    return tuple(weights)
 
 
 @cache
@@ -152,13 +152,13 @@ def load_table(source: str = "mysql", payload: bool = False) -> Table:
 
     Of the types of that source; with a text column `payload` at the end if asked for. Raises UnknownName.
     """
-    found = sources.source(source)
-    integer, varchar = found.number, postgresql.text if found is sources.POSTGRESQL else mysql.text
+    origin = sources.source(source)
+    integer, varchar = origin.number, postgresql.text if origin is sources.POSTGRESQL else mysql.text
     amount, created = mysql.decimal(10, 2), mysql.temporal("datetime", 3)
-    if found is sources.POSTGRESQL:
+    if origin is sources.POSTGRESQL:
         amount, created = postgresql.numeric(10, 2), postgresql.temporal("timestamp", 3)
     columns = (
-        Column("id", found.key, nullable=False),
+        Column("id", origin.key, nullable=False),
         Column("customer_id", integer, nullable=False),
         Column("status", varchar("varchar", 16), nullable=False),
         Column("customer", varchar("varchar", 128), nullable=False),
@@ -169,8 +169,8 @@ def load_table(source: str = "mysql", payload: bool = False) -> Table:
         Column("created_at", created, nullable=False),
         Column("note", varchar("varchar", 255)),
     )
-    extra = (Column(PAYLOAD, found.long_text, nullable=False),) if payload else ()
-    return Table("shop", "orders", (*columns, *extra), ("id",), schema=found.schema)
+    extra = (Column(PAYLOAD, origin.long_text, nullable=False),) if payload else ()
+    return Table("shop", "orders", (*columns, *extra), ("id",), schema=origin.schema)
 
 
 NAMES: Final = tuple(column.name for column in load_table().columns)
@@ -200,12 +200,12 @@ def values() -> tuple[Sequence[Value], ...]:
 def payload_texts(size: int) -> tuple[str, ...]:
     """The payload column's texts: of several languages, each of `size` bytes, or up to three fewer."""
     sentences = pools()["sentence"]
-    found = []
+    texts = []
     for number in range(PAYLOADS):
         text = " ".join(sentences[number::PAYLOADS])
         whole = (f"{number:x} {text} " * (size // len(text.encode()) + 1)).encode()
-        found.append(whole[:size].decode("utf-8", "ignore"))
-    return tuple(found)
+        texts.append(whole[:size].decode("utf-8", "ignore"))
+    return tuple(texts)
 
 
 @lru_cache(maxsize=64)
@@ -231,7 +231,7 @@ def before_places(raw: bytes, offset: int) -> tuple[int, int, int]:
 
 
 def load_scenario(fmt: Format[Any], profile: Profile, seed: int, n: int, options: LoadOptions = DEFAULT) -> Scenario:
-    """What happened in unit n. Raises UsageError for a negative n."""
+    """The scenario of unit n. Raises UsageError for a negative n."""
     if n < 0:
         raise UsageError(f"load unit {n}: the first is 0")
     number, place = divmod(n, BLOCK)
@@ -240,7 +240,7 @@ def load_scenario(fmt: Format[Any], profile: Profile, seed: int, n: int, options
 
 
 def unit_history(raw: bytes, place: int, n: int, source: str, options: LoadOptions) -> History:
-    """What happened in unit n, which is number `place` of the block of those random bytes."""
+    """The history of unit n, which is number `place` in the block of random bytes."""
     offset = place * UNIT * options.rows
     op = options.by_byte()[raw[offset]]
     rows = [_images(raw, offset + UNIT * row, row, op, options, key := _key(raw, offset)) for row in range(options.rows)]
@@ -253,13 +253,13 @@ def _key(raw: bytes, offset: int) -> int:
 
 
 def _images(raw: bytes, offset: int, number: int, op: Op, options: LoadOptions, first: int) -> RowImages:
-    found = by_byte(options)
-    row: dict[str, Value] = {name: found[i][raw[offset + 3 + i]] for i, name in enumerate(NAMES) if i}
+    columns = by_byte(options)
+    row: dict[str, Value] = {name: columns[i][raw[offset + 3 + i]] for i, name in enumerate(NAMES) if i}
     row = {NAMES[0]: row_key(options, first, number), **row}
     if options.payload:
-        row[PAYLOAD] = found[-1][raw[offset + 3] & 15]
+        row[PAYLOAD] = columns[-1][raw[offset + 3] & 15]
     before = before_places(raw, offset)
-    old = {name: found[NAMES.index(name)][place] for name, place in zip(CHANGED, before, strict=True)}
+    old = {name: columns[NAMES.index(name)][place] for name, place in zip(CHANGED, before, strict=True)}
     return images(op, row, old)
 
 

@@ -1,9 +1,8 @@
 """Messages of one kind as byte templates, learned from a writer and checked against it.
 
-A writer makes a few thousand messages a second, load wants a hundred thousand. Most bytes of a load message are the same every
-time; this module has a writer write the same change with one value, or the commit time, different, sees which bytes answer, and
-then fills in others. It knows no format, no encoding and no name: what it cannot prove to be what the writer writes, it
-refuses to learn.
+A writer makes a few thousand messages a second, load needs a hundred thousand. Most bytes of a load message never change:
+this module has the writer write a change again with one value, or the commit time, different, sees which bytes answer, and
+fills in others. It knows no format, encoding or name, and refuses to learn what it cannot prove equal to the writer's bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ TIMES: Final = (
     Instant(_BASE + 3_600_001, 7),
     Instant(START.ms, 0),
 )
-"""The first is that of the base message; the next two tell what a millisecond and a place within it add to a counter."""
+"""The first is that of the base message; the next two show what a millisecond and a place within it add to a counter."""
 
 _MARGIN: Final = 48
 """How far from the bytes that answer to one value others may belong to it: a length, quotes, the name of an absent field."""
@@ -173,17 +172,17 @@ def _part(base: bytes | None, varied: Mapping[str, Sequence[bytes | None]]) -> P
     return Part(base, tuple(places))
 
 
-def _spans(base: bytes, found: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Where messages differ from the base; those of its length tell exactly, others only where all of it begins and ends."""
-    if all(one == base for one in found):
+def _spans(base: bytes, varied: Sequence[bytes]) -> list[tuple[int, int]]:
+    """Where messages differ from the base: exactly for those of its length, else one span around all differences."""
+    if all(message == base for message in varied):
         return []
-    equal = [one for one in found if len(one) == len(base) and one != base]
+    equal = [message for message in varied if len(message) == len(base) and message != base]
     if not equal:
-        start = min(_common(base, one) for one in found)
-        end = len(base) - min(_common(base[start:][::-1], one[start:][::-1]) for one in found)
+        start = min(_common(base, message) for message in varied)
+        end = len(base) - min(_common(base[start:][::-1], message[start:][::-1]) for message in varied)
         return [(start, end)]
     spans: list[tuple[int, int]] = []
-    for i in sorted({i for one in equal for i in _different(base, one)}):
+    for i in sorted({i for message in equal for i in _different(base, message)}):
         if spans and i - spans[-1][1] <= _GAP:
             spans[-1] = spans[-1][0], i + 1
         else:
@@ -193,12 +192,12 @@ def _spans(base: bytes, found: Sequence[bytes]) -> list[tuple[int, int]]:
 
 def _different(one: bytes, other: bytes) -> list[int]:
     """Where two texts of one length differ."""
-    found, step = [], 64
+    places, step = [], 64
     for begin in range(0, len(one), step):
         a, b = one[begin : begin + step], other[begin : begin + step]
         if a != b:
-            found += [begin + i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
-    return found
+            places += [begin + i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
+    return places
 
 
 def _common(one: bytes, other: bytes) -> int:
@@ -246,19 +245,19 @@ def cut_out(cores: Sequence[bytes], data: bytes) -> list[bytes]:
     first, *inner, last = cores
     if not data.startswith(first) or not data.endswith(last) or len(data) < len(first) + len(last):
         raise NotLearned("a value changes more than its own bytes")
-    at, end, found = len(first), len(data) - len(last), []
+    at, end, pieces = len(first), len(data) - len(last), []
     for core in inner:
         place = data.find(core, at, end)
         if place < 0:
             raise NotLearned("a value changes more than its own bytes")
-        found.append(data[at:place])
+        pieces.append(data[at:place])
         at = place + len(core)
-    return [*found, data[at:end]]
+    return [*pieces, data[at:end]]
 
 
-def _numbers(base: bytes, found: Sequence[bytes]) -> list[Place]:
+def _numbers(base: bytes, varied: Sequence[bytes]) -> list[Place]:
     """The numbers that follow the time: digits, or Avro's form, whose bytes but the last have the high bit."""
-    equal = [one for one in found if len(one) == len(base) and one != base]
+    equal = [one for one in varied if len(one) == len(base) and one != base]
     windows: dict[tuple[int, int, bool], None] = {}
     for i in sorted({i for one in equal for i in _different(base, one)}):
         binary = not all(one[i : i + 1].isdigit() for one in (base, *equal))
@@ -276,9 +275,9 @@ def _numbers(base: bytes, found: Sequence[bytes]) -> list[Place]:
                 end += 1
         windows[start, end, binary] = None
     spans = sorted(windows)
-    if not spans and any(one != base for one in found):
+    if not spans and any(one != base for one in varied):
         raise NotLearned("nothing but the length follows the time")
-    texts = [_follow(spans, base, one) for one in (base, *found)]
+    texts = [_follow(spans, base, one) for one in (base, *varied)]
     return [
         Place(TIME, start, end, tuple(one[i] for one in texts), _stamp([one[i] for one in texts], binary))
         for i, (start, end, binary) in enumerate(spans)
@@ -287,7 +286,7 @@ def _numbers(base: bytes, found: Sequence[bytes]) -> list[Place]:
 
 def _follow(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes) -> list[bytes]:
     """The numbers at these places of a message. Raises NotLearned when something else differs."""
-    found, last, at = [], 0, 0
+    numbers, last, at = [], 0, 0
     for start, end, binary in spans:
         literal = base[last:start]
         stop = at = at + len(literal)
@@ -300,11 +299,11 @@ def _follow(spans: Sequence[tuple[int, int, bool]], base: bytes, data: bytes) ->
         else:
             while data[stop : stop + 1].isdigit():
                 stop += 1
-        found.append(data[at:stop])
+        numbers.append(data[at:stop])
         last, at = end, stop
     if data[at:] != base[last:]:
         raise NotLearned("something but numbers follows the time")
-    return found
+    return numbers
 
 
 def _stamp(texts: Sequence[bytes], binary: bool) -> Stamp:
@@ -341,17 +340,17 @@ _PAIRS: Final = tuple(bytes((low & 0x7F | 0x80, low >> 7 | 0x80)) for low in ran
 def varint(number: int) -> bytes:
     """Avro's zig-zag form."""
     left = number << 1 if number >= 0 else (-number << 1) - 1
-    found = b""
+    encoded = b""
     while left > 0x3FFF:
-        found += _PAIRS[left & 0x3FFF]
+        encoded += _PAIRS[left & 0x3FFF]
         left >>= 14
-    return found + (bytes((left & 0x7F | 0x80, left >> 7)) if left > 0x7F else bytes((left,)))
+    return encoded + (bytes((left & 0x7F | 0x80, left >> 7)) if left > 0x7F else bytes((left,)))
 
 
 def _number(text: bytes) -> int:
     """Of Avro's zig-zag form."""
-    found = sum((byte & 0x7F) << 7 * i for i, byte in enumerate(text))
-    return found >> 1 if not found & 1 else -(found + 1 >> 1)
+    value = sum((byte & 0x7F) << 7 * i for i, byte in enumerate(text))
+    return value >> 1 if not value & 1 else -(value + 1 >> 1)
 
 
 def compressor(name: str) -> Callable[[bytes], Any]:

@@ -1,7 +1,7 @@
 """Load: an endless, position-addressable stream of one table's changes.
 
-Unit n is a change of `orders`; `messages` gives what the writer publishes for it. Whoever consumed a message can derive what was
-owed for it from `orders.load_scenario`.
+Unit n is a change of `orders`; `messages` gives the messages that the writer publishes for it. A consumer can derive their
+expected changes from `orders.load_scenario`.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ def is_learned(fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT, opti
 
 
 def why_not_learned(fmt: Format[Any], profile: Profile, layout: Layout = LAYOUT, options: LoadOptions = DEFAULT) -> str | None:
-    """What about the writer's messages templates cannot follow; None when they can."""
-    found = _learned(cast("Hashable", fmt.write), profile, layout, options)
-    return found if isinstance(found, str) else None
+    """Why templates cannot follow the writer's messages; None if they can."""
+    learned = _learned(cast("Hashable", fmt.write), profile, layout, options)
+    return learned if isinstance(learned, str) else None
 
 
 def _written(
     fmt: Format[Any], profile: Profile, seed: int, units: Iterable[int], layout: Layout, options: LoadOptions
 ) -> Iterator[Message]:
     for n in units:
-        for one in fmt.write(load_scenario(fmt, profile, seed, n, options).history, profile, layout):
-            yield one.message
+        for written in fmt.write(load_scenario(fmt, profile, seed, n, options).history, profile, layout):
+            yield written.message
 
 
 def _filled(
@@ -77,7 +77,7 @@ def _filled(
 
 @lru_cache(maxsize=64)
 def _learned(write: Hashable, profile: Profile, layout: Layout, options: LoadOptions) -> Any:
-    """What fills in templates, or why none could be learned."""
+    """The filler of templates, or why none could be learned."""
     try:
         return Filler(cast("Any", write), profile, layout, options)
     except NotLearned as error:

@@ -57,14 +57,14 @@ CLOCKS: Final = tuple(
     (START.ms + offset, *step) for step in ((1, 0), (0, 1), (1000, 0), (86_400_000, 3)) for offset in (0, 1, 500, 999)
 )
 CHANCE: Final = st.integers(0, 0xFFFF)
-"""One draw for what matters little by itself: the history's seed, and through it the clock."""
+"""One draw for details: the history's seed, and through it the clock."""
 
 
 def ddl_text(action: str, database: str, table: str, other: str = "", source: str = "mysql") -> str:
     """The SQL of an action of the source's `ddl_actions` on a table; `other` is the old name of a renamed one."""
-    found = sources.source(source)
-    quoted = {"db": found.quote(database), "table": found.quote(table), "other": found.quote(other)}
-    return found.ddl_actions[action].sql.format(**quoted)
+    origin = sources.source(source)
+    quoted = {"db": origin.quote(database), "table": origin.quote(table), "other": origin.quote(other)}
+    return origin.ddl_actions[action].sql.format(**quoted)
 
 
 def _kinds(fmt: Format[Any]) -> frozenset[str]:
@@ -86,7 +86,7 @@ def draw_table(
     table_name, key_last, shape = draw(_heads(shapes))
     count = draw(_values.between(low, high))
     width = {"none": 0, "composite": min(2, count)}.get(shape, 1)
-    found: list[Column] = []
+    drawn: list[Column] = []
     taken: set[str] = set()
     for i in range(count):
         chosen = key_groups if i < width else groups
@@ -96,10 +96,10 @@ def draw_table(
         if not name or name.casefold() in taken:
             name = f"c{i}"
         taken.add(name.casefold())
-        found.append(Column(name, _values.type_at(chosen, number), nullable and i >= width))
+        drawn.append(Column(name, _values.type_at(chosen, number), nullable and i >= width))
     # a composite key is declared in another order than its columns
-    key = tuple(column.name for column in reversed(found[:width]))
-    columns = (*found[width:], *found[:width]) if key_last else tuple(found)
+    key = tuple(column.name for column in reversed(drawn[:width]))
+    columns = (*drawn[width:], *drawn[:width]) if key_last else tuple(drawn)
     primary, unique = ((), (key,)) if shape == "unique" else (key, ())
     return Table(database, table_name, columns, primary, unique, source.schema)
 
@@ -118,9 +118,9 @@ _COLUMN_HEADS: Final = (
 
 
 @lru_cache(maxsize=256)
-def sample(found: tuple[T, ...]) -> SearchStrategy[T]:
-    """One of the given, made once."""
-    return st.sampled_from(found)
+def sample(choices: tuple[T, ...]) -> SearchStrategy[T]:
+    """One of the choices; cached."""
+    return st.sampled_from(choices)
 
 
 def draw_row(draw: DrawFn, table: Table) -> Row:
@@ -147,7 +147,7 @@ def draw_update(draw: DrawFn, table: Table, before: Row) -> Row:
 
 
 def identity(table: Table, row: Row) -> tuple[object, ...]:
-    """What makes a row's key unique under a binary PAD SPACE collation: neither trailing spaces nor BINARY's padding do."""
+    """A row's key as a binary PAD SPACE collation compares it: without trailing spaces and BINARY's padding."""
     return tuple(map(_unpadded, (row[name] for name in table.handle_key)))
 
 
@@ -167,9 +167,9 @@ def keep_key(table: Table, before: Row, after: Row) -> Row:
 
 
 def draw_images(draw: DrawFn, table: Table, op: Op, count: int) -> tuple[RowImages, ...]:
-    """Images of up to `count` rows; a row whose key is taken is left out, a changed key that is taken is not changed."""
+    """Images of up to `count` rows; a row with a taken key is left out, a change to a taken key is dropped."""
     taken: set[tuple[object, ...]] = set()
-    found: list[RowImages] = []
+    images: list[RowImages] = []
     keyed = bool(table.handle_key)
     for _ in range(count):
         row = draw_row(draw, table)
@@ -181,10 +181,10 @@ def draw_images(draw: DrawFn, table: Table, op: Op, count: int) -> tuple[RowImag
             if keyed and identity(table, after) in taken:
                 after = keep_key(table, row, after)
             taken.add(identity(table, after))
-            found.append(RowImages(row, after))
+            images.append(RowImages(row, after))
         else:
-            found.append(RowImages(None, row) if op is Op.INSERT else RowImages(row, None))
-    return tuple(found)
+            images.append(RowImages(None, row) if op is Op.INSERT else RowImages(row, None))
+    return tuple(images)
 
 
 OPS: Final = (Op.INSERT, Op.UPDATE, Op.DELETE, Op.UPDATE)
@@ -204,14 +204,14 @@ def draw_change(draw: DrawFn, table: Table, max_rows: int, at: Instant) -> RowCh
 
 
 class SourceModel:
-    """The tables of a drawn history and the rows that are in them."""
+    """The tables of a drawn history and their rows."""
 
     def __init__(self, tables: Iterable[Table]) -> None:
         self.tables = list(tables)
         self.live: list[list[Row]] = [[] for _ in self.tables]
 
     def change(self, draw: DrawFn, at: Instant) -> RowChange:
-        """An INSERT, or an UPDATE or DELETE of a row that is there."""
+        """An INSERT, or an UPDATE or DELETE of an existing row."""
         which = draw(_values.between(0, len(self.tables) - 1)) if len(self.tables) > 1 else 0
         table, live = self.tables[which], self.live[which]
         op, count = draw(statements(3))
@@ -270,13 +270,13 @@ def draw_history(
     The first event is fixed: a watermark takes fewer draws than a row, and histories would shrink towards it.
     """
     first = draw_table(draw, database, 1, 5, None, fmt.supports, origin)
-    found = [first]
+    tables = [first]
     if draw(sample((False, False, False, True))):
         second = draw_table(draw, database, 1, 5, None, fmt.supports, origin)
         clash = second.name.casefold() == first.name.casefold()
-        found.append(replace(second, name=second.name[:60] + "2") if clash else second)
+        tables.append(replace(second, name=second.name[:60] + "2") if clash else second)
     kinds = _kinds(fmt)
-    source = SourceModel(found)
+    source = SourceModel(tables)
     chance = draw(CHANCE)
     ms, step, tick = CLOCKS[chance % len(CLOCKS)]
     choices = sample((*(Kind.ROW,) * 8, *(k for k in (Kind.DDL, Kind.WATERMARK, Kind.HEARTBEAT, Kind.BOOTSTRAP) if k in kinds)))

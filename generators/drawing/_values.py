@@ -126,9 +126,9 @@ def signed_decimal(units: int, scale: int) -> Decimal:
 
 @cache
 def _near_of(source: str, logical: Logical) -> tuple[Value, ...]:
-    found = sources.source(source)
-    slugs = [slug for slug, known in found.types.items() if known.logical is logical]
-    distinct = {repr(value): value for slug in slugs for value in found.boundary_values(slug).values()}
+    origin = sources.source(source)
+    slugs = [slug for slug, known in origin.types.items() if known.logical is logical]
+    distinct = {repr(value): value for slug in slugs for value in origin.boundary_values(slug).values()}
     return tuple(distinct.values())
 
 
@@ -138,7 +138,7 @@ def _near(kind: SourceType) -> tuple[Value, ...]:
 
 
 def _digits(kind: SourceType) -> tuple[int, int]:
-    """Precision and scale that drawn decimals have: the type's, or everyday ones when it has none."""
+    """Precision and scale of drawn decimals: the type's, else everyday ones."""
     return (40, 12) if _postgresql_values.unconstrained(kind) else (kind.precision or 1, kind.scale or 0)
 
 
@@ -220,8 +220,8 @@ def pool(kind: SourceType) -> tuple[Value, ...]:
         value = source.as_stored(kind, candidate) if isinstance(candidate, str) else candidate
         if source.fits(kind, value):
             distinct.setdefault(repr(value), value)
-    found = list(distinct.values())
-    return tuple(found if kind.logical is Logical.ENUM else sorted(found, key=_oddness))
+    values = list(distinct.values())
+    return tuple(values if kind.logical is Logical.ENUM else sorted(values, key=_oddness))
 
 
 @lru_cache(maxsize=16)
@@ -322,21 +322,21 @@ def _range(kind: SourceType) -> SearchStrategy[Value]:
 
 @lru_cache(maxsize=8192)
 def _choices(kind: SourceType) -> tuple[tuple[Value, ...], SearchStrategy[Value], SearchStrategy[int], SearchStrategy[int]]:
-    found = pool(kind)
-    size = len(found)
-    return found, _range(kind), between(0, 2 * size - 1), between(0, 2 * size + (size + 1) // 2 - 1)
+    values = pool(kind)
+    size = len(values)
+    return values, _range(kind), between(0, 2 * size - 1), between(0, 2 * size + (size + 1) // 2 - 1)
 
 
 def pick(draw: DrawFn, kind: SourceType, nullable: bool) -> Value:
     """A value of the type, in one draw when it comes from the pool; NULL is one in five of a nullable one."""
-    found, ranged, some, more = _choices(kind)
+    values, ranged, some, more = _choices(kind)
     if nullable:
-        index = draw(more) - (len(found) + 1) // 2
+        index = draw(more) - (len(values) + 1) // 2
         if index < 0:
             return None
     else:
         index = draw(some)
-    return found[index] if index < len(found) else draw(ranged)
+    return values[index] if index < len(values) else draw(ranged)
 
 
 @st.composite
@@ -347,7 +347,7 @@ def value_strategy(draw: DrawFn, kind: SourceType, nullable: bool) -> Value:
 
 @lru_cache(maxsize=1024)
 def between(low: int, high: int) -> SearchStrategy[int]:
-    """Integers from low to high, made once."""
+    """Integers from low to high; cached."""
     return st.integers(low, high)
 
 

@@ -1,7 +1,7 @@
-"""One history for every format: what happened to one table, told in each source's types, and the table that it leaves behind.
+"""One history for every format: the changes of one table in each source's types, and the resulting table.
 
-The values are those that MySQL and PostgreSQL both hold, so that every format's decoder must come to the same rows. `told` is
-rows alone; `streamed` adds what a stream has beside them: transactions of several rows, statements that change the table,
+MySQL and PostgreSQL both hold its values, so that every format's decoder must return the same rows. `told` has row
+changes only; `streamed` adds the rest of a stream: transactions of several rows, statements that change the table,
 watermarks, schemas sent ahead and again, heartbeats.
 """
 
@@ -69,7 +69,7 @@ _SOURCES: Final = {"mysql": 0, "postgresql": 1}
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A history as one format's source tells it, and the rows by key that are there at its end."""
+    """A history in the types of one format's source, and the final rows by key."""
 
     table: Table
     history: History
@@ -77,22 +77,22 @@ class Told:
 
 
 ADDED: Final = "added"
-"""The column that an ADD COLUMN in between gives the table; rows that were there hold NULL in it."""
+"""The column that an ADD COLUMN adds; existing rows hold NULL in it."""
 DROPPED: Final = "small"
-"""The column that is dropped in between, and comes back later, empty."""
+"""The column that is dropped, and added again later, empty."""
 
 STATEMENTS: Final = ("add column", "truncate table", "drop column", "drop table", "add column again")
-"""What happens to the table in between, in this order, where the profile's messages tell of it."""
+"""The statements on the table, in this order, if the profile has messages for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
     """A history with all that a stream has, as one profile writes it.
 
-    `table` is the table as it is at the end, `rows` its rows by key. `last` has for each key of `rows` the number of the event
+    `table` is the final table, `rows` its rows by key. `last` has for each key of `rows` the number of the event
     that left the row as it is, `added_after` the events that gave it a column without touching its rows: in these cells rows
-    whose last event is older hold NULL. `moved` are the keys that an UPDATE of the key left, and that did not come back; `gone`
-    all others that were there once. `statements` are those of STATEMENTS that the profile's messages tell of.
+    whose last event is older hold NULL. `moved` are the keys that an UPDATE of the key left for good; `gone`
+    all other former keys. `statements` are those of STATEMENTS that the profile has messages for.
     """
 
     table: Table
@@ -170,7 +170,7 @@ def streamed(
 
 
 class _Story:
-    """The telling of one `streamed` history: the source's table and rows, and the events so far."""
+    """A `streamed` history in the making: the source's table and rows, and the events so far."""
 
     def __init__(self, fmt: Format[Any], profile: Profile, seed: int, name: str, statements: tuple[str, ...]) -> None:
         at = _SOURCES[profile.source]
@@ -210,7 +210,7 @@ class _Story:
         self.events.append(Watermark(self.now()))
 
     def now(self) -> Instant:
-        """The next commit; commits are a second apart, for some writers tell no finer time."""
+        """The next commit; commits are a second apart, since some writers write no finer time."""
         self._ms += 1000
         return Instant(self._ms, 1)
 
@@ -234,7 +234,7 @@ class _Story:
             self.events.append(TransactionMark(at, "COMMIT", name, len(images)))
 
     def apply(self, image: RowImages) -> None:
-        """Does to the rows what the image tells."""
+        """Applies the image to the rows."""
         old = None if image.before is None else image.before[KEY]
         new = None if image.after is None else image.after[KEY]
         if image.before is not None:
@@ -248,17 +248,17 @@ class _Story:
             self.last[new] = len(self.events)
 
     def fresh(self) -> Row:
-        """A new row: of a new key, or of one whose row is gone."""
+        """A new row, with a new key or that of a deleted row."""
         free = sorted(self.gone | self.moved, key=repr)
         self._fresh += 1
         key: Value = self.chance.choice(free) if free and self.chance.random() < 0.4 else self._fresh
-        # No other row of the statement may get it.
+        # No other row of the statement may take it.
         self.moved.discard(key)
         self.gone.discard(key)
         return {c.name: key if c.name == KEY else self.value(c.name) for c in self.table.columns}
 
     def updated(self, key: Value) -> Row:
-        """The row of a key with a few columns changed, now and then the key too."""
+        """The row of a key with a few columns changed, sometimes the key too."""
         names = [c.name for c in self.table.columns if c.name != KEY]
         chosen = self.chance.sample(names, self.chance.randint(1, 4))
         self._fresh += 1
@@ -295,7 +295,7 @@ class _Story:
                 self.events.append(Bootstrap(self.now(), self.table))
 
     def empty(self) -> None:
-        """All rows go at once, without a change of each."""
+        """Removes all rows at once, without row changes."""
         self.gone |= self.rows.keys()
         self.rows = {}
 
@@ -306,7 +306,7 @@ class _Story:
 
 
 def _changes(seed: int, count: int) -> Iterator[tuple[Op, Row | None, Row | None]]:
-    """Changes of a model table: inserts, updates of a few columns, of the key and of nothing, deletes, keys that come back."""
+    """Changes of a model table: inserts, updates of a few columns, of the key and of nothing, deletes, reused keys."""
     chance = random.Random(f"{seed}/differential")
     rows: dict[Value, Row] = {}
     for number in range(count):
@@ -336,8 +336,8 @@ def _value(name: str, chance: random.Random) -> Value:
 
 
 def _words(chance: random.Random) -> str:
-    found = pools()
-    return str(chance.choice(found[chance.choice(sorted(found))]))
+    texts = pools()
+    return str(chance.choice(texts[chance.choice(sorted(texts))]))
 
 
 def _document(chance: random.Random) -> Json:

@@ -1,6 +1,6 @@
 """Hypothesis strategies: types, values, names, columns, tables, rows, row changes, histories, messages and scenarios.
 
-They work in anyone's `@given`, on their own or composed: `messages("ticdc-canal-json", profile="v5.4.3")`. Options are
+They work in any `@given`, alone or composed: `messages("ticdc-canal-json", profile="v5.4.3")`. Options are
 keyword-only, an illegal argument raises `hypothesis.errors.InvalidArgument` where the strategy is made, and everything shrinks
 towards the smallest table with plain names and NULL, zero or empty values.
 """
@@ -101,8 +101,8 @@ def columns(*, supports: Callable[[SourceType], bool] = any_type, source: str = 
 
     Shrinks towards a nullable int named "a".
     """
-    found = _source(source)
-    return st.builds(Column, names().map(found.identifier), _types(supports, found), st.sampled_from((True, False)))
+    origin = _source(source)
+    return st.builds(Column, names().map(origin.identifier), _types(supports, origin), st.sampled_from((True, False)))
 
 
 def tables(
@@ -130,9 +130,9 @@ def tables(
     _expect_range("max_columns", max_columns, min_columns, _drawing.MAX_COLUMNS, "min_columns")
     if keyed not in (None, True, False) or not isinstance(keyed, bool | None):
         raise InvalidArgument(f"keyed={keyed!r}: expected None, True or False")
-    found = _source(source)
-    _groups(supports, bool(keyed), found)
-    return _by(lambda draw: _drawing.draw_table(draw, database, min_columns, max_columns, keyed, supports, found))
+    origin = _source(source)
+    _groups(supports, bool(keyed), origin)
+    return _by(lambda draw: _drawing.draw_table(draw, database, min_columns, max_columns, keyed, supports, origin))
 
 
 def rows(table: Table, /) -> SearchStrategy[Row]:
@@ -149,7 +149,7 @@ def rows(table: Table, /) -> SearchStrategy[Row]:
 def row_changes(table: Table, /, *, max_rows: int = 4, at: Instant = START) -> SearchStrategy[RowChange]:
     """An INSERT, UPDATE or DELETE of 1 to `max_rows` rows of a table, whose keys differ where the table has a key.
 
-    An UPDATE changes one column of a row more often than several, now and then none or the key; NULL and values take turns.
+    An UPDATE changes one column of a row more often than several, sometimes none or the key; NULL and values take turns.
 
     Raises InvalidArgument when `table` is no Table, or `max_rows` is not from 1 to 1000.
 
@@ -167,7 +167,7 @@ def histories(
     """What happens at a source that the format's writer can follow: changes of one or two tables, DDL, watermarks, heartbeats
     and bootstraps where the format has them, 1 to `max_events` events at strictly growing instants.
 
-    Rows obey a model of the source: only rows that are there are updated or deleted, keys stay unique. `source` is one that a
+    Rows obey a model of the source: only existing rows are updated or deleted, keys stay unique. `source` is one that a
     profile of the format reads; None is its first profile's.
 
     Raises InvalidArgument for an unknown format (naming the nearest), an empty database, `max_events` not from 1 to 1000, or a
@@ -175,15 +175,15 @@ def histories(
 
     Shrinks towards one INSERT of one row into a table of one column.
     """
-    found = _format(fmt)
+    resolved = _format(fmt)
     _expect_database(database)
     _expect_range("max_events", max_events, 1, 1000)
-    origin = _origin(found, source)
-    return _by(lambda draw: _drawing.draw_history(draw, found, database, max_events, origin))
+    origin = _origin(resolved, source)
+    return _by(lambda draw: _drawing.draw_history(draw, resolved, database, max_events, origin))
 
 
 def messages(fmt: str | Format[Any], /, *, profile: str | Profile | None = None) -> SearchStrategy[Written]:
-    """One message of a format as a profile's release would write it, and what a perfect decoder makes of it.
+    """One message of a format as a profile's release would write it, and its expected changes.
 
     `profile` is a profile's name or the profile; None draws one.
 
@@ -191,19 +191,19 @@ def messages(fmt: str | Format[Any], /, *, profile: str | Profile | None = None)
 
     Shrinks towards the first message of a one-row INSERT, written by the format's first profile.
     """
-    found = _format(fmt)
+    resolved = _format(fmt)
     if profile is None:
-        profiles: tuple[Any, ...] = found.profiles
+        profiles: tuple[Any, ...] = resolved.profiles
     elif isinstance(profile, str):
         try:
-            profiles = (found.profile(profile),)
+            profiles = (resolved.profile(profile),)
         except UnknownName as error:
             raise InvalidArgument(f"profile={profile!r}: {error}") from None
-    elif profile in found.profiles:
+    elif profile in resolved.profiles:
         profiles = (profile,)
     else:
-        raise InvalidArgument(f"profile={profile!r}: expected None, or one of {', '.join(p.name for p in found.profiles)}")
-    return _by(lambda draw: _message(draw, found, profiles))
+        raise InvalidArgument(f"profile={profile!r}: expected None, or one of {', '.join(p.name for p in resolved.profiles)}")
+    return _by(lambda draw: _message(draw, resolved, profiles))
 
 
 def scenarios(fmt: str | Format[Any], /, *, database: str = "drawn", source: str | None = None) -> SearchStrategy[Scenario]:
@@ -216,10 +216,10 @@ def scenarios(fmt: str | Format[Any], /, *, database: str = "drawn", source: str
 
     Shrinks towards one INSERT of one row into a table of one column.
     """
-    found = _format(fmt)
+    resolved = _format(fmt)
     _expect_database(database)
-    origin = _origin(found, source)
-    return _by(lambda draw: _scenario(draw, found, database, origin))
+    origin = _origin(resolved, source)
+    return _by(lambda draw: _scenario(draw, resolved, database, origin))
 
 
 def row_scenarios(pool: Sequence[Table], /) -> SearchStrategy[Scenario]:
@@ -278,16 +278,16 @@ def draw(strategy: SearchStrategy[T], count: int, seed_: int, *, progress: Calla
     """
     _expect("strategy", strategy, SearchStrategy, "a Hypothesis strategy")
     _expect_range("count", count, 0, 10**9)
-    found: list[T] = []
+    drawn: list[T] = []
     part = 0
-    while len(found) < count:
-        _draw_some(strategy, found, count - len(found), f"{seed_}/{part}" if part else str(seed_), progress)
+    while len(drawn) < count:
+        _draw_some(strategy, drawn, count - len(drawn), f"{seed_}/{part}" if part else str(seed_), progress)
         part += 1
-    return found[:count]
+    return drawn[:count]
 
 
 def _draw_some(
-    strategy: SearchStrategy[T], found: list[T], count: int, seed_: str, progress: Callable[[int], None] | None
+    strategy: SearchStrategy[T], drawn: list[T], count: int, seed_: str, progress: Callable[[int], None] | None
 ) -> None:
     @seed(seed_)
     @settings(
@@ -301,9 +301,9 @@ def _draw_some(
     )
     @given(strategy)
     def collect(value: T) -> None:
-        found.append(value)
-        if progress and len(found) % 100 == 0:
-            progress(len(found))
+        drawn.append(value)
+        if progress and len(drawn) % 100 == 0:
+            progress(len(drawn))
 
     collect()
 

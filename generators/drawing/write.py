@@ -8,7 +8,7 @@ from generators.wire_format import get
 
 
 def write(fmt: str, history: History, *, profile: str | None = None, layout: Layout = LAYOUT) -> list[Written]:
-    """Every message of the history in the order of publication, each with what a perfect decoder makes of it.
+    """Every message of the history in the order of publication, each with its expected changes.
 
     `profile` is a profile's name, None the format's first. Raises UnknownName for an unknown format or profile, and what the
     writer raises on a history that its source cannot have.

@@ -32,7 +32,7 @@ class Fault:
 
     `tag` is what rules select by (`fault:truncated`), shared by faults of one kind. `obligation` is MUST (exactly one CORRUPT
     row) or UNSPECIFIED (any rows, at least one). `apply` gives the spoiled value, or None where the value has no place for it.
-    `packed` says that bytes compressed as a whole can be spoiled so too.
+    `packed`: it applies to values compressed as a whole too.
     """
 
     name: str
@@ -85,9 +85,9 @@ def _into_string(content: bytes) -> Callable[[bytes], bytes | None]:
     """Puts bytes at the start of the first string that is not a member's name."""
 
     def insert(value: bytes) -> bytes | None:
-        for found in _STRING.finditer(value):
-            if not _COLON.match(value, found.end()):
-                place = found.start() + 1
+        for match in _STRING.finditer(value):
+            if not _COLON.match(value, match.end()):
+                place = match.start() + 1
                 return value[:place] + content + value[place:]
         return None
 
@@ -129,9 +129,9 @@ raw control characters (7) and invalid UTF-8 (8.1) it forbids, but common parser
 _CORRUPT: Final = Change(row=0, kind=Kind.CORRUPT)
 
 
-def applicable(found: Iterable[Fault], compression: str) -> tuple[Fault, ...]:
+def applicable(faults: Iterable[Fault], compression: str) -> tuple[Fault, ...]:
     """The faults that make sense under the compression of whole values (none, snappy, lz4)."""
-    return tuple(fault for fault in found if compression == "none" or fault.packed)
+    return tuple(fault for fault in faults if compression == "none" or fault.packed)
 
 
 def apply(written: Written, fault: Fault) -> Written:

@@ -33,29 +33,29 @@ _OPENING, _CLOSING, _COLON = b"{[", b"}]", b":"
 @lru_cache(maxsize=8192)
 def parts(value: bytes) -> Parts:
     """Every value below the root of a valid JSON document, scalars and containers, in the order of their ends."""
-    found: list[Part] = []
+    values: list[Part] = []
     open_: list[tuple[int, int]] = []
     name = -1
     for token in _TOKEN.finditer(value):
         start = token.start()
         mark = token.group()
         if mark == _COLON:
-            name = found.pop().value
+            name = values.pop().value
         elif mark in (b"{", b"["):
             open_.append((start if name < 0 else name, start))
             name = -1
         elif mark in (b"}", b"]"):
             head, first = open_.pop()
-            found.append(Part(head, first, token.end()))
+            values.append(Part(head, first, token.end()))
         else:
-            found.append(Part(start if name < 0 else name, start, token.end()))
+            values.append(Part(start if name < 0 else name, start, token.end()))
             name = -1
-    return tuple(found[:-1])
+    return tuple(values[:-1])
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a way works on: a valid value, the mutant's own random stream, another valid value on demand, foreign messages."""
+    """The input of a way: a valid value, the mutant's own random stream, another valid value on demand, foreign messages."""
 
     chance: random.Random
     value: bytes
@@ -67,17 +67,17 @@ class Material:
         return int(self.chance.random() * limit)
 
     def pick(self, choices: Sequence[bytes]) -> bytes:
-        """One of them."""
+        """A choice."""
         return choices[int(self.chance.random() * len(choices))]
 
     def scale(self, low: int, high: int) -> int:
-        """A number between the two, small ones as often as large ones."""
+        """A number from low to high, small ones as often as large."""
         return int(low * (high / low) ** self.chance.random())
 
     def part(self) -> Part:
         """A value inside the document; the whole document where there is none."""
-        found = parts(self.value)
-        return found[int(self.chance.random() * len(found))] if found else Part(0, 0, len(self.value))
+        values = parts(self.value)
+        return values[int(self.chance.random() * len(values))] if values else Part(0, 0, len(self.value))
 
     def cut(self, start: int, end: int, text: bytes) -> bytes:
         """The value with a range replaced."""
@@ -171,7 +171,7 @@ BYTES: Final = (
     Way("empty", 1, lambda _m: b""),
     Way("null", 1, lambda _m: None),
 )
-"""What can be done to any bytes."""
+"""The ways for any bytes."""
 
 
 _KINDS: Final = tuple(b'null|true|false|0|-1|1|""|"x"|{}|[]|[null]|[[]]|[{}]|{"":null}|{"a":[]}|1.5|"\\u0000"'.split(b"|"))
@@ -188,7 +188,7 @@ _LOOSE: Final = (
     b"[1;2]", b"(1)", b"", b" ", b":", b",", b"[", b"]", b"{", b"}", b'"', b"\\", b"<![CDATA[1]]>", b"INF", b"-INF", b"nan",
     b"Inf",
 )  # fmt: skip
-"""What no JSON value is, though some parsers read it (RFC 8259, 3, 6, 7)."""
+"""Texts that are not JSON, though some parsers read them (RFC 8259, 3, 6, 7)."""
 _IN_STRINGS: Final = (
     b"\\ud800", b"\\udc00", b"\\udc00\\ud800", b"\\u0000", b"\x00", b"\x01", b"\t", b"\n", b"\r", b"\x1f", b"\x7f", b"\xff",
     b"\xfe", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b"\xf0\x9f\x98\x80", b"\\", b"\\u", b"\\u0",
@@ -212,14 +212,14 @@ _TAILS: Final = (
 
 
 def _swapped(m: Material) -> bytes:
-    one, two = m.part(), m.part()
-    if one.end > two.end:
-        one, two = two, one
-    if one.end > two.start or one == two:
-        return m.cut(one.value, one.end, b"null")
-    if m.below(2) and one.is_member and two.is_member:
-        return _exchange(m.value, one.start, one.end, two.start, two.end)
-    return _exchange(m.value, one.value, one.end, two.value, two.end)
+    first, second = m.part(), m.part()
+    if first.end > second.end:
+        first, second = second, first
+    if first.end > second.start or first == second:
+        return m.cut(first.value, first.end, b"null")
+    if m.below(2) and first.is_member and second.is_member:
+        return _exchange(m.value, first.start, first.end, second.start, second.end)
+    return _exchange(m.value, first.value, first.end, second.value, second.end)
 
 
 def _exchange(value: bytes, a: int, b: int, c: int, d: int) -> bytes:
@@ -285,8 +285,8 @@ def _marked(m: Material) -> bytes:
 
 
 def _in_string(m: Material) -> bytes:
-    found = [p for p in parts(m.value) if m.value[p.value : p.value + 1] == b'"' or p.is_member]
-    part = found[m.below(len(found))] if found else m.part()
+    strings = [p for p in parts(m.value) if m.value[p.value : p.value + 1] == b'"' or p.is_member]
+    part = strings[m.below(len(strings))] if strings else m.part()
     start = part.start if part.is_member and m.below(3) == 0 else part.value
     end = m.value.find(b'"', start + 1)
     place = start + 1 + m.below(max(1, end - start)) if end > 0 else start
@@ -328,7 +328,7 @@ JSON: Final = (
     Way("head", 3, lambda m: m.pick(_TAILS) + m.value),
     Way("wrap", 2, _wrapped),
 )
-"""What can be done to a JSON document beside that."""
+"""Further ways for a JSON document."""
 
 
 def _varint(number: int) -> bytes:
@@ -397,4 +397,4 @@ OPAQUE: Final = (
     Way("in-string", 4, lambda m: m.cut(p := m.below(len(m.value)), p, m.pick(_IN_STRINGS))),
     Way("join", 2, lambda m: m.value + m.other(m.chance)),
 )
-"""What can be done to a value in a binary container beside it: its numbers, lengths, branches and framing."""
+"""Further ways for a value in a binary container: its numbers, lengths, branches and framing."""

@@ -1,7 +1,7 @@
-"""What may happen to a stream between its writer and its reader: repeats, replays, lagging partitions, garbage, other borders.
+"""Disturbances of a stream between its writer and reader: repeats, replays, lagging partitions, garbage, other borders.
 
-A nemesis takes the messages of one history in the order of publication and gives stages: what has reached the topic when the
-reader looks for the first time, what came until it looks again, and so on. Every nemesis keeps what Kafka and the writers
+A nemesis splits the messages of one history, in the order of publication, into stages: what the topic holds at the
+reader's first look, what arrives until the second, and so on. Every nemesis keeps what Kafka and the writers
 promise: each message arrives at least once, and the first arrivals of one partition come in their order. All chance is seeded.
 """
 
@@ -20,10 +20,10 @@ from generators.garbage.faults import FAULTS, MUST, Fault
 from generators.model import Kind, Written
 
 Stages: TypeAlias = tuple[tuple[Written, ...], ...]
-"""What the reader finds each time that it looks."""
+"""The messages that arrive before each look of the reader."""
 
 STAGES: Final = 4
-"""How many stages a nemesis makes, so that streams under different ones can share a run."""
+"""Stages of every nemesis: streams under different ones can share a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Stream:
 @dataclass(frozen=True, slots=True)
 class Nemesis:
     """A perturbation. `rule` is the last part of the stream rule that owns wrong rows under it (conformance.rules.streams).
-    `quiet` wants a history without statements, in which nothing makes up for rows that were lost early."""
+    `quiet` needs a history without statements, where nothing makes up for rows lost early."""
 
     name: str
     statement: str
@@ -51,17 +51,17 @@ class Nemesis:
 
     def __call__(self, stream: Stream, seed: int) -> Stages:
         """The stages of the stream under this nemesis and seed."""
-        found = self.apply(stream, random.Random(f"{seed}/{self.name}"))
-        assert len(found) == STAGES
-        return found
+        stages = self.apply(stream, random.Random(f"{seed}/{self.name}"))
+        assert len(stages) == STAGES
+        return stages
 
 
 def named(glob: str) -> tuple[Nemesis, ...]:
     """The nemeses that match. Raises NothingSelected."""
-    found = tuple(one for one in NEMESES if fnmatchcase(one.name, glob))
-    if not found:
-        raise NothingSelected(f"no nemesis matches {glob!r}; there are {', '.join(one.name for one in NEMESES)}")
-    return found
+    matching = tuple(nemesis for nemesis in NEMESES if fnmatchcase(nemesis.name, glob))
+    if not matching:
+        raise NothingSelected(f"no nemesis matches {glob!r}; there are {', '.join(nemesis.name for nemesis in NEMESES)}")
+    return matching
 
 
 def _cut(messages: Sequence[Written], borders: Iterable[int]) -> Stages:
@@ -74,9 +74,9 @@ def _evenly(messages: Sequence[Written]) -> Stages:
     return _cut(messages, (len(messages) * n // STAGES for n in range(1, STAGES)))
 
 
-def _again(one: Written, later_ms: int) -> Written:
-    """The message once more: the same bytes under a later record timestamp, as from a writer that started again."""
-    return replace(one, message=replace(one.message, timestamp_ms=one.message.timestamp_ms + later_ms))
+def _again(written: Written, later_ms: int) -> Written:
+    """The message once more: the same bytes under a later record timestamp, as from a restarted writer."""
+    return replace(written, message=replace(written.message, timestamp_ms=written.message.timestamp_ms + later_ms))
 
 
 def _none(stream: Stream, chance: random.Random) -> Stages:
@@ -85,14 +85,14 @@ def _none(stream: Stream, chance: random.Random) -> Stages:
 
 def _duplicate(stream: Stream, chance: random.Random) -> Stages:
     """A third of the messages again: at once, or any number of messages later."""
-    keyed = [(float(n), one) for n, one in enumerate(stream.written)]
+    keyed = [(float(n), written) for n, written in enumerate(stream.written)]
     size = len(keyed)
-    for number, one in tuple(keyed):
+    for number, written in tuple(keyed):
         if chance.random() < 0.35:
             distance = 0.5 if chance.random() < 0.3 else chance.uniform(0.5, size)
-            keyed.append((number + distance, _again(one, 600_000)))
-    keyed.sort(key=lambda found: found[0])
-    return _evenly([one for _, one in keyed])
+            keyed.append((number + distance, _again(written, 600_000)))
+    keyed.sort(key=lambda item: item[0])
+    return _evenly([written for _, written in keyed])
 
 
 def _replay(stream: Stream, chance: random.Random) -> Stages:
@@ -100,16 +100,16 @@ def _replay(stream: Stream, chance: random.Random) -> Stages:
     size = len(stream.written)
     borders = sorted(chance.sample(range(1, size), 2)) if size > 2 else [0, 0]
     first, second, third = _cut(stream.written, borders)[:3]
-    after_one = tuple(_again(one, 600_000) for one in first[len(first) // 3 :])
-    after_two = tuple(_again(one, 1_200_000) for one in (first + second)[len(first) // 2 :])
-    return (first, after_one + second, after_two + third, tuple(_again(one, 1_800_000) for one in stream.written))
+    after_one = tuple(_again(written, 600_000) for written in first[len(first) // 3 :])
+    after_two = tuple(_again(written, 1_200_000) for written in (first + second)[len(first) // 2 :])
+    return (first, after_one + second, after_two + third, tuple(_again(written, 1_800_000) for written in stream.written))
 
 
 def _partitions(messages: Iterable[Written]) -> dict[int, list[Written]]:
-    found: dict[int, list[Written]] = {}
-    for one in messages:
-        found.setdefault(one.message.partition, []).append(one)
-    return found
+    partitions: dict[int, list[Written]] = {}
+    for written in messages:
+        partitions.setdefault(written.message.partition, []).append(written)
+    return partitions
 
 
 def _reorder(stream: Stream, chance: random.Random) -> Stages:
@@ -126,13 +126,13 @@ def _places(size: int, chance: random.Random) -> list[int]:
 
 
 def _control_lags(stream: Stream, chance: random.Random) -> Stages:
-    """The partition that carries statements and schemas is read last; without any of these, one of all."""
+    """The partition that carries statements and schemas is read last; without these, any partition."""
     partitions = _partitions(stream.written)
     if not partitions:
         return _evenly(())
-    control = [one.message.partition for one in stream.written if any(_is_control(c.kind) for c in one.changes)]
+    control = [written.message.partition for written in stream.written if any(_is_control(c.kind) for c in written.changes)]
     last = min(control) if control else chance.choice(sorted(partitions))
-    others = [one for one in stream.written if one.message.partition != last]
+    others = [written for written in stream.written if written.message.partition != last]
     quarter = len(partitions[last]) // 8
     late = partitions[last]
     first, second, third, fourth = _evenly(others)
@@ -172,42 +172,49 @@ def _split(stream: Stream, chance: random.Random) -> Stages:
 def _late(stream: Stream, chance: random.Random) -> Stages:
     """Watermarks come again behind higher ones, and rows behind watermarks that have passed them, in a later look."""
     first, second, third, fourth = _evenly(stream.written)
-    marks = tuple(_again(one, 900_000) for one in stream.written if any(c.kind is Kind.WATERMARK for c in one.changes))
-    rows = tuple(_again(one, 900_000) for one in first + second if _is_row(one) and chance.random() < 0.6)
-    early = tuple(_again(one, 300_000) for one in first if _is_row(one) and chance.random() < 0.6)
+    marks = tuple(
+        _again(written, 900_000) for written in stream.written if any(c.kind is Kind.WATERMARK for c in written.changes)
+    )
+    rows = tuple(_again(written, 900_000) for written in first + second if _is_row(written) and chance.random() < 0.6)
+    early = tuple(_again(written, 300_000) for written in first if _is_row(written) and chance.random() < 0.6)
     return (first, second + marks[: len(marks) // 4], third + early, fourth + marks[: len(marks) // 2] + rows)
 
 
-def _is_row(one: Written) -> bool:
-    return any(c.kind is Kind.ROW for c in one.changes)
+def _is_row(written: Written) -> bool:
+    return any(c.kind is Kind.ROW for c in written.changes)
 
 
 def _corrupt(stream: Stream, chance: random.Random) -> Stages:
-    """Messages that nobody can read stand between the others, in every stage."""
+    """Unreadable messages stand between the others, in every stage."""
     must = [f for f in faults.applicable(stream.faults, stream.compression) if f.obligation == MUST]
-    found: list[Written] = []
-    for number, one in enumerate(stream.written):
+    messages: list[Written] = []
+    for number, written in enumerate(stream.written):
         if number % 6 == 0 or chance.random() < 0.1:
-            spoiled = _spoiled(one, chance.sample(must, len(must)))
-            found.extend(() if spoiled is None else (spoiled,))
-        found.append(one)
-    return _evenly(found)
+            spoiled = _spoiled(written, chance.sample(must, len(must)))
+            messages.extend(() if spoiled is None else (spoiled,))
+        messages.append(written)
+    return _evenly(messages)
 
 
-def _spoiled(one: Written, tried: Iterable[Fault]) -> Written | None:
-    """The message of a row spoiled by the first fault that can; None for others, for which not every format has faults."""
-    for fault in tried if _is_row(one) else ():
-        if one.message.value is not None and fault.apply(one.message.value) is not None:
-            return faults.apply(one, fault)
+def _spoiled(written: Written, tried: Iterable[Fault]) -> Written | None:
+    """A row's message spoiled by the first applicable fault; None for others, which not every format has faults for."""
+    for fault in tried if _is_row(written) else ():
+        if written.message.value is not None and fault.apply(written.message.value) is not None:
+            return faults.apply(written, fault)
     return None
 
 
 def _all(stream: Stream, chance: random.Random) -> Stages:
     """Garbage and repeats on partitions that lag behind each other, and all of it again."""
-    flat = [one for stage in _corrupt(stream, chance) for one in stage]
-    twice = [one for stage in _duplicate(replace(stream, written=tuple(flat)), chance) for one in stage]
+    flat = [written for stage in _corrupt(stream, chance) for written in stage]
+    twice = [written for stage in _duplicate(replace(stream, written=tuple(flat)), chance) for written in stage]
     first, second, third, fourth = _reorder(replace(stream, written=tuple(twice)), chance)
-    return (first, second, third, fourth + tuple(_again(one, 2_000_000) for one in stream.written[len(stream.written) // 2 :]))
+    return (
+        first,
+        second,
+        third,
+        fourth + tuple(_again(written, 2_000_000) for written in stream.written[len(stream.written) // 2 :]),
+    )
 
 
 NEMESES: Final[tuple[Nemesis, ...]] = (
@@ -229,4 +236,4 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
     Nemesis("corrupt", "Unreadable messages stand between the others.", "convergence", _corrupt),
     Nemesis("all", "Garbage, repeats, lagging partitions and a replay together.", "order", _all),
 )
-"""Every nemesis of the data. Processes that die are another matter: they meet all of these streams at once."""
+"""Every nemesis of the data. Killed processes are a separate check, on all of these streams at once."""

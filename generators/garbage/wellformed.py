@@ -1,4 +1,4 @@
-"""Whether bytes are one well-formed message of a container, by readers that have nothing to do with Spark.
+"""Whether bytes are one well-formed message of a container, by readers independent of Spark.
 
 JSON by RFC 8259: one object, UTF-8, nothing behind it. What the RFC forbids or leaves open and common parsers read is DOUBTFUL,
 as the UNSPECIFIED faults are (`faults`). Avro by the schema that the writer's vendor publishes: one record, all bytes.
@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn
 import orjson
 
 UNDO_LIMIT: Final = 256 << 20
-"""Bytes beyond which a compressed value is not taken for a message."""
+"""Largest size of a decompressed message, in bytes."""
 
 
 class State(enum.StrEnum):
@@ -59,10 +59,10 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise _Doubled
-    return found
+    return members
 
 
 # Numbers stay texts: Python's int refuses more than 4,300 digits, and no number is too large for RFC 8259 (6).
@@ -76,14 +76,14 @@ def json_left(value: bytes | None) -> Left:
     if value is None:
         return NULL
     try:
-        found = orjson.loads(value)
+        document = orjson.loads(value)
     except orjson.JSONDecodeError:
         return _second_look(value)
-    if type(found) is not dict:
+    if type(document) is not dict:
         return Left(State.UNREADABLE, "wrong-container")
     try:
         # A document that is as long when it is printed again has no name twice; most need no closer look.
-        if _printed(found) != len(value):
+        if _printed(document) != len(value):
             _ONCE.decode(value.decode())
     except _Doubled:
         return Left(State.DOUBTFUL, "duplicate-key")
@@ -92,16 +92,16 @@ def json_left(value: bytes | None) -> Left:
     return READABLE
 
 
-def _printed(found: object) -> int:
+def _printed(document: object) -> int:
     """The length of a document's shortest form; -1 of one too deep to be printed."""
     try:
-        return len(orjson.dumps(found))
+        return len(orjson.dumps(document))
     except orjson.JSONEncodeError:
         return -1
 
 
 def _second_look(value: bytes) -> Left:
-    """Of what orjson refuses: broken, or one of the doubtful classes, or merely beyond its limits of depth and of numbers."""
+    """Classifies what orjson refuses: broken, doubtful, or merely beyond its limits of depth and of numbers."""
     doubts = []
     try:
         text = value.decode()
@@ -115,8 +115,8 @@ def _second_look(value: bytes) -> Left:
     if start == len(text):
         return _EMPTY
     try:
-        found, end = _LOOSE.raw_decode(text, start)
-        is_object = type(found) is dict
+        document, end = _LOOSE.raw_decode(text, start)
+        is_object = type(document) is dict
     except json.JSONDecodeError as error:
         return Left(State.UNREADABLE, "truncated" if _is_cut(text, error) else "syntax")
     except RecursionError:
@@ -137,12 +137,12 @@ def _second_look(value: bytes) -> Left:
 
 
 def _end_of_space(text: str, start: int) -> int:
-    found = _SPACE.match(text, start)
-    return found.end() if found else start
+    match = _SPACE.match(text, start)
+    return match.end() if match else start
 
 
 def _has_raw_control(text: str, start: int) -> bool:
-    """Whether what a control character stands in is a string, and not the white space between tokens."""
+    """Whether a control character stands in a string, not in the white space between tokens."""
     try:
         _STRICT.raw_decode(text, start)
     except json.JSONDecodeError:
@@ -153,7 +153,7 @@ def _has_raw_control(text: str, start: int) -> bool:
 
 
 def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
-    """Whether what is wrong is that the text ends: nothing but the token that the error names stands behind it."""
+    """Whether the error is the end of the text: only the token that it names follows."""
     return error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip(" \t\n\r"))
 
 
@@ -163,7 +163,7 @@ _TOKEN: Final = re.compile(
     r"(?:[eE][-+]?[0-9]+)?|true|false|null)|(?P<mark>[\[\]{},:]))",
     re.DOTALL,
 )
-# Runs that nesting consists of, taken at once: a message may nest a million deep.
+# Runs of nesting, matched at once: a message may nest a million deep.
 _OPENING: Final = re.compile(r'(?:\[++|\{"[a-z]*+":)++')
 _NAMES: Final = b'":abcdefghijklmnopqrstuvwxyz'
 _CLOSING: Final = re.compile(r"[\]}]+")
@@ -171,7 +171,7 @@ _PAIRS: Final = str.maketrans("]}", "[{")
 
 
 def _deep(text: str, start: int) -> int | str:
-    """Where the value that begins at `start` ends, or what is wrong with it; any depth, since it keeps a stack of its own."""
+    """The end of the value that begins at `start`, or its fault; of any depth, since it keeps its own stack."""
     open_: list[str] = []
     wanted, place = "value", start
     while True:
@@ -231,7 +231,7 @@ def avro_left(schemas: Sequence[Any]) -> Oracle:
             return Left(State.DOUBTFUL, "invalid-utf-8") if loose.state is State.READABLE else loose
         except EOFError:
             return Left(State.UNREADABLE, "truncated")
-        # Whatever a library for Avro raises on bytes that are none, they are none.
+        # The library raises any exception on bytes that are no Avro.
         except Exception:  # noqa: BLE001
             return Left(State.UNREADABLE, "syntax")
         return READABLE if source.tell() == len(value) else Left(State.UNREADABLE, "trailing-content")

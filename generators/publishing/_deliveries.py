@@ -1,6 +1,6 @@
-"""The accounts of a `publish`: which messages the broker confirmed, where they lie, how long it took.
+"""The accounts of a `publish`: which messages the broker confirmed, where they are, how long it took.
 
-Kept apart from the client's handling: nothing here talks to Kafka.
+Nothing here talks to Kafka.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 _ERRORS_KEPT = 5
 _FAILED = -1
-"""In place of an offset: not delivered. (Below it: acknowledged, but the broker no longer knew where.)"""
+"""In place of an offset: not delivered. (Below it: acknowledged without an offset.)"""
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where a message lies in Kafka."""
+    """A message's place in Kafka."""
 
     topic: str
     partition: int
@@ -29,7 +29,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """What became of the messages of one `publish`.
+    """The result of one `publish`.
 
     `acknowledged` and `failed` count messages, `errors` holds the first different error texts. `seconds` is from the first
     message to the last acknowledgement. `p50_ms` and `p99_ms` are milliseconds from handing a message to the client until its
@@ -47,17 +47,17 @@ class PublishResult:
 
     @property
     def placed(self) -> list[Placed | None]:
-        """Where each message lies, in the order of the input; None for those not delivered. Empty with `keep_offsets=False`.
+        """The place of each message, in the order of the input; None for those not delivered. Empty with `keep_offsets=False`.
 
         Built on each call from 12 bytes kept for each message.
         """
         offsets = [iter(_known(lane.offsets)) for lane in self._lanes]
-        found: list[Placed | None] = []
+        places: list[Placed | None] = []
         for number in self._order:
             offset = next(offsets[number]) if number >= 0 else _FAILED
             lane = self._lanes[number]
-            found.append(None if offset < 0 else Placed(lane.topic, lane.partition, offset))
-        return found
+            places.append(None if offset < 0 else Placed(lane.topic, lane.partition, offset))
+        return places
 
 
 def _known(offsets: array[int]) -> array[int]:
@@ -78,7 +78,7 @@ def _known(offsets: array[int]) -> array[int]:
 
 
 class Lane:
-    """One partition's deliveries in order: the client reports those of a partition in the order in which it was given them.
+    """One partition's deliveries in order: the client reports those of a partition in the order of sending.
 
     (An idempotent producer keeps that order through retries; time-outs, which do not, end the publishing.) So one callback serves
     all messages of a partition, which costs a third of one made for each.
@@ -108,7 +108,7 @@ class Lane:
 
 
 class Deliveries:
-    """Counts what the client reports, and remembers where each message went."""
+    """Counts the client's reports, and keeps each message's place."""
 
     def __init__(self, keep: bool, time_out_code: int) -> None:
         self.keep = keep
@@ -133,7 +133,7 @@ class Deliveries:
         return lane
 
     def count(self, offset: int) -> None:
-        """What lanes do in place of keeping an offset."""
+        """Counts an offset instead of keeping it."""
         self.counted += 1
 
     @property
@@ -143,7 +143,7 @@ class Deliveries:
         return reported - self.failed + self.refused
 
     def fail(self, error: KafkaError) -> None:
-        """One more that was not delivered."""
+        """Counts an undelivered message."""
         self.failed += 1
         self.timed_out |= error.code() == self._timeout
         text = error.str()
@@ -151,7 +151,7 @@ class Deliveries:
             self.errors.append(text)
 
     def refuse(self, error: KafkaError) -> None:
-        """One more that the client did not take; no report will come."""
+        """Counts a message that the client refused; no report follows."""
         self.refused += 1
         if self.keep:
             self.order[-1] = _FAILED

@@ -89,7 +89,7 @@ def client() -> ModuleType:
 
 
 def _admin(bootstrap: str, heard: list[str] | None = None) -> AdminClient:
-    """An admin client that keeps quiet; what it would log goes to `heard`."""
+    """A silent admin client; its log goes to `heard`."""
     client()
     from confluent_kafka.admin import AdminClient
 
@@ -109,7 +109,7 @@ def _admin(bootstrap: str, heard: list[str] | None = None) -> AdminClient:
 
 def _unreachable(bootstrap: str, timeout_s: float, heard: Iterable[str]) -> str:
     said = list(dict.fromkeys(heard))
-    # "All brokers are down" only repeats what the others tell.
+    # "All brokers are down" only repeats the other texts.
     telling = [text for text in said if "brokers are down" not in text] or said
     because = f" ({telling[-1]})" if telling else ""
     return (
@@ -190,7 +190,7 @@ def records_in(bootstrap: str, topic: str, timeout_s: float = 10) -> int:
     consumer = kafka.Consumer({"bootstrap.servers": bootstrap, "group.id": "cdc-conformance-count", "log_level": 0})
     try:
         partitions = consumer.list_topics(topic, timeout=timeout_s).topics[topic].partitions
-        ends = [consumer.get_watermark_offsets(kafka.TopicPartition(topic, one), timeout=timeout_s) for one in partitions]
+        ends = [consumer.get_watermark_offsets(kafka.TopicPartition(topic, number), timeout=timeout_s) for number in partitions]
     except kafka.KafkaException as error:
         raise HarnessError(f"cannot count the records of topic {topic!r} at {bootstrap}: {_text(error)}") from error
     finally:
@@ -209,8 +209,8 @@ def run_topic(
 ) -> Iterator[str]:
     """Creates a run's own topic, yields its name, and deletes it afterwards, whatever happened in between.
 
-    If it cannot be deleted, `note` is told which topic stays; without `note` HarnessError is raised, unless another exception is
-    on its way already.
+    If it cannot be deleted, `note` gets a text that names it; without `note` HarnessError is raised, unless another exception
+    is already raised.
     """
     name = run_topic_name(prefix)
     try:
@@ -219,7 +219,7 @@ def run_topic(
     finally:
         passing = sys.exc_info()[1] is not None
         try:
-            # A broker that is gone took its topics along, or cannot be helped: no long wait.
+            # A broker that is gone took its topics along: no long wait.
             delete_topic(bootstrap, name, timeout_s=5 if passing else 30)
         except HarnessError as error:
             if note is not None:
@@ -235,7 +235,7 @@ def _text(error: BaseException) -> str:
 
 
 class Account(Protocol):
-    """What a publishing knows of its messages."""
+    """A publishing's counts of its messages."""
 
     @property
     def acknowledged(self) -> int:
@@ -244,7 +244,7 @@ class Account(Protocol):
 
     @property
     def timed_out(self) -> bool:
-        """Whether one was given up."""
+        """Whether a message was given up."""
         ...
 
 
@@ -278,7 +278,7 @@ class Publishing:
             self.fatal = error.str()
 
     def poll(self, seconds: float) -> None:
-        """Serves callbacks for up to that long, tells progress, and raises PublishError when the broker has stopped answering."""
+        """Serves callbacks for up to that long, reports progress, and raises PublishError if the broker stops answering."""
         self.producer.poll(seconds)
         now = time.monotonic()
         done = self.account.acknowledged
@@ -321,7 +321,7 @@ class Publishing:
         self.poll(0)
 
     def error(self, what: str) -> PublishError:
-        """The error that says how far it came and what to do."""
+        """The error, with the progress and what to do."""
         done = self.account.acknowledged
         because = f" ({self.heard[-1]})" if self.heard else ""
         return PublishError(
@@ -337,7 +337,7 @@ class Publishing:
         self.producer.poll(0)
 
     def finish(self, seconds: float) -> None:
-        """Waits at most that long for what is under way, and drops the rest."""
+        """Waits at most that long for messages in flight, and drops the rest."""
         with contextlib.suppress(PublishError):
             deadline = time.monotonic() + seconds
             while len(self.producer) and time.monotonic() < deadline:
@@ -346,7 +346,7 @@ class Publishing:
 
 
 class _Kept(Publishing):
-    """One `publish`: where each message lies is kept."""
+    """One `publish`, which keeps each message's place."""
 
     def __init__(self, bootstrap: str, deliveries: Deliveries, progress: Callable[[int], None] | None, timeout_s: float) -> None:
         super().__init__(bootstrap, deliveries, progress, timeout_s)
@@ -397,7 +397,7 @@ def publish(
     """Publishes messages: idempotent, acknowledged by all, lz4, each to its own partition with its key, headers and timestamp.
 
     `topic` replaces every message's logical topic. `rate` is messages per second (None: as fast as possible); a schedule that
-    fell behind is caught up. `progress` is told the acknowledged count about twice a second. The input may be a generator of any
+    fell behind is caught up. `progress` gets the acknowledged count about twice a second. The input may be a generator of any
     length: only what is in flight is held; `keep_offsets=False` keeps no offsets either. A timestamp of 0 becomes the time of
     publishing, for the client knows no other meaning.
 
@@ -428,7 +428,7 @@ def publish(
             taken = run.produce(itertools.islice(source, chunk), topic, timed)
             if not taken:
                 break
-            # A source that is slow itself gets small chunks, or nothing would be polled and told for long.
+            # A slow source gets small chunks, else nothing would be polled or reported for long.
             chunk = min(largest, chunk * 2) if time.monotonic() - before < 0.1 else max(1, chunk // 2)
             number, chunks = number + taken, chunks + 1
         run.drain()

@@ -34,14 +34,14 @@ _SMALLEST_BURST: Final = 32
 _TIMED_WHOLE: Final = 2_048
 _TIMED_SAMPLE: Final = 32
 _LAST_WAIT_S: Final = 5.0
-"""How long an interrupted publishing waits for what it has handed over."""
+"""How long an interrupted publishing waits for its messages in flight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
     """An acknowledged message: `number` is its 0-based place in the input, times are seconds since the epoch.
 
-    `offset` is -1 in the rare case that a retry was acknowledged without one and nothing before it tells it.
+    `offset` is -1 in the rare case that a retry was acknowledged without one and no earlier one determines it.
     """
 
     number: int
@@ -60,14 +60,14 @@ class Histogram:
     largest: float = 0.0
 
     def add(self, seconds: float) -> None:
-        """One more; what is below a microsecond counts as one."""
+        """Adds a sample; below a microsecond it counts as one."""
         place = round(math.log(max(seconds, 1e-6)) * 100)
         self.counts[place] = self.counts.get(place, 0) + 1
         self.count += 1
         self.largest = max(self.largest, seconds)
 
     def merge(self, other: Histogram) -> None:
-        """The samples of another one too."""
+        """Adds the other's samples."""
         for place, count in other.counts.items():
             self.counts[place] = self.counts.get(place, 0) + count
         self.count += other.count
@@ -90,7 +90,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What became of a publishing.
+    """The result of a publishing.
 
     `sent` counts the messages handed to the client; what is neither acknowledged nor failed was given up while waiting (an
     interruption, a broker that died). `seconds` is from the first message to the last acknowledgement, `per_second`
@@ -147,7 +147,7 @@ class _Ledger:
                 self.fail(error)
 
         self.counted = counted
-        """A report of which only the count is wanted. A variable of a closure costs less than an attribute."""
+        """A report that is only counted. A variable of a closure costs less than an attribute."""
 
         def total() -> int:
             return count
@@ -160,7 +160,7 @@ class _Ledger:
         return self._acknowledged + self._counted()
 
     def fail(self, error: KafkaError) -> None:
-        """One more that was not delivered."""
+        """Counts an undelivered message."""
         self.failed += 1
         self.timed_out |= error.code() == self._codes._MSG_TIMED_OUT
         self.denied |= error.code() == self._codes.TOPIC_AUTHORIZATION_FAILED
@@ -169,7 +169,7 @@ class _Ledger:
             self.errors.append(text)
 
     def timed(self, error: KafkaError | None, report: Report) -> None:
-        """A report of which the time since handing over is wanted too."""
+        """A report whose time since handing over is kept too."""
         self.counted(error, report)
         taken = report.latency()
         if error is None and taken is not None:
@@ -219,7 +219,7 @@ class _Paced(Publishing):
         self._lanes: dict[int, tuple[deque[tuple[int, float]], Callable[[KafkaError | None, Report], None]]] = {}
 
     def poll(self, seconds: float) -> None:
-        """As `Publishing`, and raises PublishError for a topic that may not be written: what follows would only fail too."""
+        """As `Publishing`, and raises PublishError for a topic that may not be written: later messages would fail too."""
         super().poll(seconds)
         if self.ledger.denied:
             raise PublishError(self.denied(self.topic), self.ledger.acknowledged)
@@ -246,7 +246,7 @@ class _Paced(Publishing):
         return self.number - first
 
     def _plain(self, messages: Iterable[Message]) -> int:
-        """As `burst` where neither schedule nor stamps nor single reports are wanted: nothing is kept for a message."""
+        """As `burst` where neither schedule nor stamps nor single reports are needed: nothing is kept for a message."""
         chunk = self.number // _LARGEST_BURST
         report = self.ledger.timed if self.number < _TIMED_WHOLE or not chunk % _TIMED_SAMPLE else self.ledger.counted
         produce, topic, first, number = self.producer.produce, self.topic, self.number, self.number
@@ -324,8 +324,8 @@ def publish_paced(
     """Publishes messages to their partitions of a topic on an absolute schedule: idempotent, acknowledged by all.
 
     `rate` is messages a second, None as fast as possible. It ends with the input, after `count` messages, after `duration_s`
-    seconds or when `stop()` is true, whichever comes first, and then waits for what is under way. `stamp` sets each record's
-    timestamp to its intended time in place of the writer's. `delivered` is told every acknowledged message, in the order of its
+    seconds or when `stop()` is true, whichever comes first, and then waits for messages in flight. `stamp` sets each record's
+    timestamp to its intended time in place of the writer's. `delivered` gets every acknowledged message, in the order of its
     partition; `progress` the acknowledged count about twice a second. What is in flight is bounded by the client's queue:
     when it is full, messages wait, and their latency grows.
 
@@ -341,7 +341,7 @@ def publish_paced(
     wall = time.time() - time.monotonic()
 
     def clock() -> float:
-        """Seconds since the epoch, that no one sets back."""
+        """Seconds since the epoch, never set back."""
         return wall + time.monotonic()
 
     def over() -> bool:
@@ -391,6 +391,6 @@ def _produce(run: _Paced, source: Iterator[Message], end: float | None, over: Ca
             before = clock()
             if run.burst(itertools.islice(source, wanted)) < wanted:
                 return
-            # A source that is slow itself gets small bursts, or nothing would be polled and told for long. Not the smallest: a
-            # queue that is full makes bursts slow too.
+            # A slow source gets small bursts, else nothing would be polled or reported for long. Not the smallest: a
+            # full queue makes bursts slow too.
             burst = min(_LARGEST_BURST, burst * 2) if clock() - before < 0.1 else max(_SMALLEST_BURST, burst // 2)

@@ -54,9 +54,9 @@ def slug(name: str) -> str:
 @cache
 def every_type(supports: Callable[[SourceType], bool], source: str = "mysql") -> Table:
     """The pool's table with a column for each supported type of the source's `TYPES`, named `c_<type>`. Raises UnknownName."""
-    found = sources.source(source)
-    columns = tuple(Column(f"c_{slug(name)}", kind) for name, kind in found.types.items() if supports(kind))
-    return Table(found.pool_database, "every_type", (id_column(source), *columns), ("id",), schema=found.schema)
+    origin = sources.source(source)
+    columns = tuple(Column(f"c_{slug(name)}", kind) for name, kind in origin.types.items() if supports(kind))
+    return Table(origin.pool_database, "every_type", (id_column(source), *columns), ("id",), schema=origin.schema)
 
 
 @cache
@@ -65,21 +65,21 @@ def composite(source: str = "mysql") -> Table:
 
     Raises UnknownName.
     """
-    found = sources.source(source)
+    origin = sources.source(source)
     columns = (
-        Column(AWKWARD_NAMES[0], found.number, nullable=False),
-        *(Column(name, found.string) for name in AWKWARD_NAMES[2:]),
-        Column(AWKWARD_NAMES[1], found.string, nullable=False),
+        Column(AWKWARD_NAMES[0], origin.number, nullable=False),
+        *(Column(name, origin.string) for name in AWKWARD_NAMES[2:]),
+        Column(AWKWARD_NAMES[1], origin.string, nullable=False),
     )
-    return Table(found.pool_database, "composite `key`", columns, (AWKWARD_NAMES[1], AWKWARD_NAMES[0]), schema=found.schema)
+    return Table(origin.pool_database, "composite `key`", columns, (AWKWARD_NAMES[1], AWKWARD_NAMES[0]), schema=origin.schema)
 
 
 @cache
 def keyless(source: str = "mysql") -> Table:
     """The pool's table without any key: number `a`, text `b`, wall clock `c`. Raises UnknownName."""
-    found = sources.source(source)
-    columns = (Column("a", found.number), Column("b", found.string), Column("c", found.moment))
-    return Table(found.pool_database, "keyless", columns, schema=found.schema)
+    origin = sources.source(source)
+    columns = (Column("a", origin.number), Column("b", origin.string), Column("c", origin.moment))
+    return Table(origin.pool_database, "keyless", columns, schema=origin.schema)
 
 
 COMPOSITE = composite()
@@ -119,10 +119,10 @@ def type_values(
     supports: Callable[[SourceType], bool], source: str = "mysql"
 ) -> Iterator[tuple[str, SourceType, Mapping[str, Value]]]:
     """Each supported type of the source with its boundary values, NULL among them. Raises UnknownName."""
-    found = sources.source(source)
-    for name, kind in found.types.items():
+    origin = sources.source(source)
+    for name, kind in origin.types.items():
         if supports(kind):
-            yield name, kind, {"null": None, **found.boundary_values(name)}
+            yield name, kind, {"null": None, **origin.boundary_values(name)}
 
 
 def scenarios(database: str, supports: Callable[[SourceType], bool], source: str = "mysql") -> Iterator[Scenario]:

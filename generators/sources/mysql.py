@@ -343,7 +343,7 @@ def _json_class(value: object) -> str:
 
 
 def boundary_values(slug: str) -> Mapping[str, Value]:
-    """The named boundary values of a type of `TYPES`, NULL not among them. Raises KeyError."""
+    """The named boundary values of a type of `TYPES`, without NULL. Raises KeyError."""
     kind = TYPES[slug]
     match kind.logical:
         case Logical.INT:
@@ -351,12 +351,12 @@ def boundary_values(slug: str) -> Mapping[str, Value]:
         case Logical.DECIMAL:
             return _decimal_boundaries(kind)
         case Logical.BIT | Logical.SET:
-            found: dict[str, Value] = {"zero": 0, "one": 1, "all-ones": kind.high}
+            values: dict[str, Value] = {"zero": 0, "one": 1, "all-ones": kind.high}
             if kind.high is not None and kind.high >> 63:
-                found |= {"signed-max": (1 << 63) - 1, "one-over-signed-max": 1 << 63}
+                values |= {"signed-max": (1 << 63) - 1, "one-over-signed-max": 1 << 63}
             if kind.logical is Logical.SET and len(kind.members) < 63:
-                found["two-members"] = 0b101
-            return found
+                values["two-members"] = 0b101
+            return values
         case Logical.ENUM:
             return {"empty": 0, **{f"member-{i}": i for i in range(1, len(kind.members) + 1)}}
         case Logical.YEAR:
@@ -369,33 +369,33 @@ def boundary_values(slug: str) -> Mapping[str, Value]:
 
 def _integer_boundaries(kind: SourceType) -> dict[str, Value]:
     low, high = kind.low or 0, kind.high or 0
-    found: dict[str, Value] = {"min": low, "max": high, "one": 1}
+    values: dict[str, Value] = {"min": low, "max": high, "one": 1}
     if low:
-        found |= {"zero": 0, "minus-one": -1}
+        values |= {"zero": 0, "minus-one": -1}
     if kind.unsigned:
-        found |= {"signed-max": high >> 1, "one-over-signed-max": (high >> 1) + 1}
+        values |= {"signed-max": high >> 1, "one-over-signed-max": (high >> 1) + 1}
     if high > 1 << 54:
-        found |= {"two-to-53-plus-one": (1 << 53) + 1, "eighteen-digits": 447984084414103554}
-    return found
+        values |= {"two-to-53-plus-one": (1 << 53) + 1, "eighteen-digits": 447984084414103554}
+    return values
 
 
 def _decimal_boundaries(kind: SourceType) -> dict[str, Value]:
     precision, scale = kind.precision or 0, kind.scale or 0
     unit = Decimal(1).scaleb(-scale)
     largest = Decimal((0, (9,) * precision, -scale))
-    found = {"zero": Decimal(0).scaleb(-scale), "unit": unit, "max": largest}
+    values = {"zero": Decimal(0).scaleb(-scale), "unit": unit, "max": largest}
     if not kind.unsigned:
-        found |= {"min": largest.copy_negate(), "minus-unit": unit.copy_negate()}
+        values |= {"min": largest.copy_negate(), "minus-unit": unit.copy_negate()}
     if precision - scale >= 3:
-        found["integral"] = Decimal(f"123{'.' if scale else ''}{'0' * scale}")
+        values["integral"] = Decimal(f"123{'.' if scale else ''}{'0' * scale}")
     if scale >= 2 and precision - scale >= 3:
-        found["trailing-zeros"] = Decimal("123.45".ljust(4 + scale, "0")[: 4 + scale])
+        values["trailing-zeros"] = Decimal("123.45".ljust(4 + scale, "0")[: 4 + scale])
     if precision >= 20:
         digits = tuple((i + 1) % 10 for i in range(precision))
-        found["many-digits"] = Decimal((0, digits, -scale))
+        values["many-digits"] = Decimal((0, digits, -scale))
     if scale == 10:
-        found["long-fraction"] = Decimal("1.1234567890")
-    return dict(found)
+        values["long-fraction"] = Decimal("1.1234567890")
+    return dict(values)
 
 
 def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
@@ -413,7 +413,7 @@ def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
             "epoch": dt.date(1970, 1, 1),
         }
     if kind.logical is Logical.TIME:
-        found = {
+        values = {
             "zero": 0,
             "min": -TIME_LIMIT,
             "max": TIME_LIMIT,
@@ -423,8 +423,8 @@ def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
             "minus-one-second": -MICROS,
         }
         if kind.fsp:
-            found |= {"minus-one-unit": -step, "one-unit": step, "fraction": wall("1970-01-01 10:20:30") + 120_000}
-        return dict(found)
+            values |= {"minus-one-unit": -step, "one-unit": step, "fraction": wall("1970-01-01 10:20:30") + 120_000}
+        return dict(values)
     if kind.logical is Logical.DATETIME:
         return {
             "zero": ZeroDate(),

@@ -1,7 +1,7 @@
 """Realistic texts for bulk values: names, addresses, sentences of several languages.
 
-Faker made them; the result is kept in `pools.json`, so that a seed gives the same bytes under every release of Faker and needs
-none at run time. `python -m generators.sources.pools` writes the file again, which changes every corpus: raise `corpus.VERSION`.
+Faker made them; `pools.json` keeps them, so that a seed gives the same bytes under every release of Faker, and without
+it. `python -m generators.sources.pools` writes the file again, which changes every corpus: raise `corpus.VERSION`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def pools() -> Mapping[str, tuple[str, ...]]:
 
 
 def build() -> dict[str, object]:
-    """What `pools.json` holds, from an own seeded Faker per language; neither Faker's shared random state nor its locale matter.
+    """The content of `pools.json`, from a seeded Faker per language, independent of Faker's shared state and locale.
 
     Raises ImportError where Faker is not installed.
     """
@@ -37,15 +37,15 @@ def build() -> dict[str, object]:
     fakers = [Faker(locale) for locale in LOCALES]
     for number, faker in enumerate(fakers):
         faker.seed_instance(SEED + number)
-    found = {}
+    by_name = {}
     for name, method in KINDS.items():
         texts: dict[str, None] = {}
         turn = 0
         while len(texts) < SIZE:
             texts.setdefault(str(getattr(fakers[turn % len(fakers)], method)())[:120].rstrip(), None)
             turn += 1
-        found[name] = list(texts)
-    return {"faker": VERSION, "seed": SEED, "locales": list(LOCALES), "pools": found}
+        by_name[name] = list(texts)
+    return {"faker": VERSION, "seed": SEED, "locales": list(LOCALES), "pools": by_name}
 
 
 if __name__ == "__main__":

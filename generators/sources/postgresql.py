@@ -8,8 +8,8 @@ Canonical values beside MySQL's:
 
 - `boolean` is 0 or 1, `bit` and `varbit` an int without regard to leading zero bits.
 - `char(n)` is padded with spaces to n characters, as PostgreSQL gives it back; `numeric` keeps its scale, compared numerically.
-- `uuid`, `inet`, `interval`, `timetz` and enums are PostgreSQL's text. A writer whose wire spells such a value otherwise (an ISO
-  duration, microseconds, a time in UTC) expects the wire's text: no Spark type can be told from the column alone.
+- `uuid`, `inet`, `interval`, `timetz` and enums are PostgreSQL's text. If a writer spells such a value otherwise (an ISO
+  duration, microseconds, a time in UTC), its text is expected: the column alone determines no Spark type.
 - `json`, `jsonb`, `hstore` and arrays are `Json`.
 
 Left out: NaN and infinities of numeric, which no Decimal comparison holds; NaN among the boundary values of real and double
@@ -272,7 +272,7 @@ TYPES: Final[Mapping[str, SourceType]] = {
 
 
 def fits(kind: SourceType, value: Value) -> bool:
-    """Whether PostgreSQL can store the value in the type and gives it back as it is (ranges, lengths, fractions, padding)."""
+    """Whether PostgreSQL can store the value in the type and returns it unchanged (ranges, lengths, fractions, padding)."""
     if value is None:
         return True
     match kind.logical:
@@ -316,7 +316,7 @@ def _fits_numeric(kind: SourceType, value: Value) -> bool:
 
 
 def _storable(value: str) -> bool:
-    """Neither NUL nor a surrogate, which no PostgreSQL text holds."""
+    """Whether there is no NUL or surrogate, which PostgreSQL refuses."""
     return not _UNSTORABLE.search(value)
 
 
@@ -399,14 +399,14 @@ _JSON_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
 
 def value_class(kind: SourceType, value: Value) -> str:
     """The class of a value, by which rules select: `mysql.value_class`, and `not-finite` for NaN and infinities of float and
-    double. Types of either source are taken."""
+    double. Accepts types of both sources."""
     if isinstance(value, float) and not math.isfinite(value):
         return "not-finite"
     return mysql.value_class(kind, value)
 
 
 def boundary_values(slug: str) -> Mapping[str, Value]:
-    """The named boundary values of a type of `TYPES`, NULL not among them. Raises KeyError."""
+    """The named boundary values of a type of `TYPES`, without NULL. Raises KeyError."""
     kind = TYPES[slug]
     return {name: value for name, value in candidates(kind).items() if fits(kind, value)}
 
@@ -425,7 +425,7 @@ _CATALOG: Final[Mapping[str, str]] = {
 
 
 def catalog_name(kind: SourceType) -> str:
-    """The name in pg_type, which JDBC gives as well: `int4`, `bpchar`, `_text`."""
+    """The name in pg_type, which JDBC returns too: `int4`, `bpchar`, `_text`."""
     return _CATALOG.get(kind.name, kind.name)
 
 

@@ -1,4 +1,4 @@
-"""How PostgreSQL prints values, and the parts of texts that it prints. `generators.sources.postgresql` is the public face."""
+"""PostgreSQL's texts of values, and the parts of such texts. `generators.sources.postgresql` is the public face."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ _TIMETZ: Final = re.compile(r"(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?([+-])(\d{2
 
 def timetz_parts(text_: str) -> tuple[int, int]:
     """Microseconds of the local time of day and seconds east of Greenwich. Raises ValueError."""
-    found = _TIMETZ.fullmatch(text_)
-    if not found:
+    match = _TIMETZ.fullmatch(text_)
+    if not match:
         raise ValueError(f"{text_!r} is no time with time zone")
-    hours, minutes, seconds, fraction, sign, *zone = found.groups()
+    hours, minutes, seconds, fraction, sign, *zone = match.groups()
     offset = sum(int(part or 0) * unit for part, unit in zip(zone, (3600, 60, 1), strict=True))
     return _clock(hours, minutes, seconds, fraction), -offset if sign == "-" else offset
 
@@ -78,15 +78,15 @@ def _clock(hours: str, minutes: str, seconds: str, fraction: str | None) -> int:
 def interval_text(months: int, days: int, micros: int) -> str:
     """An interval in the default style `postgres`: `1 year 2 mons 3 days 04:05:06.78`; a sign is repeated where it changes."""
     years, months = (abs(months) // 12 * (1 if months > 0 else -1), abs(months) % 12 * (1 if months > 0 else -1))
-    found: list[str] = []
+    parts: list[str] = []
     negative = False
     for value, unit in ((years, "year"), (months, "mon"), (days, "day")):
         if value:
-            found.append(f"{'+' if negative and value > 0 else ''}{value} {unit}{'' if value == 1 else 's'}")
+            parts.append(f"{'+' if negative and value > 0 else ''}{value} {unit}{'' if value == 1 else 's'}")
             negative = value < 0
-    if micros or not found:
-        found.append(("-" if micros < 0 else "+" if negative else "") + time_text(abs(micros)))
-    return " ".join(found)
+    if micros or not parts:
+        parts.append(("-" if micros < 0 else "+" if negative else "") + time_text(abs(micros)))
+    return " ".join(parts)
 
 
 _INTERVAL: Final = re.compile(
@@ -97,10 +97,10 @@ _INTERVAL: Final = re.compile(
 
 def interval_parts(text_: str) -> tuple[int, int, int]:
     """Months, days and microseconds of an interval in the style `postgres`. Raises ValueError."""
-    found = _INTERVAL.fullmatch(text_)
-    if not text_ or not found:
+    match = _INTERVAL.fullmatch(text_)
+    if not text_ or not match:
         raise ValueError(f"{text_!r} is no interval")
-    years, months, days, sign, hours, minutes, seconds, fraction = found.groups()
+    years, months, days, sign, hours, minutes, seconds, fraction = match.groups()
     micros = _clock(hours, minutes, seconds, fraction) if hours else 0
     return int(years or 0) * 12 + int(months or 0), int(days or 0), -micros if sign == "-" else micros
 

@@ -58,10 +58,10 @@ def candidates(kind: SourceType) -> Mapping[str, Value]:
 
 
 def _integer_boundaries(kind: SourceType) -> dict[str, Value]:
-    found: dict[str, Value] = {"min": kind.low, "max": kind.high, "zero": 0, "one": 1, "minus-one": -1}
+    values: dict[str, Value] = {"min": kind.low, "max": kind.high, "zero": 0, "one": 1, "minus-one": -1}
     if kind.name == "bigint":
-        found |= {"two-to-53-plus-one": (1 << 53) + 1, "eighteen-digits": 447984084414103554}
-    return found
+        values |= {"two-to-53-plus-one": (1 << 53) + 1, "eighteen-digits": 447984084414103554}
+    return values
 
 
 def _numeric_boundaries(kind: SourceType) -> dict[str, Value]:
@@ -80,7 +80,7 @@ def _numeric_boundaries(kind: SourceType) -> dict[str, Value]:
         return {name: Decimal((int(value < 0), tuple(map(int, str(abs(value)))), -2)) for name, value in cents.items()}
     precision, scale = kind.precision or 0, kind.scale or 0
     unit, largest = Decimal((0, (1,), -scale)), Decimal((0, (9,) * precision, -scale))
-    found = {
+    values = {
         "zero": Decimal((0, (0,), -scale)),
         "unit": unit,
         "minus-unit": unit.copy_negate(),
@@ -89,21 +89,21 @@ def _numeric_boundaries(kind: SourceType) -> dict[str, Value]:
         "integral": Decimal((0, (1, 2, 3, *(0,) * scale), -scale)),
     }
     if scale >= 2:
-        found["trailing-zeros"] = Decimal((0, (1, 2, 3, 4, 5, *(0,) * (scale - 2)), -scale))
+        values["trailing-zeros"] = Decimal((0, (1, 2, 3, 4, 5, *(0,) * (scale - 2)), -scale))
     if precision >= 20:
-        found["many-digits"] = Decimal((0, tuple((i + 1) % 10 for i in range(precision)), -scale))
-    return dict(found)
+        values["many-digits"] = Decimal((0, tuple((i + 1) % 10 for i in range(precision)), -scale))
+    return dict(values)
 
 
 def _bit_boundaries(kind: SourceType) -> dict[str, Value]:
     if kind.name == "boolean":
         return {"false": 0, "true": 1}
-    found: dict[str, Value] = {"zero": 0, "one": 1}
+    values: dict[str, Value] = {"zero": 0, "one": 1}
     if (kind.length or 1) > 1:
-        found |= {"all-ones": kind.high, "highest": 1 << (kind.length or 1) - 1}
+        values |= {"all-ones": kind.high, "highest": 1 << (kind.length or 1) - 1}
     if (kind.length or 1) > 8:
-        found["three-bytes"] = 0x030201
-    return found
+        values["three-bytes"] = 0x030201
+    return values
 
 
 def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
@@ -120,10 +120,10 @@ def _temporal_boundaries(kind: SourceType) -> dict[str, Value]:
                 "before-gregorian": dt.date(1582, 10, 4),
             }
         case Logical.TIME:
-            found: dict[str, Value] = {"zero": 0, "last-of-day": DAY - unit, "end-of-day": DAY, "plain": 37_230 * MICROS}
+            values: dict[str, Value] = {"zero": 0, "last-of-day": DAY - unit, "end-of-day": DAY, "plain": 37_230 * MICROS}
             if kind.fsp:
-                found |= {"one-unit": unit, "fraction": 37_230_120_000}
-            return found
+                values |= {"one-unit": unit, "fraction": 37_230_120_000}
+            return values
         case Logical.DATETIME:
             low, high = TIMESTAMP_MIN, TIMESTAMP_MAX
         case _:

@@ -1,4 +1,4 @@
-"""The databases that writers read: what everything generic needs to know of MySQL and of PostgreSQL.
+"""The databases that writers read: the facts of MySQL and PostgreSQL that generic code needs.
 
 `Profile.source` and `SourceType.source` hold a name of `SOURCES`. Boundaries, strategies, bulk and faults ask here instead of
 naming a database's module.
@@ -22,13 +22,13 @@ class Source:
     """A database.
 
     `types`, `boundary_values` and `fits` are its module's. `families` are all types that are drawn, in groups of like types, and
-    `keyable` those of them that make keys; `bulk_keys` are names of `types`. `as_stored` is a text as a column of the type gives
-    it back (CHAR's padding, characters that it cannot hold left out), `identifier` a name within the database's limit.
+    `keyable` those of them that make keys; `bulk_keys` are names of `types`. `as_stored` is a text as a column of the type
+    returns it (CHAR's padding, characters that it cannot hold left out), `identifier` a name within the database's limit.
     `ddl_actions` are statements with quoted names in their places, `drawn_ddl` the ones that drawn histories take.
 
     `schema` is that of every table, None where the database has none; `pool_database` holds the pool of level two, another one
     for each source, so that a table's database tells the sources apart. `key`, `number`, `string`, `moment` and `long_text` are
-    the types of scenarios that are about something else: bigint, int, varchar(64), a wall clock with microseconds, a long text.
+    the types of scenarios about something else: bigint, int, varchar(64), a wall clock with microseconds, a long text.
     """
 
     name: str
@@ -113,7 +113,7 @@ POSTGRESQL: Final = Source(
     long_text=postgresql.text("text"),
 )
 
-SOURCES: Final[Mapping[str, Source]] = {found.name: found for found in (MYSQL, POSTGRESQL)}
+SOURCES: Final[Mapping[str, Source]] = {item.name: item for item in (MYSQL, POSTGRESQL)}
 """Every source by its name."""
 
 

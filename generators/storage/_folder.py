@@ -18,8 +18,8 @@ from generators.errors import HarnessError, UsageError
 def whole_folder(target: Path, legal: Set[str]) -> Iterator[Path]:
     """A temporary folder beside the target that takes its place at the end, or vanishes with every parent made for it.
 
-    A folder that is there is replaced if it holds files of the legal names only. Raises UsageError where it does not, and
-    HarnessError for what the file system refuses.
+    An existing folder is replaced if it holds files of the legal names only. Raises UsageError if it holds others, and
+    HarnessError for errors of the file system.
     """
     made = [folder for folder in target.parents if not folder.exists()]
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
@@ -43,7 +43,7 @@ def whole_folder(target: Path, legal: Set[str]) -> Iterator[Path]:
 
 
 def _own(target: Path, legal: Set[str]) -> None:
-    """Refuses a target whose replacement would delete what somebody keeps there."""
+    """Refuses a target whose replacement would delete other files."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise UsageError(f"{target} is not a folder of its own; nothing is written over it")
     if target.is_dir():

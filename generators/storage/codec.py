@@ -78,23 +78,23 @@ __all__ = [
 
 def dump_type(kind: SourceType) -> Plain:
     """A source type: `name`, `logical`, and its parameters that are not at their default; bounds are texts."""
-    found: dict[str, Any] = {"name": kind.name, "logical": kind.logical.value}
+    plain: dict[str, Any] = {"name": kind.name, "logical": kind.logical.value}
     for flag in ("unsigned", "zerofill"):
         if getattr(kind, flag):
-            found[flag] = True
+            plain[flag] = True
     for number in ("length", "precision", "scale"):
         if getattr(kind, number) is not None:
-            found[number] = getattr(kind, number)
+            plain[number] = getattr(kind, number)
     if kind.fsp:
-        found["fsp"] = kind.fsp
+        plain["fsp"] = kind.fsp
     if kind.members:
-        found["members"] = [dump_text(member) for member in kind.members]
+        plain["members"] = [dump_text(member) for member in kind.members]
     for bound in ("low", "high"):
         if getattr(kind, bound) is not None:
-            found[bound] = str(getattr(kind, bound))
+            plain[bound] = str(getattr(kind, bound))
     if kind.source != "mysql":
-        found["source"] = kind.source
-    return found
+        plain["source"] = kind.source
+    return plain
 
 
 _TYPE = frozenset(
@@ -104,20 +104,20 @@ _TYPE = frozenset(
 
 def load_type(data: Plain, at: str = "") -> SourceType:
     """Inverse of `dump_type`. Raises Malformed."""
-    found = fields(data, at, _TYPE)
+    members = fields(data, at, _TYPE)
     return SourceType(
-        string(need(found, "name", at), path(at, "name")),
-        member(Logical, need(found, "logical", at), path(at, "logical")),
-        unsigned=boolean(found.get("unsigned", False), path(at, "unsigned")),
-        zerofill=boolean(found.get("zerofill", False), path(at, "zerofill")),
-        length=maybe(found, "length", at, integer),
-        precision=maybe(found, "precision", at, integer),
-        scale=maybe(found, "scale", at, integer),
-        fsp=integer(found.get("fsp", 0), path(at, "fsp")),
-        members=array(found.get("members", []), path(at, "members"), string),
-        low=maybe(found, "low", at, integer_text),
-        high=maybe(found, "high", at, integer_text),
-        source=string(found.get("source", "mysql"), path(at, "source")),
+        string(need(members, "name", at), path(at, "name")),
+        member(Logical, need(members, "logical", at), path(at, "logical")),
+        unsigned=boolean(members.get("unsigned", False), path(at, "unsigned")),
+        zerofill=boolean(members.get("zerofill", False), path(at, "zerofill")),
+        length=maybe(members, "length", at, integer),
+        precision=maybe(members, "precision", at, integer),
+        scale=maybe(members, "scale", at, integer),
+        fsp=integer(members.get("fsp", 0), path(at, "fsp")),
+        members=array(members.get("members", []), path(at, "members"), string),
+        low=maybe(members, "low", at, integer_text),
+        high=maybe(members, "high", at, integer_text),
+        source=string(members.get("source", "mysql"), path(at, "source")),
     )
 
 
@@ -131,20 +131,20 @@ _COLUMN = frozenset({"name", "type", "nullable"})
 
 def load_column(data: Plain, at: str = "") -> Column:
     """Inverse of `dump_column`. Raises Malformed."""
-    found = fields(data, at, _COLUMN)
+    members = fields(data, at, _COLUMN)
     return Column(
-        string(need(found, "name", at), path(at, "name")),
-        load_type(need(found, "type", at), path(at, "type")),
-        boolean(need(found, "nullable", at), path(at, "nullable")),
+        string(need(members, "name", at), path(at, "name")),
+        load_type(need(members, "type", at), path(at, "type")),
+        boolean(need(members, "nullable", at), path(at, "nullable")),
     )
 
 
 def dump_table(table: Table) -> Plain:
     """A table: `database`, `schema` where the source has one, `name`, `columns`, `primary_key` and `unique` in declared order."""
-    found: dict[str, Any] = {"database": dump_text(table.database)}
+    plain: dict[str, Any] = {"database": dump_text(table.database)}
     if table.schema is not None:
-        found["schema"] = dump_text(table.schema)
-    return found | {
+        plain["schema"] = dump_text(table.schema)
+    return plain | {
         "name": dump_text(table.name),
         "columns": [dump_column(column) for column in table.columns],
         "primary_key": [dump_text(name) for name in table.primary_key],
@@ -157,14 +157,14 @@ _TABLE = frozenset({"database", "schema", "name", "columns", "primary_key", "uni
 
 def load_table(data: Plain, at: str = "") -> Table:
     """Inverse of `dump_table`. Raises Malformed."""
-    found = fields(data, at, _TABLE)
+    members = fields(data, at, _TABLE)
     return Table(
-        string(need(found, "database", at), path(at, "database")),
-        string(need(found, "name", at), path(at, "name")),
-        array(need(found, "columns", at), path(at, "columns"), load_column),
-        array(need(found, "primary_key", at), path(at, "primary_key"), string),
-        array(need(found, "unique", at), path(at, "unique"), lambda key, where: array(key, where, string)),
-        maybe(found, "schema", at, string),
+        string(need(members, "database", at), path(at, "database")),
+        string(need(members, "name", at), path(at, "name")),
+        array(need(members, "columns", at), path(at, "columns"), load_column),
+        array(need(members, "primary_key", at), path(at, "primary_key"), string),
+        array(need(members, "unique", at), path(at, "unique"), lambda key, where: array(key, where, string)),
+        maybe(members, "schema", at, string),
     )
 
 
@@ -178,8 +178,8 @@ def dump_deployment(deployment: Deployment) -> Plain:
 
 def load_deployment(data: Plain, at: str = "") -> Deployment:
     """Inverse of `dump_deployment`. Raises Malformed."""
-    found = fields(data, at, frozenset(_DEPLOYMENT))
-    return Deployment(*(string(need(found, name, at), path(at, name)) for name in _DEPLOYMENT))
+    members = fields(data, at, frozenset(_DEPLOYMENT))
+    return Deployment(*(string(need(members, name, at), path(at, name)) for name in _DEPLOYMENT))
 
 
 def dump_message(message: Message) -> Plain:
@@ -201,48 +201,48 @@ _HEADER = frozenset({"key", "value"})
 
 def load_message(data: Plain, at: str = "", *, case: str = "") -> Message:
     """Inverse of `dump_message`, under the case id given. Raises Malformed."""
-    found = fields(data, at, _MESSAGE)
-    partition = integer(need(found, "partition", at), path(at, "partition"))
+    members = fields(data, at, _MESSAGE)
+    partition = integer(need(members, "partition", at), path(at, "partition"))
     if partition < 0:
         raise Malformed(path(at, "partition"), "must not be negative")
     return Message(
-        topic=string(need(found, "topic", at), path(at, "topic")),
+        topic=string(need(members, "topic", at), path(at, "topic")),
         partition=partition,
-        key=load_bytes(need(found, "key", at), path(at, "key")),
-        value=load_bytes(need(found, "value", at), path(at, "value")),
-        headers=array(need(found, "headers", at), path(at, "headers"), _load_header),
-        timestamp_ms=integer(need(found, "timestamp_ms", at), path(at, "timestamp_ms")),
-        event=integer(need(found, "event", at), path(at, "event")),
+        key=load_bytes(need(members, "key", at), path(at, "key")),
+        value=load_bytes(need(members, "value", at), path(at, "value")),
+        headers=array(need(members, "headers", at), path(at, "headers"), _load_header),
+        timestamp_ms=integer(need(members, "timestamp_ms", at), path(at, "timestamp_ms")),
+        event=integer(need(members, "event", at), path(at, "event")),
         case=case,
     )
 
 
 def _load_header(data: Plain, at: str) -> tuple[str, bytes]:
-    found = fields(data, at, _HEADER)
-    value = load_bytes(need(found, "value", at), path(at, "value"))
+    members = fields(data, at, _HEADER)
+    value = load_bytes(need(members, "value", at), path(at, "value"))
     if value is None:
         raise Malformed(path(at, "value"), "must not be null")
-    return string(need(found, "key", at), path(at, "key")), value
+    return string(need(members, "key", at), path(at, "key")), value
 
 
 def dump_cell(cell: Cell, known: SourceType | None = None) -> Plain:
-    """A cell; `type` is left out when it is the type that the reader knows anyway."""
-    found: dict[str, Any] = {"state": cell.state.value}
+    """A cell; `type` is left out if the reader knows it."""
+    plain: dict[str, Any] = {"state": cell.state.value}
     if cell.type != known:
-        found["type"] = dump_type(cell.type)
+        plain["type"] = dump_type(cell.type)
     if cell.value is not None:
-        found["value"] = dump_value(cell.value)
+        plain["value"] = dump_value(cell.value)
     if cell.text is not None:
-        found["text"] = dump_text(cell.text)
+        plain["text"] = dump_text(cell.text)
     if cell.json:
-        found["json"] = True
+        plain["json"] = True
     if cell.cls:
-        found["cls"] = cell.cls
+        plain["cls"] = cell.cls
     if cell.options:
-        found["options"] = [dump_value(option) for option in cell.options]
+        plain["options"] = [dump_value(option) for option in cell.options]
     if cell.reason:
-        found["reason"] = dump_text(cell.reason)
-    return found
+        plain["reason"] = dump_text(cell.reason)
+    return plain
 
 
 _CELL = frozenset({"state", "type", "value", "text", "json", "cls", "options", "reason"})
@@ -250,18 +250,18 @@ _CELL = frozenset({"state", "type", "value", "text", "json", "cls", "options", "
 
 def load_cell(data: Plain, at: str = "", known: SourceType | None = None) -> Cell:
     """Inverse of `dump_cell`, given the same known type. Raises Malformed."""
-    found = fields(data, at, _CELL)
-    if known is None or "type" in found:
-        known = load_type(need(found, "type", at), path(at, "type"))
+    members = fields(data, at, _CELL)
+    if known is None or "type" in members:
+        known = load_type(need(members, "type", at), path(at, "type"))
     return Cell(
-        state=member(State, need(found, "state", at), path(at, "state")),
+        state=member(State, need(members, "state", at), path(at, "state")),
         type=known,
-        value=load_value(found.get("value"), path(at, "value")),
-        text=maybe(found, "text", at, string),
-        cls=string(found.get("cls", ""), path(at, "cls")),
-        json=boolean(found.get("json", False), path(at, "json")),
-        options=array(found.get("options", []), path(at, "options"), load_value),
-        reason=string(found.get("reason", ""), path(at, "reason")),
+        value=load_value(members.get("value"), path(at, "value")),
+        text=maybe(members, "text", at, string),
+        cls=string(members.get("cls", ""), path(at, "cls")),
+        json=boolean(members.get("json", False), path(at, "json")),
+        options=array(members.get("options", []), path(at, "options"), load_value),
+        reason=string(members.get("reason", ""), path(at, "reason")),
     )
 
 
@@ -278,32 +278,32 @@ _ACCEPT = frozenset({"kind", "op"})
 def dump_change(change: Change, table: Table | None = None) -> Plain:
     """An expected change; with a table, cells of its columns' own types leave their type out."""
     types = {column.name: column.type for column in table.columns} if table else {}
-    found: dict[str, Any] = {"row": change.row, "kind": change.kind.value}
+    plain: dict[str, Any] = {"row": change.row, "kind": change.kind.value}
     if change.op is not None:
-        found["op"] = change.op.value
+        plain["op"] = change.op.value
     for name in _TEXTS:
         if getattr(change, name) is not None:
-            found[name] = dump_text(getattr(change, name))
+            plain[name] = dump_text(getattr(change, name))
     if change.keys is not None:
-        found["keys"] = [dump_text(key) for key in change.keys]
+        plain["keys"] = [dump_text(key) for key in change.keys]
     if change.position is not None:
-        found["position"] = dump_text(change.position)
+        plain["position"] = dump_text(change.position)
     if change.commit_time_us is not None:
-        found["commit_time_us"] = str(change.commit_time_us)
+        plain["commit_time_us"] = str(change.commit_time_us)
     for side in _IMAGES:
         image: Image | None = getattr(change, side)
         if image is not None:
-            found[side] = {_name(name): dump_cell(cell, types.get(name)) for name, cell in image.items()}
+            plain[side] = {_name(name): dump_cell(cell, types.get(name)) for name, cell in image.items()}
     if change.types is not None:
-        found["types"] = {_name(name): dump_text(text) for name, text in change.types.items()}
+        plain["types"] = {_name(name): dump_text(text) for name, text in change.types.items()}
     for name in ("schema_version", "sql"):
         if getattr(change, name) is not None:
-            found[name] = dump_text(getattr(change, name))
+            plain[name] = dump_text(getattr(change, name))
     if change.accept:
-        found["accept"] = [{"kind": kind.value, "op": op.value if op else None} for kind, op in change.accept]
+        plain["accept"] = [{"kind": kind.value, "op": op.value if op else None} for kind, op in change.accept]
     if change.anything:
-        found["anything"] = True
-    return found
+        plain["anything"] = True
+    return plain
 
 
 def _name(name: str) -> str:
@@ -350,9 +350,9 @@ def load_change(data: Plain, at: str = "", table: Table | None = None) -> Change
 
 
 def _load_accept(data: Plain, at: str) -> tuple[Kind, Op | None]:
-    found = fields(data, at, _ACCEPT)
-    kind = member(Kind, need(found, "kind", at), path(at, "kind"))
-    return kind, maybe(found, "op", at, lambda op, where: member(Op, op, where))
+    members = fields(data, at, _ACCEPT)
+    kind = member(Kind, need(members, "kind", at), path(at, "kind"))
+    return kind, maybe(members, "op", at, lambda op, where: member(Op, op, where))
 
 
 _CASE = frozenset({"id", "format", "profile", "deployment", "level", "tags", "tables", "written", "origin", "scenario", "fault"})
@@ -373,16 +373,16 @@ def dump_case(case: Case) -> Plain:
         "fault": case.fault,
         "tables": [dump_table(table) for table in case.tables],
         "written": [
-            {"message": dump_message(one.message), "changes": [dump_change(change) for change in one.changes]}
-            for one in case.written
+            {"message": dump_message(written.message), "changes": [dump_change(change) for change in written.changes]}
+            for written in case.written
         ],
     }
 
 
 def load_case(data: Plain, at: str = "") -> Case:
     """Inverse of `dump_case` for a case whose messages carry its id. Raises Malformed."""
-    found = fields(data, at, _CASE)
-    case_id = string(need(found, "id", at), path(at, "id"))
+    members = fields(data, at, _CASE)
+    case_id = string(need(members, "id", at), path(at, "id"))
 
     def written(data: Plain, where: str) -> Written:
         one = fields(data, where, _WRITTEN)
@@ -391,14 +391,14 @@ def load_case(data: Plain, at: str = "") -> Case:
 
     return Case(
         id=case_id,
-        format=string(need(found, "format", at), path(at, "format")),
-        profile=string(need(found, "profile", at), path(at, "profile")),
-        deployment=load_deployment(need(found, "deployment", at), path(at, "deployment")),
-        level=integer(need(found, "level", at), path(at, "level")),
-        tables=array(need(found, "tables", at), path(at, "tables"), load_table),
-        written=array(need(found, "written", at), path(at, "written"), written),
-        tags=frozenset(array(need(found, "tags", at), path(at, "tags"), string)),
-        origin=member(Origin, found.get("origin", Origin.NAMED.value), path(at, "origin")),
-        scenario=string(found.get("scenario", ""), path(at, "scenario")),
-        fault=string(found.get("fault", ""), path(at, "fault")),
+        format=string(need(members, "format", at), path(at, "format")),
+        profile=string(need(members, "profile", at), path(at, "profile")),
+        deployment=load_deployment(need(members, "deployment", at), path(at, "deployment")),
+        level=integer(need(members, "level", at), path(at, "level")),
+        tables=array(need(members, "tables", at), path(at, "tables"), load_table),
+        written=array(need(members, "written", at), path(at, "written"), written),
+        tags=frozenset(array(need(members, "tags", at), path(at, "tags"), string)),
+        origin=member(Origin, members.get("origin", Origin.NAMED.value), path(at, "origin")),
+        scenario=string(members.get("scenario", ""), path(at, "scenario")),
+        fault=string(members.get("fault", ""), path(at, "fault")),
     )

@@ -35,12 +35,12 @@ _PARQUET_ROWS: Final = 10_000
 
 
 class CorpusError(UsageError):
-    """A corpus that is damaged, incomplete, of an unknown version, or hostile. Names the file, if it can the line and field."""
+    """A corpus that is damaged, incomplete, of an unknown version, or hostile. Names the file, if possible the line and field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What was written. `size` is the corpus's bytes, the manifest's own included."""
+    """The written corpus. `size` is the corpus's bytes, the manifest's own included."""
 
     path: Path
     format: str
@@ -75,10 +75,10 @@ class _Manifest:
 
 
 def write(out: Path, fmt: Format[Any], profile: Profile, cases: Iterable[Case], *, seed: int, parquet: bool = False) -> Summary:
-    """Writes the cases to `<out>/<format>/<profile>`, whole or not at all; a corpus that is there is replaced.
+    """Writes the cases to `<out>/<format>/<profile>`, whole or not at all; an existing corpus is replaced.
 
     `seed` is recorded, nothing is drawn here. Cases are consumed one at a time. Raises UsageError for cases of another profile
-    or deployment, for an id used twice, and where the target holds files of somebody else's; HarnessError when the disk is full
+    or deployment, for an id used twice, and if the target holds other files; HarnessError when the disk is full
     or not writable.
     """
     target = Path(out) / _component(fmt.name) / _component(profile.name)
@@ -116,22 +116,22 @@ class _Writer:
             raise UsageError(f"case {case.id} is there twice")
         numbers = [self._tables.setdefault(table, len(self._tables)) for table in case.tables]
         self._cases[case.id] = {"id": case.id, "level": case.level, "tags": sorted(case.tags), "tables": numbers}
-        for one in case.written:
-            place = one.message.topic, one.message.partition
+        for written in case.written:
+            place = written.message.topic, written.message.partition
             ordinal = self._next[place]
             self._next[place] += 1
-            body = codec.dump_message(one.message)
+            body = codec.dump_message(written.message)
             head = {"case": case.id, "event": body.pop("event"), "topic": body.pop("topic"), "partition": body.pop("partition")}
             self._messages.raw(_line({**head, "ordinal": ordinal, **body}))
             if self._parquet:
-                self._parquet.add(one.message, ordinal)
+                self._parquet.add(written.message, ordinal)
             del head["event"]
-            for change in one.changes:
+            for change in written.changes:
                 table = _table_of(change, case.tables)
                 known = {} if table is None else {"table_id": self._tables[table]}
                 self._expected.raw(_line({**head, "ordinal": ordinal, **known, **codec.dump_change(change, table)}))
             self._count[0] += 1
-            self._count[1] += len(one.changes)
+            self._count[1] += len(written.changes)
 
     def counts(self) -> dict[str, int]:
         messages, changes = self._count
@@ -235,10 +235,10 @@ class _Parquet:
 def find(folder: Path) -> list[Path]:
     """The corpora at or below a folder, sorted. Raises CorpusError when there is none."""
     folder = Path(folder)
-    found = sorted(file.parent for file in folder.rglob(MANIFEST) if not _hidden(file.relative_to(folder)))
-    if not found:
+    folders = sorted(file.parent for file in folder.rglob(MANIFEST) if not _hidden(file.relative_to(folder)))
+    if not folders:
         raise CorpusError(f"{folder}: no corpus here: no {MANIFEST} at or below it")
-    return found
+    return folders
 
 
 def _hidden(relative: Path) -> bool:
@@ -255,7 +255,7 @@ def read(folder: Path) -> Corpus:
 
 
 def verify(folder: Path) -> list[str]:
-    """What is wrong with the corpus in a folder, each problem with its file; empty when all is well. Content never raises."""
+    """The problems of the corpus in a folder, each with its file; empty if there are none. Content never raises."""
     folder = Path(folder)
     try:
         manifest = _manifest(folder)
@@ -310,9 +310,9 @@ def _manifest(folder: Path) -> _Manifest:
         version = data.get("version") if isinstance(data, dict) else None
         if version != VERSION or type(version) is not int:
             raise Malformed("version", f"{version!r} is not known; this harness reads version {VERSION}")
-        found = fields(data, "", _MANIFEST_FIELDS)
-        counts = fields(need(found, "counts", ""), "counts", _COUNTS)
-        files = need(found, "sha256", "")
+        members = fields(data, "", _MANIFEST_FIELDS)
+        counts = fields(need(members, "counts", ""), "counts", _COUNTS)
+        files = need(members, "sha256", "")
         if not isinstance(files, dict):
             raise Malformed("sha256", "must be an object")
         for name in files:
@@ -320,13 +320,13 @@ def _manifest(folder: Path) -> _Manifest:
                 raise Malformed("sha256", f"refuses {name!r}: a corpus names {', '.join(_REQUIRED)} and {PARQUET}, nothing else")
         for name in _REQUIRED:
             need(files, name, "sha256")
-        seed = string(need(found, "seed", ""), "seed")
+        seed = string(need(members, "seed", ""), "seed")
         if not seed.removeprefix("-").isdecimal() or len(seed) > 40:
             raise Malformed("seed", "must be an integer's text")
         return _Manifest(
-            string(need(found, "format", ""), "format"),
-            string(need(found, "profile", ""), "profile"),
-            codec.load_deployment(need(found, "deployment", ""), "deployment"),
+            string(need(members, "format", ""), "format"),
+            string(need(members, "profile", ""), "profile"),
+            codec.load_deployment(need(members, "deployment", ""), "deployment"),
             int(seed),
             {name: integer(need(counts, name, "counts"), path("counts", name)) for name in sorted(_COUNTS)},
             {name: string(digest, path("sha256", name)) for name, digest in files.items()},

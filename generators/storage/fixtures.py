@@ -72,13 +72,13 @@ def fixture_cases(fmt: Format[Any], profile: Profile) -> Iterator[Case]:
     """The fixture's cases of a profile, in their fixed order."""
     own = [scenario.name for scenario in fmt.scenarios(profile, profile.database)]
     spread = {own[i * len(own) // OWN] for i in range(OWN)} if own else set()
-    found = []
+    chosen = []
     for scenario in boundary_scenarios(fmt, profile):
         if scenario.name in spread or scenario.name in NAMES:
-            found.append(as_case(fmt, profile, scenario))
-    for case in (*found, *bulk.cases(fmt, profile, SEED, BULK)):
+            chosen.append(as_case(fmt, profile, scenario))
+    for case in (*chosen, *bulk.cases(fmt, profile, SEED, BULK)):
         widest = max((len(table.columns) for table in case.tables), default=0)
-        if widest <= WIDEST and sum(one.message.size for one in case.written) <= LARGEST:
+        if widest <= WIDEST and sum(written.message.size for written in case.written) <= LARGEST:
             yield case
 
 

@@ -20,14 +20,14 @@ from generators.errors import UsageError
 from generators.model import Json, Value, ZeroDate
 
 Plain: TypeAlias = Any
-"""A value that `json.dumps` writes without help."""
+"""A value that `json.dumps` accepts."""
 
 T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
 
 
 class Malformed(UsageError):
-    """A JSON form that is not what it should be; `field` is the path to the culprit (`after.c.value`)."""
+    """An invalid JSON form; `field` is the path to the wrong field (`after.c.value`)."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"field {field}: {problem}" if field else problem)
@@ -35,7 +35,7 @@ class Malformed(UsageError):
 
 
 def to_line(data: Plain) -> str:
-    """The canonical JSON text of a form: one line, ASCII, no spaces, keys in the order in which they were made."""
+    """The canonical JSON text of a form: one line, ASCII, no spaces, keys in the order of insertion."""
     return json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
@@ -55,11 +55,11 @@ def from_line(line: bytes | str) -> Plain:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         names = [name for name, _ in pairs]
         raise Malformed("", f"duplicate name {next(n for n in names if names.count(n) > 1)!r}")
-    return found
+    return members
 
 
 def _no_constant(name: str) -> None:
@@ -72,7 +72,7 @@ def path(at: str, key: str) -> str:
 
 
 def fields(data: Plain, at: str, known: frozenset[str]) -> dict[str, Any]:
-    """The object, when it is one and has known fields only. Raises Malformed."""
+    """The object, if it has known fields only. Raises Malformed."""
     if not isinstance(data, dict):
         raise Malformed(at, f"must be an object, not {kind_of(data)}")
     unknown = data.keys() - known
@@ -82,7 +82,7 @@ def fields(data: Plain, at: str, known: frozenset[str]) -> dict[str, Any]:
 
 
 def kind_of(data: object) -> str:
-    """What a JSON value is, in words."""
+    """The kind of a JSON value, in words."""
     match data:
         case None:
             return "null"
@@ -98,7 +98,7 @@ def kind_of(data: object) -> str:
 
 
 def need(data: Mapping[str, Any], key: str, at: str) -> Plain:
-    """A field that must be there. Raises Malformed."""
+    """A required field. Raises Malformed."""
     if key not in data:
         raise Malformed(path(at, key), "missing")
     return data[key]
@@ -196,13 +196,13 @@ def load_bytes(data: Plain, at: str = "") -> bytes | None:
     """Inverse of `dump_bytes`. Raises Malformed."""
     if data is None:
         return None
-    found = fields(data, at, _BYTES)
-    if len(found) != 1:
+    members = fields(data, at, _BYTES)
+    if len(members) != 1:
         raise Malformed(at, "must hold either text or base64")
-    if "base64" in found:
-        return _unbase64(found["base64"], path(at, "base64"))
+    if "base64" in members:
+        return _unbase64(members["base64"], path(at, "base64"))
     try:
-        return string(found["text"], path(at, "text")).encode("utf-8")
+        return string(members["text"], path(at, "text")).encode("utf-8")
     except UnicodeEncodeError:
         raise Malformed(path(at, "text"), "a lone surrogate is not UTF-8") from None
 
@@ -211,7 +211,7 @@ _BYTES = frozenset({"text", "base64"})
 
 
 def dump_value(value: Value) -> Plain:
-    """A canonical value under its type tag; NULL is null. Raises UsageError for what is no canonical value."""
+    """A canonical value under its type tag; NULL is null. Raises UsageError for other values."""
     match value:
         case None:
             return None

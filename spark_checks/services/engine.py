@@ -119,8 +119,8 @@ def liars(name: str) -> tuple[Liar, ...]:
     """A format's liars: its own, and the one of every format."""
     module = importlib.import_module(f"spark_checks.liars.{module_name(name)}")
     decoder = importlib.import_module(f"spark_checks.decoders.{module_name(name)}")
-    found: tuple[Liar, ...] = module.LIARS
-    return (*found, failfast(name, decoder.decode))
+    own: tuple[Liar, ...] = module.LIARS
+    return (*own, failfast(name, decoder.decode))
 
 
 def _liar(spec: str) -> Liar:
@@ -304,14 +304,14 @@ class SparkEngine:
         frame = decoder(level, records, table, deployment)
         for name, expression in request["mapping"].items():
             frame = frame.withColumn(name, F.expr(expression))
-        found = frame.toArrow()
-        with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, found.schema) as writer:
-            writer.write_table(found)
-        return {"rows": found.num_rows}
+        decoded = frame.toArrow()
+        with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, decoded.schema) as writer:
+            writer.write_table(decoded)
+        return {"rows": decoded.num_rows}
 
 
 def warm_up(spark: SparkSession) -> None:
-    """Runs a small job through what every decode call needs (JSON, casts, generated code, Arrow) while the parent still draws."""
+    """Runs a small job through what every decode call needs (JSON, casts, generated code, Arrow) while the parent draws."""
     text = F.concat(F.lit('{"a":["'), F.col("id").cast("string"), F.lit('"]}'))
     parsed = spark.range(0, 2_000, 1, 2).select(F.from_json(text, "a array<string>, b map<string,string>").alias("j"))
     exploded = parsed.select(F.posexplode_outer("j.a").alias("row", "text"), "j.b")
@@ -350,15 +350,15 @@ def within(ranges: Iterable[tuple[str, int, int, int]]) -> Column:
         by_topic.setdefault(topic, {}).setdefault(partition, []).append((low, high))
     alike: dict[str, list[str]] = {}
     for topic, partitions in by_topic.items():
-        parts = (f"(partition = {number} AND ({_between(found)}))" for number, found in sorted(partitions.items()))
+        parts = (f"(partition = {number} AND ({_between(pairs)}))" for number, pairs in sorted(partitions.items()))
         alike.setdefault(" OR ".join(parts), []).append(topic)
     tests = (f"(topic IN ({', '.join(map(_text, topics))}) AND ({offsets}))" for offsets, topics in alike.items())
     return F.expr(" OR ".join(tests) or "false")
 
 
-def _between(found: list[tuple[int, int]]) -> str:
-    tests = [f"offset BETWEEN {low} AND {high}" for low, high in found if low < high]
-    singles = [str(low) for low, high in found if low == high]
+def _between(pairs: list[tuple[int, int]]) -> str:
+    tests = [f"offset BETWEEN {low} AND {high}" for low, high in pairs if low < high]
+    singles = [str(low) for low, high in pairs if low == high]
     return " OR ".join([*tests, f"offset IN ({', '.join(singles)})"] if singles else tests)
 
 

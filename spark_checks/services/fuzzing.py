@@ -1,6 +1,6 @@
-"""What a decoder makes of garbage: mutated messages decoded at level one, and tallied where they are.
+"""A decoder's output for garbage: mutated messages decoded at level one, and tallied in place.
 
-Nothing is gathered but the tallies. The decoder's output is kept on disk for the time of the check, so that every column of every
+Only the tallies are gathered. The decoder's output is kept on disk for the time of the check, so that every column of every
 row has been computed: a query for the columns that the check reads would leave the rest undone, and their exceptions unseen.
 """
 
@@ -47,7 +47,7 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
 
 
 def tally(expected: DataFrame, changes: DataFrame) -> list[dict[str, Any]]:
-    """How many messages came to what: `way`, `state`, `reason`, `outcome`, `kinds` (of the rows, by +), `count`, and `size`
+    """The number of messages by outcome: `way`, `state`, `reason`, `outcome`, `kinds` (of the rows, by +), `count`, and `size`
     and `offset` of the smallest.
 
     An outcome is `lost` (no row), `foreign` (rows at a place that no message has), `misnumbered` (`row` does not count from 0);
@@ -65,17 +65,17 @@ def tally(expected: DataFrame, changes: DataFrame) -> list[dict[str, Any]]:
     )
     joined = expected.join(answered, list(PLACE), "full_outer")
     groups = joined.select("way", "state", "reason", _outcome().alias("outcome"), "kinds", "size", "offset")
-    found = groups.groupBy("way", "state", "reason", "outcome", "kinds").agg(
+    outcomes = groups.groupBy("way", "state", "reason", "outcome", "kinds").agg(
         F.count(F.lit(1)).alias("count"), F.min(F.struct("size", "offset")).alias("smallest")
     )
     return [
         {
-            **{name: one[name] or "" for name in ("way", "state", "reason", "outcome", "kinds")},
-            "count": one["count"],
-            "size": one["smallest"]["size"] or 0,
-            "offset": one["smallest"]["offset"] or 0,
+            **{name: counted[name] or "" for name in ("way", "state", "reason", "outcome", "kinds")},
+            "count": counted["count"],
+            "size": counted["smallest"]["size"] or 0,
+            "offset": counted["smallest"]["offset"] or 0,
         }
-        for one in found.collect()
+        for counted in outcomes.collect()
     ]
 
 

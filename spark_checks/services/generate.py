@@ -1,7 +1,7 @@
 """Load made and published by Spark's executors: a range of units each, so that a cluster works in parallel.
 
 Only counts and latencies come back. Units are addressed by position, so that what is published is what one process would publish.
-The Kafka client runs inside `mapInArrow`, for Spark's own sink cannot set timestamps.
+The Kafka client runs inside `mapInArrow`, since Spark's own sink cannot set timestamps.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SCHEMA: Final = pa.schema(
         ("stopped", pa.string()),
     ]
 )
-"""What comes back of a range; `stopped` is why it did not come to its end, else null."""
+"""The result of a range; `stopped` is why it did not finish, else null."""
 
 DDL: Final = (
     "start bigint, count bigint, sent bigint, acknowledged bigint, failed bigint, seconds double, errors array<string>, "
@@ -63,22 +63,22 @@ def _publish(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     options, layout = orders.options_of(task["options"]), Layout(partitions=task["partitions"])
     rate = task["rate"] and task["rate"] / task["executors"]
     for batch in batches:
-        for one in batch.to_pylist():
-            made = load.messages(fmt, profile, task["seed"], one["start"], one["count"], layout=layout, options=options)
+        for units in batch.to_pylist():
+            made = load.messages(fmt, profile, task["seed"], units["start"], units["count"], layout=layout, options=options)
             stopped = None
             try:
                 done = publish_paced(
                     *(task["bootstrap"], task["topic"], made), rate=rate, stamp=task["stamp"], timeout_s=task["timeout_s"]
                 )
             except PublishStopped as error:
-                # Raised here, Spark would run the range again and publish what lies in the topic already.
+                # Raised here, Spark would run the range again and publish its messages twice.
                 done, stopped = error.published, str(error)
-            yield pa.RecordBatch.from_pylist([_row(one, done, stopped)], SCHEMA)
+            yield pa.RecordBatch.from_pylist([_row(units, done, stopped)], SCHEMA)
 
 
-def _row(one: Mapping[str, int], done: Published, stopped: str | None) -> dict[str, Any]:
+def _row(units: Mapping[str, int], done: Published, stopped: str | None) -> dict[str, Any]:
     return {
-        **one,
+        **units,
         "sent": done.sent,
         "acknowledged": done.acknowledged,
         "failed": done.failed,
@@ -99,20 +99,20 @@ def handle(spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str
     `timeout_s`. The answer adds the ranges up: `sent`, `acknowledged`, `failed`, `seconds` (of the slowest), `p50_ms`, `p99_ms`,
     `max_ms`, `errors`, `stopped` (reasons), and `ranges`, the acknowledged count and seconds of each.
     """
-    found = publish(ranges(spark, request["count"], request["executors"]), request).collect()
+    rows = publish(ranges(spark, request["count"], request["executors"]), request).collect()
     latencies = Histogram()
-    for row in found:
-        one = Histogram(dict(zip(row["places"], row["counts"], strict=True)), sum(row["counts"]), row["largest"])
-        latencies.merge(one)
+    for row in rows:
+        histogram = Histogram(dict(zip(row["places"], row["counts"], strict=True)), sum(row["counts"]), row["largest"])
+        latencies.merge(histogram)
     return {
-        "sent": sum(row["sent"] for row in found),
-        "acknowledged": sum(row["acknowledged"] for row in found),
-        "failed": sum(row["failed"] for row in found),
-        "seconds": max((row["seconds"] for row in found), default=0.0),
+        "sent": sum(row["sent"] for row in rows),
+        "acknowledged": sum(row["acknowledged"] for row in rows),
+        "failed": sum(row["failed"] for row in rows),
+        "seconds": max((row["seconds"] for row in rows), default=0.0),
         "p50_ms": latencies.quantile_ms(0.5),
         "p99_ms": latencies.quantile_ms(0.99),
         "max_ms": latencies.max_ms,
-        "errors": list(dict.fromkeys(error for row in found for error in row["errors"])),
-        "stopped": [row["stopped"] for row in found if row["stopped"]],
-        "ranges": [{"start": row["start"], "count": row["count"], "seconds": row["seconds"]} for row in found],
+        "errors": list(dict.fromkeys(error for row in rows for error in row["errors"])),
+        "stopped": [row["stopped"] for row in rows if row["stopped"]],
+        "ranges": [{"start": row["start"], "count": row["count"], "seconds": row["seconds"]} for row in rows],
     }

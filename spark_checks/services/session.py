@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from conformance.brokers.archive import WRITES, spark_classes, using
 
 PACKAGES: Final = {"kafka": "spark-sql-kafka-0-10_2.13", "avro": "spark-avro_2.13"}
-"""What Spark has outside of pyspark, by the word that asks for it. From 4.2 on, pyspark has Avro itself."""
+"""Packages of Spark that pyspark lacks, by short name. From 4.2 on, pyspark has Avro itself."""
 
 AVRO_LIMITS: Final = " ".join(
     f"-Dorg.apache.avro.limits.{what}.maxLength={limit}"

@@ -159,14 +159,14 @@ def _keeper(spark: SparkSession, directory: str, fmt: str, name: str, tables: tu
         return Keeper(spark, home, Materialiser(order_of(fmt), tables))
     from spark_checks.liars import streams as _streams
 
-    liar = next(one for one in _streams.LIARS if one.name == name)
+    liar = next(known for known in _streams.LIARS if known.name == name)
     return liar.keeper(spark, home, _streams.materialiser(liar, fmt, tables))
 
 
 def _level_three(spec: str) -> Any:
     """A decoder's module if it has its own level three, else None."""
-    found = sys.modules.get(spec.partition(":")[0]) or sys.modules.get(f"_cdc_user_{Path(spec.partition(':')[0]).stem}")
-    return found if hasattr(found, "materialise") and hasattr(found, "materialised") else None
+    module = sys.modules.get(spec.partition(":")[0]) or sys.modules.get(f"_cdc_user_{Path(spec.partition(':')[0]).stem}")
+    return module if hasattr(module, "materialise") and hasattr(module, "materialised") else None
 
 
 def _own(

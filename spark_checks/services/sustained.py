@@ -147,8 +147,8 @@ class _Query:
 
     def _start(self, records: DataFrame, into: Callable[[Any], Any]) -> StreamingQuery:
         writer = into(records.writeStream).option("checkpointLocation", self._checkpoint)
-        found: StreamingQuery = writer.trigger(processingTime=f"{self._request['trigger_ms']} milliseconds").start()
-        return found
+        query: StreamingQuery = writer.trigger(processingTime=f"{self._request['trigger_ms']} milliseconds").start()
+        return query
 
     def _whole(self, records: DataFrame) -> StreamingQuery:
         """The query over the decoder's frame, which is built once, and planned for every batch."""
@@ -230,10 +230,10 @@ class _Query:
         """See `handle`."""
         session = self._spark._jsparkSession
         frame = DataFrame(session.createDataFrame(self._rows, self._schema), self._spark)
-        found = frame.toArrow()
-        with pa.OSFile(out, "wb") as file, pa.ipc.new_file(file, found.schema) as writer:
-            writer.write_table(found)
-        return {"rows": found.num_rows, "until": self._until}
+        sample = frame.toArrow()
+        with pa.OSFile(out, "wb") as file, pa.ipc.new_file(file, sample.schema) as writer:
+            writer.write_table(sample)
+        return {"rows": sample.num_rows, "until": self._until}
 
     def stop(self) -> None:
         """Stops the query and removes its checkpoint."""

@@ -65,17 +65,17 @@ def interleaved(
     """Seconds of each round by name. Every round runs all contestants once; every second round in reverse order."""
     seconds: dict[str, list[float]] = {c.name: [] for c in contestants}
     for number in range(-warm_up, rounds):
-        for one in contestants if number % 2 == 0 else reversed(contestants):
-            taken = execute(one.frame(records))
+        for contestant in contestants if number % 2 == 0 else reversed(contestants):
+            taken = execute(contestant.frame(records))
             if number >= 0:
-                seconds[one.name].append(taken)
+                seconds[contestant.name].append(taken)
     return seconds
 
 
 def ratio(yardstick: Sequence[float], seconds: Sequence[float]) -> dict[str, float]:
     """Speed relative to the yardstick, round by round: median, min and max; above 1 is faster."""
-    found = [base / own for base, own in zip(yardstick, seconds, strict=True)]
-    return {"median": statistics.median(found), "min": min(found), "max": max(found)}
+    ratios = [base / own for base, own in zip(yardstick, seconds, strict=True)]
+    return {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)}
 
 
 def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
@@ -110,6 +110,6 @@ def _contest(contestants: Sequence[Contestant], records: DataFrame, messages: in
         for name, taken in seconds.items()
     }
     yardstick = measured.pop("")
-    for one in measured.values():
-        one["ratio"] = ratio(yardstick["seconds"], one["seconds"])
+    for figures in measured.values():
+        figures["ratio"] = ratio(yardstick["seconds"], figures["seconds"])
     return {"level": contestants[0].level, "baseline": yardstick, "decoders": measured}

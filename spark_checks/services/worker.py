@@ -1,7 +1,7 @@
 """The child process: reads requests as JSON lines on stdin, answers on a descriptor of its own, runs Spark in between.
 
 Each request names a lane, which is a thread with a queue of its own; the first is the main thread. Standard output and error
-belong to the decoder and go to the log. When stdin closes, the parent is gone and so is this process.
+belong to the decoder and go to the log. When stdin closes, the parent has ended, and this process ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Request: TypeAlias = dict[str, Any]
 Lane: TypeAlias = "queue.Queue[Request | None]"
 
 GRACE_S: Final = 2.0
-"""How long what is under way may still take once the parent is gone."""
+"""Time limit of running requests once the parent has ended."""
 
 
 def main() -> None:

@@ -1,1 +1,1 @@
-"""What several reference decoders share. Nothing here knows the writers."""
+"""Code that several reference decoders share. It knows no writer."""

@@ -5,7 +5,7 @@ of the message and these bytes: they come out unchanged only if the message ends
 the schema, or a length is beyond `session.AVRO_LIMITS`, `from_avro` gives a record of NULLs.
 
 A newer edition of a format may have one more field, a long at the end, and raw Avro shows no version. Parsing twice would cost
-twice; instead the longest encoding of a long stands between value and hash. It is the last field of an older message, and comes
+double; instead the longest encoding of a long stands between value and hash. It is the last field of an older message, and comes
 out unchanged behind a newer one. A truncated message cannot use it either: a number that continues into it is too long.
 """
 
@@ -60,11 +60,11 @@ def messages(
     `newer_long` a long may follow what `schema` describes; it is not in `m`.
     """
     records = decompressed(records, deployment.compression if deployment else "none")
-    found = _framed(F.col("value"), schema, wanted, newer_long)
+    framed = _framed(F.col("value"), schema, wanted, newer_long)
     j = F.col("j")
     whole = F.coalesce(_whole(j, F.col("value"), newer_long), F.lit(False))
     # Two steps, since Spark decodes a column twice that one step uses twice, unless it finds the common part.
-    parsed = records.select(*COORDINATES, "value", found.alias("j"))
+    parsed = records.select(*COORDINATES, "value", framed.alias("j"))
     return parsed.select(*COORDINATES, "value", j["m"].alias("m"), whole.alias("whole"))
 
 

@@ -1,14 +1,14 @@
-"""The Canal flat message: what its dialects really share when they are read with native Spark expressions.
+"""The Canal flat message: what its dialects share when read with native Spark expressions.
 
-They are TiCDC's, Alibaba Canal's, and both of CloudCanal's, of which one has names of its own for the same members.
+They are TiCDC's, Alibaba Canal's, and both of CloudCanal's, one of which has its own names for the same members.
 
 A message is parsed once, inside `{"S":[VALUE,{"S":1}]}`: a truncated value breaks the wrapping, a second document or trailing
 text adds an element or breaks it, white space (the CRLF of TiCDC v6.5) does neither. S is a name that no value can know: one
 that closed the array itself, `{...},{}]}` or `{...}],"S":[{...}`, would pass for whole, since from_json takes the last of equal
-names and reads nothing behind the object. Spark's corrupt-record column tells of containers of the wrong type, which from_json
+names and reads nothing behind the object. Spark's corrupt-record column shows containers of the wrong type, which from_json
 would otherwise turn into NULLs.
 
-No filter stands on what from_json gives, and the generators are outer ones: Spark would push such filters, its own inferred
+No filter uses from_json's result, and the generators are outer ones: Spark would push such filters, its own inferred
 ones too, below the projection and parse every message twice.
 """
 
@@ -63,7 +63,7 @@ _LAST_MILLISECOND: Final = 253_402_300_799_999
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What a dialect calls the members that all have. `schema` is "" where there is none."""
+    """A dialect's names of the common members. `schema` is "" where there is none."""
 
     id: str = "id"
     database: str = "database"
@@ -184,7 +184,7 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
 class _RowSql:
     """SQL over `data` (structs of texts), `old` (maps, or NULL) and `codes` (sqlType): arrays of structs `value` and `unfit`.
 
-    It is all lambdas: they are interpreted, where generated code for a table of some width passes the size up to which the JVM
+    It uses only lambdas: they are interpreted, while generated code for a wide table exceeds the size up to which the JVM
     compiles a method, and is then slower by an order of magnitude.
     """
 
@@ -219,10 +219,10 @@ class _RowSql:
 
     def _overlaid(self, i: int, c: ColumnOf) -> str:
         """The old text, else NULL if `old` names the column, else the text of `data`. A complete `old` has the columns in the
-        table's order, and then none has to be searched for."""
+        table's order, so that none has to be searched for."""
         name, key = _name(c.name), literal(c.name)
-        found = f"coalesce(o[{key}], CASE WHEN NOT map_contains_key(o, {key}) THEN data[r].{name} END)"
-        return f"CASE WHEN get(map_keys(o), {i}) = {key} THEN get(map_values(o), {i}) ELSE {found} END AS {name}"
+        searched = f"coalesce(o[{key}], CASE WHEN NOT map_contains_key(o, {key}) THEN data[r].{name} END)"
+        return f"CASE WHEN get(map_keys(o), {i}) = {key} THEN get(map_values(o), {i}) ELSE {searched} END AS {name}"
 
     def _typed(self, c: ColumnOf) -> str:
         text, code = f"t.{_name(c.name)}", f"codes.{_name(c.name)}" if c.name in self.coded else None
@@ -283,23 +283,23 @@ _MARK: Final = f"m{secrets.token_hex(8)}"
 
 
 def read(text: Column, envelope: StructType) -> Column:
-    """A message's text parsed inside the wrapping; `message` and `whole` look at it."""
+    """A message's text parsed inside the wrapping; `message` and `whole` take it."""
     element = StructType([*envelope, StructField(_MARK, IntegerType())])
     schema = StructType([StructField(_MARK, ArrayType(element)), StructField("corrupt", StringType())])
     wrapped = F.concat(F.lit(f'{{"{_MARK}":['), text, F.lit(f',{{"{_MARK}":1}}]}}'))
     return F.from_json(wrapped, schema, OPTIONS)
 
 
-def message(found: Column) -> Column:
+def message(parsed: Column) -> Column:
     """The message in what `read` gives: a struct, NULL where there is none."""
-    return F.get(found[_MARK], F.lit(0))
+    return F.get(parsed[_MARK], F.lit(0))
 
 
-def whole(found: Column) -> Column:
-    """Whether it is one JSON object, and what its members declare is of their kind of JSON value; never NULL."""
-    elements = found[_MARK]
+def whole(parsed: Column) -> Column:
+    """Whether it is one JSON object, and its declared members have their kinds of JSON value; never NULL."""
+    elements = parsed[_MARK]
     last = F.get(elements, F.lit(1))[_MARK]
-    is_one = found["corrupt"].isNull() & (F.size(elements) == 2) & (last == 1) & F.get(elements, F.lit(0)).isNotNull()
+    is_one = parsed["corrupt"].isNull() & (F.size(elements) == 2) & (last == 1) & F.get(elements, F.lit(0)).isNotNull()
     return F.coalesce(is_one, F.lit(False))
 
 
@@ -353,8 +353,8 @@ def _deleted_in_old(m: Column, name: Names) -> Column:
 
 
 def _old(m: Column, name: Names, row: Column) -> Column:
-    """The row's own element of `old`; up to Canal 1.1.6 `old` may be shorter than `data`, and then nothing tells whose is
-    whose (canal#old-left-out)."""
+    """The row's own element of `old`; up to Canal 1.1.6 `old` may be shorter than `data`, and then its rows are
+    unknown (canal#old-left-out)."""
     return F.when(F.size(m[name.old]) == F.size(m[name.data]), F.get(m[name.old], row))
 
 

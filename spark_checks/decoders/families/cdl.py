@@ -1,7 +1,7 @@
 """What both versions of Huawei CDL's messages share beyond the Connect family (the page huawei of the sources).
 
 `unique` has the primary key's columns, null for a table without one. `HEARTBEAT_IDENTIFIER` stands in ordinary rows and
-`message_type` in all of them: neither tells anything, and neither is read.
+`message_type` in all of them: neither is read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def keys(payload: Column) -> Column:
 
 
 def form(kind: SourceType, *, stamp: str, time: str) -> str:
-    """The form (`_connect_values`) of a column's cells where no schema tells it: `stamp` of timestamps, `time` of times.
+    """The form (`_connect_values`) of a column's cells without a schema: `stamp` of timestamps, `time` of times.
 
     Decimals are text in both versions; nothing depends on the deployment.
     """

@@ -1,8 +1,8 @@
 """What the vendor's page leaves open (cloudcanal#values-open), decided for CloudCanal's Canal-shaped formats.
 
-Every value of the examples is a string; how a binary, a bit, a label, a decimal or a time is spelled is not said. CloudCanal
+Every value of the examples is a string; the form of a binary, a bit, a label, a decimal or a time is not documented. CloudCanal
 reads the binlog as Canal does and offers Canal's format, so Canal's texts are taken: MySQL's own texts, decimal numbers for
-bits, TIMESTAMP in the deployment's zone, binaries as ISO-8859-1. A deployment that says how its binaries are spelled is followed
+bits, TIMESTAMP in the deployment's zone, binaries as ISO-8859-1. A deployment that states the form of its binaries is followed
 instead. An ENUM's text is its index as in Canal, else one of its labels, the empty text the empty value unless that is a label;
 a SET's is its mask, else labels between commas. Values are indices and masks in any case.
 """

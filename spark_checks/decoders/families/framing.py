@@ -57,7 +57,7 @@ def after(op: Column, image: Column) -> Column:
 def images(table: Table, text: CellSql, value: CellSql, texts: str = "images") -> Column:
     """The images of `texts`, an array of structs, as structs `value` (typed) and `unfit`: whether a cell is not of its type.
 
-    `value` is a cell's typed value, `text` what `misfit` judges it by: NULL for SQL NULL alone.
+    `value` is a cell's typed value, `text` the text that `misfit` judges: NULL for SQL NULL alone.
     """
     values = ", ".join(f"{value(c, 't')} AS {name(c.name)}" for c in table.columns)
     tests = (misfit(text(c, "i.t"), f"i.value.{name(c.name)}", c.type) for c in table.columns)
@@ -70,14 +70,14 @@ def images(table: Table, text: CellSql, value: CellSql, texts: str = "images") -
 
 def rows(frame: DataFrame) -> DataFrame:
     """Level two of coordinates, `op` (CORRUPT for what cannot be read, NULL for what is not the table's) and
-    `typed`: what `images` makes of the image before and the image after."""
+    `typed`: the result of `images` for the images before and after."""
     op, row, read, typed = F.col("op"), F.col("row"), F.col("read"), F.col("typed")
     unfit = F.coalesce(F.get(typed, F.lit(0))["unfit"] | F.get(typed, F.lit(1))["unfit"], F.lit(False))
     # Behind a generator: Spark would push a filter down to where op is made, and parse twice.
-    found = F.explode_outer(F.when(op.isNotNull(), F.array(F.lit(0)))).alias("row")
+    single = F.explode_outer(F.when(op.isNotNull(), F.array(F.lit(0)))).alias("row")
     fits = F.coalesce((op != "CORRUPT") & ~unfit, F.lit(False)).alias("read")
     return (
-        frame.select(*COORDINATES, "op", "typed", fits, found)
+        frame.select(*COORDINATES, "op", "typed", fits, single)
         .where(row.isNotNull())
         .select(
             *COORDINATES,

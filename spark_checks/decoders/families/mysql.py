@@ -1,7 +1,7 @@
 """MySQL's text forms as typed Spark expressions, one per logical type.
 
-`typed` makes a value of a cell's text, `misfit` tells whether the text was not of the type; what does not fit is NULL or a
-value outside the domain. SQL NULL and the zero dates, which no calendar type holds, give NULL and fit. Neither raises, and
+`typed` makes a value of a cell's text, `misfit` is true if the text is not of the type; a misfit is NULL or a value outside
+the domain. SQL NULL and the zero dates, which no calendar type holds, give NULL and fit. Neither raises, and
 neither depends on the session's time zone, ANSI mode or case sensitivity.
 
 Both give SQL text: a table has many columns, and building each node of each expression through the gateway to the JVM takes

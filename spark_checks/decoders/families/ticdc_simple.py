@@ -16,12 +16,12 @@ from spark_checks.decoders.families.canal import COORDINATES
 from spark_checks.decoders.families.mysql import typed
 
 LOCAL: Final = "Local"
-"""Go's name for the zone of the machine, which the deployment tells."""
+"""Go's name for the zone of the machine, which the deployment gives."""
 
 
 def is_schema(schema: Column, database: str) -> Column:
-    """Whether it names its table, its version and every column once, so that a map of its columns can be made. `database` is what
-    its member of that meaning is called."""
+    """Whether it names its table, its version and every column once, so that a map of its columns can be made. `database` is the
+    name of its database member."""
     names = schema["columns"]["name"]
     unique = (F.size(F.array_distinct(names)) == F.size(names)) & ~F.exists(names, lambda n: n.isNull())
     named = schema[database].isNotNull() & schema["table"].isNotNull() & schema["version"].isNotNull()
@@ -83,5 +83,5 @@ def instant(clock: str, location: str, kind: SourceType, time_zone: str) -> str:
     """SQL of a TIMESTAMP's value, from the SQL of its wall clock and of its zone; `time_zone` is what Local stands for."""
     zone = f"CASE {location} WHEN '{LOCAL}' THEN '{time_zone}' ELSE {location} END"
     # For a zone that does not exist the cast gives NULL, where to_utc_timestamp raises; for none it takes the session's.
-    found = f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat({clock}, ' ', {zone}) AS timestamp) END"
-    return f"CASE WHEN {typed(clock, kind)} IS NOT NULL THEN {found} END"
+    zoned = f"CASE WHEN left({zone}, 1) >= '+' THEN try_cast(concat({clock}, ' ', {zone}) AS timestamp) END"
+    return f"CASE WHEN {typed(clock, kind)} IS NOT NULL THEN {zoned} END"
