@@ -1,8 +1,8 @@
-"""The differential check: one history, every format, one and the same table.
+"""The differential check: one history through every format must give one table.
 
-Each format's writer tells the history, its decoder reads it back at level two, and the row changes are applied to an empty table
-in the order of the messages. What remains is compared cell by cell with the source's own table, not with any writer's
-expectation. What a profile is documented to lose is listed by `Format.losses` and counted; everything else is a difference.
+Each format's writer writes the history, its decoder decodes it at level two, and the row changes are applied to an empty table
+in message order. The result is compared cell by cell with the source's table, not with a writer's expectation.
+`Format.losses` lists a profile's documented losses, which are counted; everything else is a difference.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from generators.sources import mysql
 from generators.wire_format import Format, Loss, Profile, get, module_name
 
 SHOWN: Final = 5
-"""How many differences are kept for a format."""
+"""Differences kept per format."""
 
 
 @dataclass(slots=True)
 class Comparison:
-    """What one format's table came to.
+    """The comparison of one format's table.
 
-    `rows` are those of the source at the end, `cells` how many were compared, `lost` how many differ as a documented loss says,
-    by its statement, `columns` those that the format cannot carry; `wrong` are the first differences, `differences` counts all,
-    `broken` and `worn` the cells of each column that differ and that differ as documented.
+    `rows` counts the source's final rows, `cells` the compared cells, `lost` the cells that differ by a documented loss, by its
+    statement. `columns` are those that the format cannot carry, `wrong` the first differences; `differences` counts all,
+    `broken` the cells of each column that differ, `worn` those that differ as documented.
     """
 
     format: str
@@ -50,7 +50,7 @@ class Comparison:
     worn: Counter[str] = field(default_factory=Counter)
 
     def differ(self, what: str, column: str = "") -> None:
-        """Notes a difference, of a column if it is one's."""
+        """Adds a difference, and counts its column."""
         self.differences += 1
         if column:
             self.broken[column] += 1
@@ -61,7 +61,7 @@ class Comparison:
 def compare(
     engine: ChildEngine, names: Sequence[str], glob: str, seed: int, decoder: str | None, note: Callable[[str], None]
 ) -> list[Comparison]:
-    """The outcomes of every profile of these formats that matches `glob`. Raises NothingSelected, UsageError."""
+    """The comparisons of all profiles of these formats that match `glob`. Raises NothingSelected, UsageError."""
     found = []
     for name in names:
         fmt = get(name)
@@ -72,7 +72,7 @@ def compare(
 
 
 def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, decoder: str | None = None) -> Comparison:
-    """One format's outcome; `decoder` None is the reference. Raises UsageError when the decoder cannot be loaded."""
+    """A profile's comparison; `decoder` None is the reference. Raises UsageError when the decoder cannot be loaded."""
     one = differential.told(fmt, profile, seed)
     written = fmt.write(one.history, profile, Layout(partitions=1))
     messages = [w.message for w in written]
@@ -102,7 +102,7 @@ def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, de
 
 
 def _applied(rows: Iterable[OutputRow], outcome: Comparison) -> dict[Value, Mapping[str, Any]]:
-    """The keyed table that the row changes leave behind."""
+    """The table, by key, after the row changes."""
     table: dict[Value, Mapping[str, Any]] = {}
     for row in rows:
         if row.kind == "CORRUPT":

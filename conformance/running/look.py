@@ -1,4 +1,4 @@
-"""A look at what a decoder makes of a corpus: its output rows beside their cases, without a verdict."""
+"""Shows a decoder's output rows for a corpus, beside their cases, without a verdict."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from generators.storage import corpus
 from generators.wire_format import module_name
 
 OPTIONAL: Final = ("schema", "position", "commit_time", "types", "schema_version", "sql")
-"""Columns that a line has only where the decoder fills them."""
+"""Columns that a line has only if the decoder fills them."""
 
 UNANSWERED: Final = "the decoder gave no row for this message"
 _EPOCH: Final = dt.datetime(1970, 1, 1)
 
 
 class LookFailed(HarnessError):
-    """The decoder raised, hung or took its process down."""
+    """The decoder raised, hung or ended its process."""
 
     exit_code = 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A message of the corpus: where it lies, and whose it is."""
+    """A message of the corpus, with its place and case."""
 
     place: Place
     case: Case
@@ -45,8 +45,8 @@ def look(fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str],
     """One JSON-able object per output row, in the order of the corpora at or below `directory` and of their messages.
 
     Offsets are the corpus's ordinals. `decoder` None is the reference; `wanted` takes case ids. A decoder without level one is
-    asked for level two, table by table: of the level-two cases where there are any, else of all. Bytes are lower-case hex,
-    decimals text, times ISO 8601 (instants end in Z). At level one a message without any row is a line that says so in `error`.
+    asked for level two, table by table: of the level-two cases if any, else of all cases. Bytes are lower-case hex,
+    decimals text, times ISO 8601 (instants end in Z). At level one a message without a row gives a line with an `error`.
     Raises CorpusError, NothingSelected, UsageError for a decoder that cannot be loaded, LookFailed when it raises or hangs.
     """
     spec = decoder or f"{DECODERS}.{module_name(fmt)}"
@@ -103,7 +103,7 @@ def _typed_rows(engine: ChildEngine, handle: str, seen: Sequence[_Seen], spec: s
 
 
 def _named(row: OutputRow, table: Table) -> OutputRow:
-    """A level-two row with the names of the table that was asked for, which its columns do not repeat."""
+    """A level-two row with the names of the requested table, which its columns lack."""
     if row.kind != "ROW":
         return row
     fields = {"database": table.database, "table": table.name, "keys": list(table.primary_key), **row.fields}
@@ -143,7 +143,7 @@ def _image(image: Any) -> dict[str, Any] | None:
 
 
 def _cell(value: Any) -> Any:
-    """A cell as JSON holds it without loss: a level-one text as it is, a typed value by its family."""
+    """A cell as lossless JSON: a level-one text unchanged, a typed value by its family."""
     if not isinstance(value, Typed):
         return value
     held, family = value.value, value.family
@@ -167,7 +167,7 @@ def _cell(value: Any) -> Any:
 
 
 def _instant(micros: int) -> str:
-    """Microseconds since 1970 as ISO 8601; a moment that Python's calendar cannot hold as a number."""
+    """Microseconds since 1970 as ISO 8601; as a number outside Python's calendar."""
     try:
         return (_EPOCH + dt.timedelta(microseconds=micros)).isoformat()
     except OverflowError:

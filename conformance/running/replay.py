@@ -1,6 +1,6 @@
-"""Crash files: a failure saved as data, and one case judged again.
+"""Crash files: saves failures and judges their cases again.
 
-A file holds the case (messages and expectations), the rule, the decoder and the versions, as JSON. Replaying says FIXED, FAILED
+A file holds the case (messages and expectations), the rule, the decoder and the versions, as JSON. A replay gives FIXED, FAILED
 or ERROR.
 """
 
@@ -33,7 +33,7 @@ VERSION: Final = 1
 
 
 class ReplayOutcome(enum.StrEnum):
-    """What a replay came to."""
+    """A replay's outcome."""
 
     FIXED = "FIXED"
     FAILED = "FAILED"
@@ -46,7 +46,7 @@ EXIT: Final = {ReplayOutcome.FIXED: 0, ReplayOutcome.FAILED: 1, ReplayOutcome.ER
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A saved failure; `versions` are those it was seen with."""
+    """A saved failure; `versions` are those of its run."""
 
     id: str
     rule: str
@@ -59,7 +59,7 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A saved failure judged again. `problem` says what went wrong, `changed` which versions have changed since."""
+    """A saved failure judged again. `problem` is the error, `changed` names the versions that changed since."""
 
     path: Path
     crash: Crash
@@ -70,7 +70,7 @@ class Replayed:
 
 
 def crash_id(failure: Failure) -> str:
-    """A short name that is the same for the same rule and case."""
+    """A short name, fixed by rule and case."""
     digest = hashlib.sha256(f"{failure.rule.id}\0{failure.result.case.id}".encode()).hexdigest()[:8]
     return f"{re.sub(r'[^a-z0-9]+', '-', failure.rule.id)}-{digest}"
 
@@ -78,7 +78,7 @@ def crash_id(failure: Failure) -> str:
 def save(
     directory: Path, failure: Failure, decoder: str, level: str, mapping: Mapping[str, str], seen: Mapping[str, str]
 ) -> Path:
-    """Writes a crash file and gives its path. Raises HarnessError when the disk refuses."""
+    """Writes a crash file and returns its path. Raises HarnessError when writing fails."""
     finding, rule = failure.finding, failure.rule
     data = {
         "version": VERSION,
@@ -105,7 +105,7 @@ def save(
 
 
 def save_all(result: RunResult, directory: Path, settings: Settings) -> RunResult:
-    """Saves every failure that is not on record as known, and tells each where its file is. Raises HarnessError."""
+    """Saves every failure that is not on record as known and sets its `file`. Raises HarnessError."""
     decoders = {found.format: found.decoder for found in result.formats}
     saved = []
     for failure in result.failures:
@@ -149,7 +149,7 @@ def load(path: Path) -> Crash:
 def replay_all(
     crashes: Mapping[Path, Crash], decoder: str | None, timeout_s: float, note: Callable[[str], None]
 ) -> Iterator[Replayed]:
-    """Judges saved failures again, one after the other in one session of each decoder. Raises what loading a decoder raises."""
+    """Judges saved failures again, in one session per decoder. Raises what loading a decoder raises."""
     now = versions()
     by_decoder: dict[str, list[Path]] = {}
     for path, crash in crashes.items():
@@ -188,7 +188,7 @@ def told(one: Replayed, style: str) -> str:
 
 
 def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[ReplayOutcome, list[Finding], str]:
-    """Judges the saved case again, with the saved decoder or another; gives the outcome, the findings and what went wrong."""
+    """Judges the saved case again, with the saved decoder or another; returns outcome, findings and error."""
     found = rules(crash.case.format)
     rule = next((r for r in found if r.id == crash.rule), None)
     if rule is None:
@@ -210,7 +210,7 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
         if rule.law and rule.law != "returns":
             findings += laws.again(engine, asked, {place: (crash.case, i) for i, place in enumerate(places)}, judge)
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-        # Whether the decoder would keep another rule cannot be told from one that does not come to an end.
+        # A decoder that fails shows nothing about another rule.
         return (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR), [], str(error)
     return _outcome(judge, crash.case, rule, findings), findings, ""
 

@@ -1,4 +1,4 @@
-"""The main job: draw, publish, decode, judge .
+"""The main job: draw, publish, decode, judge.
 
 Drawing and decoding overlap: the child process decodes one format while this process draws and publishes the next.
 """
@@ -41,11 +41,11 @@ from generators.model import Case, Message, Origin, Scenario, Written
 from generators.wire_format import FORMATS, Format, get, module_name
 
 ISOLATION_CALLS = 120
-"""How many decode calls may be spent on finding the messages that make one call raise."""
+"""Limit of decode calls to isolate the messages that make a call raise."""
 
 
 def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunResult:
-    """Runs every format of the settings on an engine, and tells `listen` what happens (conformance.running.events).
+    """Runs every format of the settings on an engine and passes events to `listen` (conformance.running.events).
 
     Raises UsageError, NothingSelected and HarnessError.
     """
@@ -64,7 +64,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         settings.arguments,
     )
     listen(Started(header, settings.formats, settings.strict))
-    # The child answers in order: every decoder is loaded before the first long call is queued. It starts to decode sooner when
+    # The child answers in order: every decoder is loaded before the first long call is queued. Decoding starts sooner if
     # the format with the fewest cases comes first.
     order = sorted(settings.formats, key=lambda name: len(get(name).profiles))
     loading = {name: load(settings, engine, get(name)) for name in order}
@@ -103,7 +103,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
 def _reduced(
     settings: Settings, engine: Engine, smallest: Sequence[tuple[Prepared, Sequence[Failure]]], listen: Listener
 ) -> list[Failure]:
-    """Every format's failures, those that are not on record made small and only as many as asked for; then the known ones."""
+    """All failures: first the new ones, reduced and limited by `max_fail`, then the known ones."""
     failures: list[Failure] = []
     for one, found in smallest:
         unknown = [failure for failure in found if not failure.known]
@@ -122,7 +122,7 @@ def _reduced(
 
 
 def load(settings: Settings, engine: Engine, fmt: Format[Any]) -> Future[Loaded]:
-    """Asks for the decoder of a format."""
+    """Starts loading the decoder."""
     level = {"changes": "changes", "rows": "rows"}.get(settings.level, "auto")
     return engine.load(settings.decoder or _reference(fmt), level)
 
@@ -168,13 +168,13 @@ def prepare(
 
 
 def _quiet(_future: Future[Any]) -> None:
-    """An opening that failed fails again, with its reason, in the decode calls that need it."""
+    """A failed opening fails again, with its reason, in the decode calls that need it."""
 
 
 def publish(
     settings: Settings, engine: Engine, handle: str, messages: Sequence[Message]
 ) -> tuple[dict[int, Place], RecordSource]:
-    """Publishes to Kafka, or writes a table where there is no broker; gives each message's place by its identity."""
+    """Publishes to Kafka, or writes a table without a broker; returns each message's place by its identity."""
     if settings.bootstrap is None:
         laid, source = lay_out(engine.directory, handle, messages)
         return {id(message): place for message, place in zip(messages, laid, strict=True)}, source
@@ -198,7 +198,7 @@ def publish(
 
 @dataclass(slots=True)
 class Evidence:
-    """What a format's verdicts were made of: the judge with its counts, and the output of each level-one or level-two call."""
+    """The evidence of a format's verdicts: the judge with its counts, and the output of each call."""
 
     judge: Judge
     outputs: dict[str, dict[Place, list[OutputRow]]] = field(default_factory=dict)
@@ -207,7 +207,7 @@ class Evidence:
 def finish(
     settings: Settings, engine: Engine, one: Prepared, listen: Listener = ignore, evidence: Evidence | None = None
 ) -> FormatResult:
-    """Waits for a format's calls and judges them; keeps the outputs in `evidence` when it is given."""
+    """Waits for a format's calls and judges them; keeps the outputs in `evidence`, if given."""
     found = rules(one.fmt.name)
     judge = evidence.judge if evidence else Judge(found, one.loaded.capabilities)
     kept = one.kept
@@ -296,7 +296,7 @@ def _judge_cases(
 def _judge_foreign(
     one: Prepared, call: Call, message: Message, outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
 ) -> CaseResult | None:
-    """A message of another table owes nothing; only a breach is worth a result."""
+    """The result of a message of another table, which requires no row, if it fails."""
     place = one.place(message)
     owner = one.owners[id(message)]
     assert call.table is not None
@@ -309,7 +309,7 @@ def _judge_foreign(
 def isolate(
     settings: Settings, engine: Engine, one: Prepared, call: Call
 ) -> tuple[dict[Place, list[OutputRow]], list[tuple[Case, str]]]:
-    """Bisects a call that raises until the raising cases stand alone; gives the others' output, and the guilty with why."""
+    """Bisects a call that raises; returns the output of the other cases, and the raising cases with their errors."""
     outputs: dict[Place, list[OutputRow]] = {}
     guilty: list[tuple[Case, str]] = []
     bare = replace(call, foreign=())
@@ -338,7 +338,7 @@ def isolate(
 
 
 def _returned(judge: Judge, result: CaseResult) -> CaseResult:
-    """The case with the law that decoding ends: counted for each case that was decoded, broken where it errored or timed out."""
+    """The case judged by the law that decoding ends: counted if decoded, broken if errored or timed out."""
     if result.verdict is Verdict.UNSUPPORTED:
         return result
     law = laws.rule_of(judge, "returns")
@@ -384,13 +384,13 @@ def _rule_result(settings: Settings, one: Prepared, judge: Judge, rule: Rule, ke
 
 
 def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
-    """For each broken rule its smallest case; of those that are not on record as known, if there are any."""
+    """The smallest case of each broken rule; of its unknown cases, if any."""
     by_id = {r.rule.id: r.rule for r in result.rules}
     found: dict[str, tuple[bool, bool, int, Finding, CaseResult]] = {}
     counts: dict[str, set[str]] = {}
     new: Counter[str] = Counter()
     for case in result.cases:
-        # Compressed messages are the smallest, and nobody can read them.
+        # Compressed messages are the smallest, but unreadable to people.
         packed = case.case.deployment.compression != "none"
         size = sum(w.message.size for w in case.case.written)
         for finding in case.findings:
