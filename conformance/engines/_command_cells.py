@@ -1,6 +1,6 @@
-"""Level-two cells of the decoder protocol: JSON values without loss, checked against a table's Spark types and made into Arrow.
+"""Level-two cells of the decoder protocol: lossless JSON values, checked against a table's Spark types and converted to Arrow.
 
-The JSON form follows from the column's type: an integer as a number or its decimal text, a decimal as text, a float as a number,
+The column's type gives the JSON form: an integer as a number or its decimal text, a decimal as text, a float as a number,
 its text or one of three words, bytes as {"base64": ...}, dates and times in ISO 8601 (docs/any-language.md has the table).
 """
 
@@ -36,7 +36,7 @@ _WORDS: Final = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": flo
 
 
 class CellProblem(ValueError):
-    """A cell that does not have its column's form; `args` are the column and the problem."""
+    """A cell without its column's form; `args` are the column and the problem."""
 
 
 def ddl_columns(table: Table) -> dict[str, str]:
@@ -51,7 +51,7 @@ class Cells:
         self._readers = {name: _reader(spark) for name, spark in columns.items()}
 
     def row(self, image: Mapping[str, Any]) -> dict[str, Any]:
-        """An image as Python values that Arrow takes; a column that is left out is NULL. Raises CellProblem."""
+        """An image as Python values for Arrow; a missing column is NULL. Raises CellProblem."""
         found = {}
         for name, value in image.items():
             if name not in self._readers:
@@ -76,7 +76,7 @@ _Read = Callable[[Any], Any]
 
 
 def _reader(spark: str) -> tuple[pa.DataType, _Read]:
-    """The Arrow type of a Spark type, and what reads its JSON form."""
+    """A Spark type's Arrow type, and the reader of its JSON form."""
     if spark in _BITS:
         bits, kind = _BITS[spark]
         return kind, lambda value: _integer(value, spark, bits)

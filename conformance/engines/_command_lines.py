@@ -1,7 +1,7 @@
-"""The lines of the decoder protocol (docs/any-language.md, protocol.schema.json): written for records, checked as answers.
+"""Lines of the decoder protocol (docs/any-language.md, protocol.schema.json): writes records, checks answers.
 
-What is written is pure ASCII: no locale, and no reader that takes U+2028 for the end of a line, can spoil it. What is read may be
-any UTF-8. The checks here are the schema's, made by hand: a JSON Schema validator would cost more than the decoding.
+Output is pure ASCII, so that no locale, and no reader that ends a line at U+2028, can spoil it. Input may be any UTF-8.
+The checks follow the schema by hand: a JSON Schema validator would cost more than the decoding.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from generators.storage.jsonform import kind_of
 
 VERSION: Final = 1
 OPTIONAL: Final = ("position", "commit_time_us", "types", "schema_version")
-"""Fields of a change that are judged only if the decoder says in its `started` that it returns them."""
+"""Fields of a change that are judged only if the decoder's `started` line lists them."""
 
 NAMED: Final = 8
-"""How many sequence numbers a message lists."""
+"""Limit of sequence numbers in a message."""
 
 _KINDS: Final = frozenset(kind.value for kind in Kind)
 _OPS: Final = frozenset(op.value for op in Op)
@@ -39,7 +39,7 @@ _text = json.JSONEncoder().encode
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record as a decoder is to see it; `timestamp_ms` and `timestamp_type` as Kafka has them."""
+    """A record for a decoder; `timestamp_ms` and `timestamp_type` as in Kafka."""
 
     topic: str
     partition: int
@@ -53,7 +53,7 @@ class Record:
 
     @property
     def place(self) -> Place:
-        """Where it came from."""
+        """The record's place."""
         return self.topic, self.partition, self.offset
 
     def line(self, seq: int, base64_only: bool) -> bytes:
@@ -81,12 +81,12 @@ def _bytes(value: bytes | None, base64_only: bool) -> str:
 
 
 def start_line(fmt: str, levels: Sequence[int]) -> bytes:
-    """The first line of all: the protocol's version, the format, the levels that are asked for."""
+    """The first line: the protocol's version, the format, the requested levels."""
     return _line({"cdc": VERSION, "type": "start", "format": fmt, "levels": list(levels)})
 
 
 def begin_line(batch: int, level: int, deployment: Deployment, table: Table | None) -> bytes:
-    """The first line of a batch. The table is level two's: its columns with source type and Spark type, which are key columns."""
+    """The first line of a batch. Level two has a table: columns with source type and Spark type, and the key columns."""
     told: dict[str, Any] = {"type": "begin", "batch": batch, "level": level, "deployment": codec.dump_deployment(deployment)}
     if table is not None:
         dumped = codec.dump_table(table)
@@ -123,7 +123,7 @@ def parse(line: bytes) -> dict[str, Any]:
 
 
 def _leniently(line: bytes, error: Exception) -> Any:
-    r"""JSON text with escapes of lone surrogates (JavaScript writes them): each is read as U+FFFD."""
+    r"""Replaces escaped lone surrogates (JavaScript writes them) by U+FFFD."""
     try:
         return _whole(json.loads(line.decode("utf-8"), parse_constant=_no_constant))
     except (ValueError, RecursionError):
@@ -146,7 +146,7 @@ def _whole(data: Any) -> Any:
 
 
 class _Wrong(Exception):
-    """A field that the schema does not allow: `at` is its path, "" the object itself."""
+    """A field that breaks the schema: `at` is its path, "" the object itself."""
 
     def __init__(self, at: str, problem: str) -> None:
         super().__init__(f"{at}: {problem}" if at else problem)
@@ -154,7 +154,7 @@ class _Wrong(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What the decoder said first: what it can do, which optional fields it returns, how it wants bytes, and what it is."""
+    """The decoder's `started` line: its claims, the optional fields it returns, its form of bytes, its identity."""
 
     loaded: Loaded
     returns: frozenset[str]
@@ -164,7 +164,7 @@ class Started:
 
 
 def started(line: bytes, asked: Sequence[int]) -> Started:
-    """Reads the answer to `start`. Raises UsageError: such a decoder cannot be judged."""
+    """Reads the answer to `start`. Raises UsageError if the decoder cannot be judged."""
     try:
         found = parse(line)
     except ProtocolBreak as error:
@@ -227,9 +227,9 @@ def _only(found: Mapping[str, Any], at: str, known: set[str] | frozenset[str]) -
 
 
 class RecordsRaised(DecodeRaised):
-    """The decoder gave an error, or no answer, for some records of a call, and the others are answered.
+    """The decoder gave an error, or no answer, for some records of a call, and answered the others.
 
-    `errors` says what for each place, `table` holds the changes of the other records: nobody needs to look for the guilty.
+    `errors` has the error of each place, `table` the changes of the other records: no bisection is needed.
     """
 
     def __init__(self, errors: Mapping[Place, str], table: pa.Table, text: str) -> None:
@@ -244,7 +244,7 @@ _TEXTS: Final = frozenset({str, type(None)})
 
 
 class Answers:
-    """The answers of one call, batch by batch; becomes the Arrow table that the judge reads."""
+    """The answers of one call, batch by batch; makes the judge's Arrow table."""
 
     def __init__(self, level: int, table: Table | None, returns: frozenset[str]) -> None:
         self._level, self._answer = level, "changes" if level == 1 else "rows"
@@ -261,12 +261,12 @@ class Answers:
         self._done = bytearray()
 
     def expect(self, batch: int, first: int, records: Sequence[Record]) -> None:
-        """Answers to a batch come next: its records have the sequence numbers from `first` on."""
+        """Expects answers to a batch, whose records have the sequence numbers from `first` on."""
         self._batch, self._first, self._records, self._done = batch, first, records, bytearray(len(records))
         self._asked += len(records)
 
     def take(self, line: bytes, everything: bool) -> bool:
-        """Takes a line; whether it ends the batch. Raises ProtocolBreak."""
+        """Takes a line; true if it ends the batch. Raises ProtocolBreak."""
         found = parse(line)
         try:
             match found.get("type"):
@@ -286,7 +286,7 @@ class Answers:
         return False
 
     def waiting(self) -> str:
-        """Which answers of the batch are missing, in words."""
+        """The missing answers of the batch, as text."""
         missing = [self._first + i for i, done in enumerate(self._done) if not done]
         return f"{self.answered} of {self._asked} records answered" + (f", missing {self._named(missing)}" if missing else "")
 
@@ -295,7 +295,7 @@ class Answers:
         return ", ".join(named) + (f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else "")
 
     def _seq(self, found: Mapping[str, Any]) -> int:
-        """The index in the batch of an answer's record, which is answered now."""
+        """The batch index of an answer's record; marks it as answered."""
         seq = found.get("seq")
         if type(seq) is not int:
             raise _Wrong("seq", f"must be an integer, not {kind_of(seq)}")

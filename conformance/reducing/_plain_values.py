@@ -1,7 +1,7 @@
-"""Simpler values of a type, for reduction: shorter texts, fewer digits, rounder moments, the type's plain value before all.
+"""Simpler values of a type, for reduction: first the type's plain value, then shorter texts, fewer digits, rounder moments.
 
-`weight` says how far a value is from plain; every value that `simpler` gives weighs less than the one it was made of, so that
-taking them one after the other ends.
+`weight` measures how far a value is from plain. Every value of `simpler` weighs less than its origin, so that repeated
+reduction ends.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from generators.sources.mysql import DAY, EPOCH, MICROS, to_float32
 
 _DIGIT: Final = 200
 _ODD: Final = 100_000
-"""What a value weighs that is no number, no date of a calendar: more than any ordinary one of few digits."""
+"""The weight of a value that is no number and no calendar date: above ordinary values of few digits."""
 _PARTS: Final = 12
-"""Into how many parts a long text is cut, each of which is left out once."""
+"""Parts of a long text; each is left out once."""
 _LONG: Final = 4_096
-"""From which length on characters are not looked at."""
+"""The length above which characters are not weighed."""
 _PRECISIONS: Final = (1, 2, 3, 6, 9)
 _LETTER: Final = "a"
 _PLAIN: Final = "a0"
 
 
 def weight(kind: SourceType, value: Value) -> int:
-    """How far a value is from its type's plain one: 0 for NULL, 1 at least for everything else."""
+    """How far a value is from its type's plain value: 0 for NULL, else at least 1."""
     match value:
         case None:
             return 0
@@ -59,15 +59,15 @@ def weight(kind: SourceType, value: Value) -> int:
 def simpler(kind: SourceType, value: Value) -> list[Value]:
     """Values that the type's source can store and that weigh less; NULL is not among them.
 
-    The plainest comes first, then the heaviest, then what lies between, so that the first few are spread over all: a limit that
-    a value must reach to fail is found as by bisection.
+    The plainest comes first, then the heaviest, then those between, so that the first few are spread over the range: this
+    bisects towards a limit that a value must reach to fail.
     """
     if value is None:
         return []
     most, fits = weight(kind, value), sources.of(kind).fits
     found: dict[str, tuple[int, Value]] = {}
     for other in (*_variants(kind, value), *_boundaries(kind).values()):
-        # 1, 1.0 and Decimal(1) are equal, and True is 1: what is printed tells them apart.
+        # 1, 1.0, Decimal(1) and True are equal: their repr differs.
         text = repr(other)
         if text not in found and other is not None and fits(kind, other) and (heavy := weight(kind, other)) < most:
             found[text] = (heavy, other)
@@ -87,7 +87,7 @@ def _spread(size: int) -> list[int]:
 
 @cache
 def _boundaries(kind: SourceType) -> Mapping[str, Value]:
-    """The named boundary values of every type that is called and compared as this one."""
+    """The named boundary values of all types with this type's name and logical type."""
     source = sources.of(kind)
     alike = [slug for slug, other in source.types.items() if (other.name, other.logical) == (kind.name, kind.logical)]
     return {f"{slug}/{name}": value for slug in alike for name, value in source.boundary_values(slug).items()}
@@ -132,7 +132,7 @@ def _integer_variants(value: int) -> Iterator[int]:
 
 
 def _without_digits(text: str) -> Iterator[str]:
-    """The number's text with one digit after the other as zero, and as one."""
+    """The number's texts with one digit replaced by zero, or by one."""
     for i, digit in enumerate(text):
         if digit not in "0.":
             yield f"{text[:i]}0{text[i + 1 :]}"
@@ -174,7 +174,7 @@ def _date_variants(value: dt.date) -> Iterator[dt.date]:
 
 
 def _moment_variants(value: int) -> Iterator[int]:
-    """Of microseconds of a clock: rounded down, or what was cut off by that, on the first day."""
+    """Microseconds of a clock, rounded down; and the remainders, on the first day."""
     yield from (0, MICROS, DAY, -MICROS, 946_684_800 * MICROS, abs(value))
     for unit in (DAY, 3600 * MICROS, 60 * MICROS, MICROS, 1000, 100, 10):
         yield value // unit * unit
@@ -241,13 +241,12 @@ def _json_weight(value: Any) -> int:
 
 
 def _digits(number: int) -> int:
-    """0 for zero, else what its digits weigh."""
+    """0 for zero, else its digits' weight."""
     return _number_weight(str(number)) if number else 0
 
 
 def _number_weight(text: str) -> int:
-    """1 for 0; else a digit weighs more than what most numbers' digits come to, since a shorter number is simpler than a rounder
-    one."""
+    """1 for 0; else each digit has a high base weight, since a shorter number is simpler than a rounder number."""
     return 1 if text == "0" else sum(_DIGIT + int(c) if c.isdigit() else 1 for c in text)
 
 
@@ -271,7 +270,7 @@ def _clock_weight(micros: int) -> int:
 
 
 def _text_weight(value: str | bytes) -> int:
-    """One for each character, more for each that is not plain, and the more the stranger it is."""
+    """Each character weighs 1 if plain, else 2 to 4, by its distance from plain."""
     if len(value) > _LONG:
         return 4 * len(value)
     if isinstance(value, bytes):

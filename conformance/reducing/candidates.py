@@ -1,7 +1,7 @@
-"""What a failing case is made smaller by: scenarios with fewer events, rows and columns, plainer values and shorter names.
+"""Candidates of a reduction: scenarios with fewer events, rows and columns, simpler values and shorter names.
 
-Candidates come in the order in which they are worth a try. Whether one still fails is not known here, nor whether a writer takes
-it; that it is smaller is: `measure` of a scenario, by which each candidate is below what it was made of.
+The most promising candidates come first. A candidate need not fail, and a writer may refuse it, but it is always smaller than
+its origin by `measure`.
 """
 
 from __future__ import annotations
@@ -41,21 +41,20 @@ Measure = tuple[int, int, int, int, int]
 """Events, rows, columns, bytes or letters of names, and the weight of all values and ops; compared in this order."""
 
 _ROWS: Final = 12
-"""Rows of an event that are tried alone, at most."""
+"""Limit of an event's rows that are tried alone."""
 _OPS: Final = (Op.INSERT, Op.DELETE, Op.UPDATE)
-"""From plain to least plain; what else there is comes last."""
+"""From plain to least plain; others come last."""
 _ALONE: Final = 16
-"""Columns that are tried beside the key one by one, if there are no more."""
+"""Limit of columns that are each tried alone beside the key."""
 _WIDE: Final = 8
-"""From how many columns on values and names wait until no column can be left out."""
+"""Above this many columns, values and names wait until no column can be left out."""
 _VALUED: Final = 2
-"""Up to how many rows values are made simpler: before that, leaving rows out does more."""
+"""Limit of rows for simpler values: above it, leaving out rows does more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Where a case failed, as far as its finding tells: the event's number, the row in it, the column. It decides what is tried
-    first."""
+    """Where a case failed, by its finding: the event's number, the row in it, the column. It decides what is tried first."""
 
     event: int = 0
     row: int = 0
@@ -64,14 +63,14 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a scenario becomes a case again: written by a profile, and spoiled if the case is one of a fault."""
+    """Makes a case of a scenario: a profile writes it, and a fault case is spoiled."""
 
     fmt: Format[Any]
     profile: Profile
     spoil: Callable[[Written], Written] | None = None
 
     def case(self, scenario: Scenario) -> Case:
-        """The case. Raises Refused for a history that its source cannot have, and for a fault without a place in a message."""
+        """The case. Raises Refused for a history that its source cannot have, or a fault without a place in a message."""
         case = as_case(self.fmt, self.profile, scenario)
         if self.spoil is None:
             return case
@@ -81,7 +80,7 @@ class Recipe:
 
 
 def hint(finding: Finding, case: Case) -> Hint:
-    """What a finding of a case tells."""
+    """The place of a case's finding."""
     column = finding.column
     known = any(column == c.name for table in case.tables for c in table.columns)
     if finding.message >= len(case.written):
@@ -92,7 +91,7 @@ def hint(finding: Finding, case: Case) -> Hint:
 
 
 def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, Recipe] | None:
-    """The scenario that the case of a fault spoils, and how; None when the case has no fault of the catalogue."""
+    """The scenario and recipe of a fault case; None when the case has no fault of the catalogue."""
     if case.origin is not Origin.FAULT:
         return None
     for fault in faults.applicable(fmt.faults, profile.deployment.compression):
@@ -109,7 +108,7 @@ def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, 
 
 
 def tables(scenario: Scenario) -> tuple[Table, ...]:
-    """Every table, at every version, that the scenario's events have with them."""
+    """Every table, at every version, of the scenario's events."""
     found: dict[Table, None] = {}
     for event in scenario.history.events:
         match event:
@@ -121,7 +120,7 @@ def tables(scenario: Scenario) -> tuple[Table, ...]:
 
 
 def measure(scenario: Scenario, size: int | None = None) -> Measure:
-    """How large a scenario is. `size` is the bytes of the messages written of it; without it, the letters of names count."""
+    """The size of a scenario. `size` is the bytes of its messages; without it, the letters of names count."""
     changes = [event for event in scenario.history.events if isinstance(event, RowChange)]
     found = tables(scenario)
     names = [name for t in found for name in (t.database, t.name, *(c.name for c in t.columns))]
@@ -137,7 +136,7 @@ def _length(name: str) -> int:
 
 
 def candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """Smaller scenarios, boldest first, each below `scenario` by `measure`; some may be given twice."""
+    """Smaller scenarios, boldest first, each below `scenario` by `measure`; some may come twice."""
     most = measure(scenario)
     yield from (smaller for smaller in _candidates(scenario, where) if measure(smaller) < most)
 
@@ -156,8 +155,8 @@ def _candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _boldest(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """The failing row, cut to the key and the failing column, under short names and under its own; then with simpler values and
-    as a plainer op, all at once. Without a failing column: the key alone, or with one that the row changes."""
+    """The failing row, cut to the key and the failing column, with short names and with its own; then with simpler values and
+    a plainer op, all at once. Without a failing column: the key alone, or with a column that the row changes."""
     event = next(iter(scenario.history.events[where.event : where.event + 1]), None)
     if not isinstance(event, RowChange) or not event.rows:
         return
@@ -179,7 +178,7 @@ def _boldest(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _likely(table: Table, row: RowImages) -> list[str]:
-    """Columns beside the key: some that the row changes, and the first."""
+    """Columns beside the key: some changed columns, and the first."""
     free = [c.name for c in table.columns if c.name not in table.handle_key]
     before, after = row.before or {}, row.after or {}
     changed = [name for name in free if name in before and name in after and before[name] != after[name]]
@@ -187,7 +186,7 @@ def _likely(table: Table, row: RowImages) -> list[str]:
 
 
 def apart(scenario: Scenario, suffix: str) -> Scenario:
-    """The scenario with every database called by its name and the suffix, so that no table of another is one of its own."""
+    """The scenario with the suffix on every database name, so that it shares no table with other scenarios."""
     events = scenario.history.events
     return _with(
         scenario, (_renamed(event, lambda table: replace(table, database=table.database + suffix), suffix) for event in events)
@@ -208,13 +207,13 @@ def _images(event: RowChange) -> Iterator[Row]:
 
 
 def _interleaved(*found: Iterator[Scenario]) -> Iterator[Scenario]:
-    """By turns, so that a limit on the number cuts each kind of candidate alike."""
+    """Alternates, so that a limit cuts each kind of candidate alike."""
     for group in itertools.zip_longest(*found):
         yield from (one for one in group if one is not None)
 
 
 def _first(items: Sequence[Any], number: int) -> list[Any]:
-    """The items, the one of that number before the others."""
+    """The items, with item `number` first."""
     return [*items[number : number + 1], *items[:number], *items[number + 1 :]]
 
 
@@ -222,7 +221,7 @@ def _first(items: Sequence[Any], number: int) -> list[Any]:
 
 
 def _rows_alone(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """One row of one event, cut to the key and what failed; whole; and with all that is no row around it."""
+    """One row: cut to the key and the failing column; whole; with all events that are no row change."""
     events = scenario.history.events
     kept = {where.column} if where.column is not None else set()
     alone: list[tuple[int, RowChange]] = []
@@ -245,7 +244,7 @@ def _rows_alone(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _events(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """Without a half, a quarter ... of the events, without each, with the failing column alone and without any."""
+    """Without a half, a quarter ... of the events, without each; cut to the failing column, and whole."""
     events = scenario.history.events
     for left in _left(events):
         smaller = _with(scenario, left)
@@ -263,7 +262,7 @@ def _rows(scenario: Scenario) -> Iterator[Scenario]:
 
 
 def _left(items: Sequence[Any]) -> Iterator[list[Any]]:
-    """What is left without a part of the items: halves first, then smaller and smaller parts, never nothing."""
+    """The items without a part: halves first, then ever smaller parts; never empty."""
     size = len(items) // 2
     while size:
         for start in range(0, len(items), size):
@@ -320,7 +319,7 @@ def _cut(table: Table, kept: Collection[str], key: str | None) -> Table:
 
 
 def _shorter_images(scenario: Scenario) -> Iterator[Scenario]:
-    """An INSERT of either image in place of an UPDATE or DELETE, and a DELETE in place of an UPDATE."""
+    """An INSERT of either image for an UPDATE or DELETE, and a DELETE for an UPDATE."""
     for number, event in enumerate(scenario.history.events):
         if isinstance(event, RowChange) and event.op in _OPS[1:]:
             for side, op in (("after", Op.INSERT), ("before", Op.INSERT), ("before", Op.DELETE)):
@@ -334,7 +333,7 @@ def _shorter_images(scenario: Scenario) -> Iterator[Scenario]:
 
 
 def _values(scenario: Scenario, column: str | None) -> Iterator[Scenario]:
-    """All cells but the failing column's at their plainest, then each cell at every simpler value, in both images at once where
+    """All cells but the failing column's at their plainest, then each cell at every simpler value, in both images at once if
     they are equal, and in each."""
     cells = list(_cells(scenario))
     others = [(cell, plain[0]) for cell in cells if cell.column.name != column and (plain := _plainest(cell))]
@@ -355,7 +354,7 @@ def _values(scenario: Scenario, column: str | None) -> Iterator[Scenario]:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A cell: where it is and what it holds."""
+    """A cell: its place and value."""
 
     event: int
     row: int
@@ -410,8 +409,8 @@ def _names(scenario: Scenario) -> Iterator[Scenario]:
 
 
 def _short(scenario: Scenario) -> tuple[str, str, dict[str, str]]:
-    """Short names for the first table: `t`, its database `d`, a key `id`, the columns beside it `c`, `c1` ..., where they are
-    shorter than what there is. A database of level two is the pool's."""
+    """Short names for the first table: `t`, its database `d`, a key `id`, other columns `c`, `c1` ..., where they are
+    shorter. At level two the database is the pool's."""
     table = _changes(scenario)[0].table
     columns = {c.name: "id" if i < 0 else f"c{i or ''}" for i, c in _numbered(table)}
     columns = {old: new for old, new in columns.items() if len(new) < _length(old)}
@@ -422,7 +421,7 @@ def _short(scenario: Scenario) -> tuple[str, str, dict[str, str]]:
 
 
 def _numbered(table: Table) -> Iterator[tuple[int, Column]]:
-    """The columns, those beside a key of one column numbered from 0."""
+    """Columns; those beside a single-column key numbered from 0."""
     beside = [c for c in table.columns if (c.name,) != table.handle_key]
     yield from enumerate(beside)
     yield from ((-1, c) for c in table.columns if (c.name,) == table.handle_key)

@@ -1,7 +1,7 @@
-"""Checks the harness: liars are convicted, altered outputs answered, lying writers seen, right decoders not accused.
+"""Checks the harness: liars, altered outputs and lying writers must be noticed, reference decoders must pass.
 
-Everything is judged by the same judge, on the named cases of every profile and a few drawn ones; keepers of tables by the stream
-check, on one profile of three formats.
+The same judge judges all, on the named cases of every profile and a few drawn cases; the stream check judges keepers of tables,
+on one profile of three formats.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ from generators.model import Case, Kind, Written
 from generators.wire_format import FORMATS, Format, get
 
 LAW_SAMPLE: Final = 10
-"""Messages on which a liar that breaks a law is tried."""
+"""Messages for a liar that breaks a law."""
 _NOWHERE: Final[Place] = ("", -1, -1)
 LIAR_CALLS: Final = 2
-"""Decode calls on which a liar is tried, those in which its rule owns most."""
+"""Decode calls for a liar: those in which its rule owns most."""
 LIE_CASES: Final = 60
-"""Scenarios judged under each lie, of those whose bytes it changes."""
+"""Scenarios judged per lie, among those whose bytes it changes."""
 
 STREAMED: Final = {name: order_of(name).tried for name in FORMATS if order_of(name).tried}
-"""Formats whose stream liars are tried, with the profile: all rules of streams have something to own in them."""
+"""Formats whose stream liars are tried, by profile: together they exercise all stream rules."""
 STREAM_NEMESES: Final = ("none", "duplicate", "replay", "schema-lags", "late-watermarks", "corrupt")
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing shown, or not. `kind` is liar, non-strict (a liar that only `--strict` convicts), stream, altered, writer or
+    """A check, passed or not. `kind` is liar, non-strict (a liar that only `--strict` convicts), stream, altered, writer or
     reference."""
 
     kind: str
@@ -63,12 +63,12 @@ class Check:
     detail: str
 
     def as_json(self) -> dict[str, Any]:
-        """For `--format json`."""
+        """The check as JSON."""
         return {"kind": self.kind, "format": self.format, "name": self.name, "ok": self.ok, "detail": self.detail}
 
 
 def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Callable[[str], None]) -> list[Check]:
-    """Runs all of it, format by format."""
+    """Runs all checks, by format."""
     found: list[Check] = []
     for name in formats:
         fmt = get(name)
@@ -92,7 +92,7 @@ def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Calla
 
 
 def reference(result: FormatResult) -> Iterator[Check]:
-    """No reference decoder is accused, and every rule was exercised."""
+    """The reference decoder breaks no rule and exercises every rule."""
     for rule in result.rules:
         if not rule.compared:
             yield Check("reference", result.format, rule.rule.id, False, "the rule owned no comparison")
@@ -105,7 +105,7 @@ def reference(result: FormatResult) -> Iterator[Check]:
 
 
 def altered(one: Prepared, evidence: Evidence, result: FormatResult) -> Iterator[Check]:
-    """Each rule that owns a field convicts, alone, when one of its fields is altered in a correct output."""
+    """If a field of a correct output is altered, the rule that owns it breaks, and no other."""
     cases = {c.case.id: c.case for c in result.cases}
     tables: dict[str, str | None] = {}
     where: dict[str, str] = {}
@@ -179,7 +179,7 @@ def _conviction(fmt: str, name: str, convicts: str, found: Sequence[Rule], resul
 def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[Check]:
     """Each wrong keeper of tables is convicted by the stream rule that it names, and the reference by none.
 
-    All of them keep the tables of the same streams in one query, which is stopped after a batch and goes on from its checkpoint.
+    All keep the tables of the same streams in one query, which is stopped after a batch and resumed from its checkpoint.
     """
     told = engine.ask("stream", {"list": True, "format": fmt.name}, 60).result()["liars"]
     nemeses = [one for one in NEMESES if one.name in STREAM_NEMESES]
@@ -218,7 +218,7 @@ def _value_liar(
     results: list[CaseResult] = []
     wanted = set(evidence.judge.seen.get((liar["convicts"], liar["level"]), ()))
     owning = [(call, [c for c in call.cases if c.id in wanted]) for call in one.calls if call.level == liar["level"]]
-    # A server in UTC hides every confusion of zones, so such a deployment comes last.
+    # A server in UTC hides time zone errors, so such a deployment comes last.
     owning.sort(key=lambda found: (found[0].deployment.time_zone == "UTC", -len(found[1])))
     for call, cases in owning[:LIAR_CALLS]:
         if not cases:
@@ -234,7 +234,7 @@ def _value_liar(
 
 
 def _raising_liar(settings: Settings, engine: ChildEngine, one: Prepared, spec: str, rule: str) -> list[CaseResult]:
-    """The cases that make it raise are found, and no others: an unreadable message among three that can be read."""
+    """Only the raising cases are isolated: an unreadable message among three readable cases."""
     call = max((call for call in one.calls if call.level == 1), key=lambda found: len(found.cases))
     unreadable = [case for case in call.cases if _rejected(case)][:1]
     readable = [case for case in call.cases if all(c.kind is Kind.ROW for w in case.written for c in w.changes)][:3]
@@ -265,7 +265,7 @@ def _law_liar(engine: ChildEngine, one: Prepared, spec: str, level: int, setting
 
 
 def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Check]:
-    """Each lie of a writer is seen by its rule, or changes bytes and nothing else."""
+    """Each lie of a writer breaks its rule, or changes only bytes."""
     unsent: set[int] = set()
     told = [(lie, *_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
     cases = [case for _, some, _ in told for case in some]
@@ -304,9 +304,9 @@ def _judge(engine: ChildEngine, call: Call, decoder: str, places: dict[int, Plac
 
 
 def _lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> tuple[list[Case], int]:
-    """Cases with the messages of the lie and the honest expectations; and how many have other bytes.
+    """Cases with the lie's messages and the honest expectations; and how many have other bytes.
 
-    Messages that the lie leaves out are owed all the same: they go to `unsent`, by identity.
+    Messages that the lie omits are still expected: they go to `unsent`, by identity.
     """
     honest = fmt.profile(lie.profile)
     found: list[Case] = []
@@ -330,7 +330,7 @@ def _lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> tuple[list[Case], int]
 
 
 def render(checks: Sequence[Check]) -> RenderableType:
-    """A table of counts, and every check that failed in words."""
+    """A table of counts, and each failed check as text."""
     table = RichTable("format", "what", "shown", "of", header_style="bold")
     words = {
         "reference": "reference decoder not accused",
