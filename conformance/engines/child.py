@@ -298,7 +298,7 @@ class ChildEngine:
         if taken:
             for one in self._under_way.values():
                 one.shared = True
-        # Replies end when the child is gone.
+        # The end of its replies shows a lost child.
         with contextlib.suppress(OSError):
             child.stdin.write(json.dumps({**asked.request, "id": number, "lane": asked.lane}).encode() + b"\n")
             child.stdin.flush()
