@@ -60,8 +60,8 @@ class Call:
         """Its name in progress and reports."""
         packing = () if self.deployment.compression == "none" else (self.deployment.compression,)
         origin = () if self.source == "mysql" else (self.source,)
-        told = (*origin, self.deployment.time_zone, *packing, *filter(None, _options(self.deployment)[1:]))
-        return f"{self.format} {' '.join(told)} level {self.level}" + (f" {self.table.name}" if self.table else "")
+        parts = (*origin, self.deployment.time_zone, *packing, *filter(None, _options(self.deployment)[1:]))
+        return f"{self.format} {' '.join(parts)} level {self.level}" + (f" {self.table.name}" if self.table else "")
 
 
 def budget(name: str) -> Budget:
@@ -78,21 +78,21 @@ def matches(name: str, pattern: str) -> bool:
 
 def profiles(fmt: Format[Any], glob: str = "*") -> tuple[Profile, ...]:
     """The format's profiles that match. Raises NothingSelected."""
-    found = tuple(p for p in fmt.profiles if fnmatchcase(p.name, glob))
-    if not found:
+    matching = tuple(p for p in fmt.profiles if fnmatchcase(p.name, glob))
+    if not matching:
         known = UnknownName("profile", glob, [p.name for p in fmt.profiles], of=fmt.name)
         raise NothingSelected(str(known))
-    return found
+    return matching
 
 
 @cache
 def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
     cases = [as_case(fmt, profile, scenario) for scenario in boundary_scenarios(fmt, profile)]
     compression = profile.deployment.compression
-    found = faults.applicable(fmt.faults, compression)
-    for fault, scenario in faults.fault_scenarios(profile.database, profile.source, found):
+    applicable = faults.applicable(fmt.faults, compression)
+    for fault, scenario in faults.fault_scenarios(profile.database, profile.source, applicable):
         cases.append(_faulty(as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name))
-    for fault in found:
+    for fault in applicable:
         if fault.obligation == faults.MUST:
             base = faults.unreadable_row(fault, profile.source)
             cases.append(_faulty(as_case(fmt, profile, base), partial(faults.apply, fault=fault), fault.name))
@@ -104,7 +104,7 @@ def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
 
 def _faulty(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
     """The case with its row messages spoiled; other messages (schemas, tombstones) stay."""
-    written = (apply(one) if any(c.kind is Kind.ROW for c in one.changes) else one for one in case.written)
+    written = (apply(sent) if any(c.kind is Kind.ROW for c in sent.changes) else sent for sent in case.written)
     return replace(case, written=tuple(written), origin=Origin.FAULT, fault=name)
 
 
@@ -137,13 +137,13 @@ def drawn_scenarios(
         drawn = strategies.draw(strategies.scenarios(fmt, source=source), some + spare, seed)
         for part, chosen in zip(parts, (paired[:few], drawn[:some], paired[few:], drawn[some:]), strict=True):
             part.extend((scenario, source) for scenario in chosen)
-    found = []
+    pairs = []
     for i, (scenario, source) in enumerate(chain.from_iterable(parts)):
         profile = by_source[source][i % len(by_source[source])]
         if scenario.level == 1:
             scenario = strategies.rename(scenario, profile.database, f"_{i}")
-        found.append((replace(scenario, name=f"drawn/{seed}/{i}", tags=scenario.tags | {"drawn"}), profile))
-    return tuple(found)
+        pairs.append((replace(scenario, name=f"drawn/{seed}/{i}", tags=scenario.tags | {"drawn"}), profile))
+    return tuple(pairs)
 
 
 def _shares(counts: tuple[int, int], groups: Iterable[Sequence[Profile]]) -> Iterator[tuple[int, int]]:
@@ -198,11 +198,11 @@ def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: 
             continue
         table, source = _asked(case), fmt.profile(case.profile).source
         grouped.setdefault((_order(case.deployment), case.level, table.name if table else "", source), []).append(case)
-    found = []
+    made = []
     for key in sorted(grouped):
         some = grouped[key]
-        found.append(Call(fmt.name, some[0].deployment, some[0].level, tuple(some), _asked(some[0]), source=key[-1]))
-    return [replace(call, foreign=_foreign(call, found, seed)) for call in found]
+        made.append(Call(fmt.name, some[0].deployment, some[0].level, tuple(some), _asked(some[0]), source=key[-1]))
+    return [replace(call, foreign=_foreign(call, made, seed)) for call in made]
 
 
 def _order(deployment: Deployment) -> tuple[str, ...]:
@@ -223,11 +223,11 @@ def _asked(case: Case) -> Table | None:
 def _foreign(call: Call, others: Sequence[Call], seed: int) -> tuple[Message, ...]:
     if call.level == 1:
         return ()
-    found = [
+    messages = [
         case.written[0].message
         for other in others
         if other.level == 2 and (other.deployment, other.source) == (call.deployment, call.source) and other.table != call.table
         for case in other.cases
         if case.origin is not Origin.FAULT
     ]
-    return tuple(random.Random(f"{seed}/{call.name}").sample(found, min(FOREIGN, len(found))))
+    return tuple(random.Random(f"{seed}/{call.name}").sample(messages, min(FOREIGN, len(messages))))

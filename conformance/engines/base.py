@@ -139,10 +139,10 @@ def lay_out(directory: Path, handle: str, messages: Sequence[Message]) -> tuple[
 
 def to_ranges(places: Iterable[Place]) -> Ranges:
     """The fewest inclusive (topic, partition, low, high) ranges of exactly these places."""
-    found: list[tuple[str, int, int, int]] = []
+    ranges: list[tuple[str, int, int, int]] = []
     for topic, partition, offset in sorted(set(places)):
-        if found and found[-1][:2] == (topic, partition) and found[-1][3] + 1 == offset:
-            found[-1] = (*found[-1][:3], offset)
+        if ranges and ranges[-1][:2] == (topic, partition) and ranges[-1][3] + 1 == offset:
+            ranges[-1] = (*ranges[-1][:3], offset)
         else:
-            found.append((topic, partition, offset, offset))
-    return tuple(found)
+            ranges.append((topic, partition, offset, offset))
+    return tuple(ranges)

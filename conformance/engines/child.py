@@ -296,8 +296,8 @@ class ChildEngine:
         asked.deadline = time.monotonic() + asked.limit_s
         self._under_way[number] = asked
         if taken:
-            for one in self._under_way.values():
-                one.shared = True
+            for running in self._under_way.values():
+                running.shared = True
         # The end of its replies shows a lost child.
         with contextlib.suppress(OSError):
             child.stdin.write(json.dumps({**asked.request, "id": number, "lane": asked.lane}).encode() + b"\n")
@@ -448,5 +448,5 @@ def _loaded(reply: Mapping[str, Any]) -> Loaded:
 
 def liars(fmt: str) -> list[dict[str, Any]]:
     """The liars of a format as `ChildEngine.liars` gives them, without a session: pyspark is imported, no JVM starts."""
-    found = importlib.import_module("spark_checks.services.engine").liars(fmt)
-    return [{"name": one.name, "level": one.level, "convicts": one.convicts, "why": one.why} for one in found]
+    registered = importlib.import_module("spark_checks.services.engine").liars(fmt)
+    return [{"name": liar.name, "level": liar.level, "convicts": liar.convicts, "why": liar.why} for liar in registered]

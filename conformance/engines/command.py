@@ -79,8 +79,8 @@ def engine_for(
 
 def schema() -> dict[str, Any]:
     """The protocol's JSON Schema, for all lines of both directions."""
-    found: dict[str, Any] = json.loads(resources.files("conformance.engines").joinpath("protocol.schema.json").read_text("utf-8"))
-    return found
+    data: dict[str, Any] = json.loads(resources.files("conformance.engines").joinpath("protocol.schema.json").read_text("utf-8"))
+    return data
 
 
 class CommandEngine:
@@ -107,8 +107,8 @@ class CommandEngine:
     ) -> None:
         self._format, self._timeout_s, self._start_s, self._line_limit = fmt, timeout_s, start_s, line_limit
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
-        told = trace or (Path(os.environ[TRACE]) if os.environ.get(TRACE) else None)
-        self._trace = told.open("ab") if told else None
+        path = trace or (Path(os.environ[TRACE]) if os.environ.get(TRACE) else None)
+        self._trace = path.open("ab") if path else None
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
         self._opened: dict[str, _Opened | BaseException] = {}
         self._process: Process | None = None
@@ -216,25 +216,25 @@ class CommandEngine:
         self._spec, self._started = decoder, None
         process = self._process = Process(decoder.removeprefix(COMMAND), variables, self._woken, self._line_limit)
         levels = self._levels.get(decoder, (1, 2))
-        found: list[Started] = []
+        answers: list[Started] = []
 
         def take(line: bytes, _everything: bool) -> bool:
             self._note(b"< ", line + b"\n")
             # Read at once: if a line of noise comes before the answer, the noise is the error.
-            found.append(started(line, levels))
+            answers.append(started(line, levels))
             return True
 
         process.converse(self._noted([start_line(self._format, levels)]), take, deadline, "answer the start line")
-        self._started = found[0]
+        self._started = answers[0]
         return self._started
 
     def _open(self, handle: str, source: RecordSource) -> int:
         try:
-            found = self._opened[handle] = _Opened(self._records(source))
+            opened = self._opened[handle] = _Opened(self._records(source))
         except BaseException as error:
             self._opened[handle] = error
             raise
-        return found.count
+        return opened.count
 
     def _records(self, source: RecordSource) -> list[Record]:
         if source.bootstrap:
@@ -315,16 +315,16 @@ class _Opened:
         self.count = len(records)
         self._by_partition: dict[tuple[str, int], tuple[list[int], list[Record]]] = {}
         for record in sorted(records, key=lambda one: one.place):
-            offsets, found = self._by_partition.setdefault((record.topic, record.partition), ([], []))
+            offsets, held = self._by_partition.setdefault((record.topic, record.partition), ([], []))
             offsets.append(record.offset)
-            found.append(record)
+            held.append(record)
 
     def among(self, ranges: Ranges) -> list[Record]:
         """The records of some ranges, by partition and offset."""
         chosen: list[Record] = []
         for topic, partition, low, high in ranges:
-            offsets, found = self._by_partition.get((topic, partition), ([], []))
-            chosen += found[bisect_left(offsets, low) : bisect_left(offsets, high + 1)]
+            offsets, held = self._by_partition.get((topic, partition), ([], []))
+            chosen += held[bisect_left(offsets, low) : bisect_left(offsets, high + 1)]
         return chosen
 
 
@@ -337,10 +337,10 @@ def _dealt(records: Sequence[Record], parts: int) -> list[Sequence[Record]]:
 
 def _variables(conf: Mapping[str, str]) -> dict[str, str]:
     """Environment variables for a call's settings."""
-    found = {name: value for name, value in conf.items() if not name.startswith("spark.")}
+    variables = {name: value for name, value in conf.items() if not name.startswith("spark.")}
     if zone := conf.get("spark.sql.session.timeZone"):
-        found["TZ"] = zone
-    return found
+        variables["TZ"] = zone
+    return variables
 
 
 def _grouped(lines: Iterator[bytes]) -> Iterator[bytes]:

@@ -152,10 +152,10 @@ _TIME_TEXT = re.compile(r"(-?)(\d{2,3}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?")
 def _time(kind: SourceType, expected: Value, actual: Typed) -> bool:
     if actual.family == "interval":
         return bool(actual.value == expected)
-    found = _TIME_TEXT.fullmatch(actual.value)
-    if not found:
+    match = _TIME_TEXT.fullmatch(actual.value)
+    if not match:
         return False
-    sign, hours, minutes, seconds, fraction = found.groups()
+    sign, hours, minutes, seconds, fraction = match.groups()
     micros = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * mysql.MICROS + int((fraction or "").ljust(6, "0"))
     return bool((-micros if sign else micros) == expected)
 

@@ -22,16 +22,16 @@ def exercising(fmt: Format[Any], rule: Rule) -> tuple[Case, Message] | None:
     if rule.law:
         return None
     for profile in fmt.profiles:
-        found = [one for case in named_cases(fmt, [profile]) for one in _owned(case, rule)]
-        if found:
-            return min(found, key=lambda one: (one[0].deployment.compression != "none", one[1].size))
+        owned = [pair for case in named_cases(fmt, [profile]) for pair in _owned(case, rule)]
+        if owned:
+            return min(owned, key=lambda pair: (pair[0].deployment.compression != "none", pair[1].size))
     return None
 
 
 def _owned(case: Case, rule: Rule) -> Iterator[tuple[Case, Message]]:
     judge = Judge(rules(case.format), remembers=True)
     table = case.tables[0].name if case.level == 2 and case.tables else None
-    judge.judge(case, [[_shaped(change, case.level) for change in one.changes] for one in case.written], table)
+    judge.judge(case, [[_shaped(change, case.level) for change in written.changes] for written in case.written], table)
     for site in judge.sites.get(rule.id, ())[:1]:
         yield case, case.written[site.message].message
 

@@ -162,16 +162,16 @@ class Judge:
         """The case's profile and tags as selectors see them: the first profile that matches the same globs, and the tags that
         a selector names. Most cases share owners."""
         key = (case.profile, case.tags)
-        found = self._views.get(key)
-        if found is None:
+        view = self._views.get(key)
+        if view is None:
             selectors = [rule.selector for rule in self.rules]
             globs = tuple(dict.fromkeys(glob for s in selectors for glob in s.profiles))
             signature = tuple(fnmatchcase(case.profile, glob) for glob in globs)
             profile = self._profiles.setdefault(signature, case.profile)
             named = {glob for s in selectors for glob in s.tags}
             tags = frozenset(tag for tag in case.tags if any(fnmatchcase(tag, glob) for glob in named))
-            found = self._views[key] = (profile, tags)
-        return found
+            view = self._views[key] = (profile, tags)
+        return view
 
     def plans(self, view: View, level: int) -> dict[Key, tuple[Rule, ...]]:
         """The cached owners, shared by all cases that selectors do not distinguish."""
@@ -436,8 +436,8 @@ class _Reader:
 
     def _plan(self, change: Change, side: str, cell: Cell) -> tuple[Rule, ...]:
         key = (change.kind, change.op, side, cell.type.key, cell.cls, cell.state)
-        found = self._plans.get(key)
-        if found is None:
+        owners = self._plans.get(key)
+        if owners is None:
             more = {
                 "side": side,
                 "type": cell.type.key,
@@ -445,12 +445,12 @@ class _Reader:
                 "cls": cell.cls,
                 "state": cell.state.value,
             }
-            found = tuple(
+            owners = tuple(
                 self.judge.own(self.subject(change, "cell", aspect, **more))
                 for aspect in (Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE)
             )
-            self._plans[key] = found
-        return found
+            self._plans[key] = owners
+        return owners
 
 
 def _what(change: Change) -> str:

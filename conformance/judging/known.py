@@ -147,17 +147,17 @@ class Record:
     def _marked(self, result: CaseResult, by_id: Mapping[str, Rule]) -> CaseResult:
         left, known, covering = set[str](), set[str](), set[int]()
         for rule, verdict in {(f.rule, breach(by_id[f.rule], f, result.verdict)) for f in result.findings}:
-            found = [n for n, entry in enumerate(self.expectations.entries) if entry.knows(result, rule, verdict)]
-            (known if found else left).add(rule)
-            covering.update(found)
+            numbers = [n for n, entry in enumerate(self.expectations.entries) if entry.knows(result, rule, verdict)]
+            (known if numbers else left).add(rule)
+            covering.update(numbers)
         self.covered.update(covering)
         return replace(result, known=frozenset(known - left)) if known else result
 
     def reason(self, rule: str) -> tuple[str, str]:
         """Reason and link of the first entry that covers the rule."""
         entries = self.expectations.entries
-        found = next((e for n, e in enumerate(entries) if self.covered[n] and matches(rule, e.rule)), None)
-        return (found.reason, found.link) if found else ("", "")
+        entry = next((e for n, e in enumerate(entries) if self.covered[n] and matches(rule, e.rule)), None)
+        return (entry.reason, entry.link) if entry else ("", "")
 
     def results(self, formats: Sequence[str], rules: Iterable[str], narrowed: bool) -> tuple[EntryResult, ...]:
         """The state of each entry after a run over these formats and rules.
@@ -172,8 +172,8 @@ class Record:
         """Whether all cases of an entry were judged."""
         if entry.cases != EVERY and set(entry.cases) <= self.named:
             return True
-        mine = (get(name) for name in formats if entry.format in (None, name))
-        wanted = {(f.name, p.name) for f in mine for p in f.profiles if any(fnmatchcase(p.name, glob) for glob in entry.profiles)}
+        fmts = (get(name) for name in formats if entry.format in (None, name))
+        wanted = {(f.name, p.name) for f in fmts for p in f.profiles if any(fnmatchcase(p.name, glob) for glob in entry.profiles)}
         return not narrowed and wanted <= self.profiles
 
     def _result(self, number: int, entry: Entry, formats: Sequence[str], rules: list[str], narrowed: bool) -> EntryResult:
@@ -211,10 +211,10 @@ def load(path: Path) -> Expectations:
     _legal(data, ("version", "known"), f"{path}")
     if data.get("version") != VERSION:
         raise UsageError(f"{path}: version is {data.get('version')!r}; this release reads version = {VERSION}")
-    found = data.get("known", [])
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    tables = data.get("known", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{path}: known must be an array of tables, [[known]]")
-    return Expectations(tuple(entry_of(one, f"{path}, [[known]] number {n}") for n, one in enumerate(found, 1)), path)
+    return Expectations(tuple(entry_of(table, f"{path}, [[known]] number {n}") for n, table in enumerate(tables, 1)), path)
 
 
 def _legal(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
@@ -252,8 +252,8 @@ def entry_of(data: Mapping[str, Any], where: str) -> Entry:
 
 
 def _globs(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    found = data.get(key, "*")
-    globs = [found] if isinstance(found, str) else found
+    value = data.get(key, "*")
+    globs = [value] if isinstance(value, str) else value
     if not isinstance(globs, list) or not globs or not all(isinstance(glob, str) and glob for glob in globs):
-        raise UsageError(f"{where}: {key} = {found!r} must be a text or a list of texts")
+        raise UsageError(f"{where}: {key} = {value!r} must be a text or a list of texts")
     return tuple(globs)

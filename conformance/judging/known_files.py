@@ -37,14 +37,14 @@ def updated(result: RunResult) -> Update:
         by_id = {r.rule.id: r.rule for r in fmt.rules}
         judged = list(fmt.by_profile())
         whole = len(judged) == len(get(fmt.format).profiles)
-        found: dict[tuple[str, Verdict], dict[str, list[Origin]]] = {}
+        broken: dict[tuple[str, Verdict], dict[str, list[Origin]]] = {}
         for case in fmt.cases:
             for finding in case.findings:
                 rule = by_id[finding.rule]
                 if rule.id not in case.known and rule.obligation in binding:
                     key = rule.id, breach(rule, finding, case.verdict)
-                    found.setdefault(key, {}).setdefault(case.case.profile, []).append(case.case.origin)
-        for (rule_id, verdict), cases in sorted(found.items()):
+                    broken.setdefault(key, {}).setdefault(case.case.profile, []).append(case.case.origin)
+        for (rule_id, verdict), cases in sorted(broken.items()):
             drawn = {profile for profile, origins in cases.items() if set(origins) == {Origin.DRAWN}}
             for only in (False, True):
                 some = [profile for profile in judged if profile in cases and (profile in drawn) is only]

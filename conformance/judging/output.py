@@ -93,7 +93,7 @@ def _is_text_list(kind: pa.DataType) -> bool:
 
 def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
     """The rows of a decode call by message, each message's in the order of `row`."""
-    found: dict[Place, list[OutputRow]] = defaultdict(list)
+    by_place: dict[Place, list[OutputRow]] = defaultdict(list)
     size = table.num_rows
     wanted = (*(name for name in REQUIRED[level] if name not in ("before", "after")), *ENVELOPE, "error")
     columns = {name: _plain(table.column(name)) for name in wanted if name in table.column_names}
@@ -104,10 +104,10 @@ def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
     places = zip(columns["topic"], columns["partition"], columns["offset"], strict=True)
     rest = zip(columns["row"], columns["kind"], columns["op"], envelope, before, after, errors, strict=True)
     for place, (row, kind, op, values, old, new, error) in zip(places, rest, strict=True):
-        found[place].append(OutputRow(row, kind, op, dict(zip(names, values, strict=True)), old, new, error))
-    for rows in found.values():
+        by_place[place].append(OutputRow(row, kind, op, dict(zip(names, values, strict=True)), old, new, error))
+    for rows in by_place.values():
         rows.sort(key=lambda r: -1 if r.row is None else r.row)
-    return dict(found)
+    return dict(by_place)
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:

@@ -89,10 +89,10 @@ class FormatResult:
 
     def by_profile(self) -> dict[str, list[CaseResult]]:
         """Case results by profile, in order of appearance."""
-        found: dict[str, list[CaseResult]] = {}
+        grouped: dict[str, list[CaseResult]] = {}
         for result in self.cases:
-            found.setdefault(result.case.profile, []).append(result)
-        return found
+            grouped.setdefault(result.case.profile, []).append(result)
+        return grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class RunResult:
         results = [r for fmt in self.formats for r in fmt.cases]
         if any(True for fmt in self.formats for _ in fmt.counting(self.strict)) or any(fmt.unexercised for fmt in self.formats):
             return 1
-        if any(one.wrong for one in self.entries):
+        if any(entry.wrong for entry in self.entries):
             return 5
         if not any(r.verdict is not Verdict.UNSUPPORTED for r in results):
             return 4
@@ -172,8 +172,8 @@ class RunResult:
 
 def versions() -> dict[str, str]:
     """Versions that may affect a verdict."""
-    found = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for name in ("cdc-conformance", "pyspark", "hypothesis", "confluent-kafka", "pyarrow"):
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            installed[name] = metadata.version(name)
+    return installed

@@ -65,24 +65,24 @@ def simpler(kind: SourceType, value: Value) -> list[Value]:
     if value is None:
         return []
     most, fits = weight(kind, value), sources.of(kind).fits
-    found: dict[str, tuple[int, Value]] = {}
+    weighed: dict[str, tuple[int, Value]] = {}
     for other in (*_variants(kind, value), *_boundaries(kind).values()):
         # 1, 1.0, Decimal(1) and True are equal: their repr differs.
         text = repr(other)
-        if text not in found and other is not None and fits(kind, other) and (heavy := weight(kind, other)) < most:
-            found[text] = (heavy, other)
-    ordered = [other for _, other in sorted(found.values(), key=lambda one: one[0])]
+        if text not in weighed and other is not None and fits(kind, other) and (heavy := weight(kind, other)) < most:
+            weighed[text] = (heavy, other)
+    ordered = [other for _, other in sorted(weighed.values(), key=lambda pair: pair[0])]
     return [ordered[i] for i in _spread(len(ordered))]
 
 
 def _spread(size: int) -> list[int]:
     """The numbers below `size`: the ends, the middle, the quarters, and so on."""
-    found = dict.fromkeys((0, size - 1)) if size else {}
+    order = dict.fromkeys((0, size - 1)) if size else {}
     parts = 2
-    while len(found) < size:
-        found |= dict.fromkeys(i * size // parts for i in range(1, parts, 2))
+    while len(order) < size:
+        order |= dict.fromkeys(i * size // parts for i in range(1, parts, 2))
         parts *= 2
-    return list(found)
+    return list(order)
 
 
 @cache
@@ -144,28 +144,28 @@ def _decimal_variants(value: Decimal) -> Iterator[Decimal]:
     text, sign = format(value.copy_abs(), "f"), "-" if value.is_signed() else ""
     whole, _, fraction = text.partition(".")
     yield from (Decimal(0), Decimal(1), Decimal(-1), value.copy_abs())
-    found = [whole, f"0.{fraction or 0}", *(f"{whole}.{fraction[:n]}" for n in range(1, len(fraction)))]
-    found += [f"{whole[n:]}.{fraction or 0}" for n in range(1, len(whole))]
-    found += ["1" + "0" * n for n in range(1, len(whole))] + ["0." + "0" * n + "1" for n in range(len(fraction))]
-    for one in (*found, *_without_digits(text)):
-        yield Decimal(sign + one)
+    texts = [whole, f"0.{fraction or 0}", *(f"{whole}.{fraction[:n]}" for n in range(1, len(fraction)))]
+    texts += [f"{whole[n:]}.{fraction or 0}" for n in range(1, len(whole))]
+    texts += ["1" + "0" * n for n in range(1, len(whole))] + ["0." + "0" * n + "1" for n in range(len(fraction))]
+    for variant in (*texts, *_without_digits(text)):
+        yield Decimal(sign + variant)
 
 
 def _float_variants(value: float) -> Iterator[float]:
     yield from (0.0, 1.0, -1.0, 0.5)
     if not math.isfinite(value):
         return
-    found = [
+    variants = [
         abs(value),
         float(math.trunc(value)),
         value - math.trunc(value),
         math.copysign(1e10, value),
         math.copysign(1e-10, value),
     ]
-    found += [float(f"{value:.{n}g}") for n in _PRECISIONS]
-    for one in found:
-        yield one
-        yield to_float32(one)
+    variants += [float(f"{value:.{n}g}") for n in _PRECISIONS]
+    for variant in variants:
+        yield variant
+        yield to_float32(variant)
 
 
 def _date_variants(value: dt.date) -> Iterator[dt.date]:
@@ -206,12 +206,12 @@ def _json_variants(value: Any) -> Iterator[Any]:
             for name in value:
                 yield {k: v for k, v in value.items() if k != name}
             for name, inner in value.items():
-                yield from ({**value, name: one} for one in _json_variants(inner))
+                yield from ({**value, name: smaller} for smaller in _json_variants(inner))
         case list():
             yield from value
             for i, inner in enumerate(value):
                 yield value[:i] + value[i + 1 :]
-                yield from ([*value[:i], one, *value[i + 1 :]] for one in _json_variants(inner))
+                yield from ([*value[:i], smaller, *value[i + 1 :]] for smaller in _json_variants(inner))
         case str():
             yield from _text_variants(value)
         case bool() | None:

@@ -75,7 +75,7 @@ class Recipe:
         if self.spoil is None:
             return case
         spoil = self.spoil
-        rows = (spoil(one) if any(c.kind is Kind.ROW for c in one.changes) else one for one in case.written)
+        rows = (spoil(written) if any(c.kind is Kind.ROW for c in written.changes) else written for written in case.written)
         return replace(case, written=tuple(rows))
 
 
@@ -109,25 +109,25 @@ def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, 
 
 def tables(scenario: Scenario) -> tuple[Table, ...]:
     """Every table, at every version, of the scenario's events."""
-    found: dict[Table, None] = {}
+    seen: dict[Table, None] = {}
     for event in scenario.history.events:
         match event:
             case RowChange() | Bootstrap():
-                found[event.table] = None
+                seen[event.table] = None
             case SchemaChange():
-                found |= {table: None for table in (event.before, event.after) if table}
-    return tuple(found)
+                seen |= {table: None for table in (event.before, event.after) if table}
+    return tuple(seen)
 
 
 def measure(scenario: Scenario, size: int | None = None) -> Measure:
     """The size of a scenario. `size` is the bytes of its messages; without it, the letters of names count."""
     changes = [event for event in scenario.history.events if isinstance(event, RowChange)]
-    found = tables(scenario)
-    names = [name for t in found for name in (t.database, t.name, *(c.name for c in t.columns))]
-    letters = sum(map(_length, names)) + sum(len(t.unique) for t in found)
+    used = tables(scenario)
+    names = [name for t in used for name in (t.database, t.name, *(c.name for c in t.columns))]
+    letters = sum(map(_length, names)) + sum(len(t.unique) for t in used)
     heavy = sum(1 + weight(e.table.column(n).type, v) for e in changes for i in _images(e) for n, v in i.items())
     heavy += sum(_OPS.index(e.op) if e.op in _OPS else len(_OPS) for e in changes)
-    columns = sum(len(table.columns) for table in found)
+    columns = sum(len(table.columns) for table in used)
     return len(scenario.history.events), sum(len(e.rows) for e in changes), columns, letters if size is None else size, heavy
 
 
@@ -164,9 +164,9 @@ def _boldest(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
     alone = _with(scenario, (replace(event, rows=(row,)),))
     aims = [where.column] if where.column is not None else [None, *_likely(event.table, row)]
     own = {aim: _narrow(alone, () if aim is None else {aim}) for aim in aims}
-    called = {aim: _short(one) for aim, one in own.items()}
-    short = {aim: _called(one, *called[aim]) for aim, one in own.items()}
-    yield from (one for aim in aims for one in (short[aim], own[aim]))
+    called = {aim: _short(cut) for aim, cut in own.items()}
+    short = {aim: _called(cut, *called[aim]) for aim, cut in own.items()}
+    yield from (cut for aim in aims for cut in (short[aim], own[aim]))
     for aim in aims:
         column = None if aim is None else called[aim][2].get(aim, aim)
         for images in (short[aim], *_shorter_images(short[aim])):
@@ -206,10 +206,10 @@ def _images(event: RowChange) -> Iterator[Row]:
         yield from (image for image in (images.before, images.after) if image is not None)
 
 
-def _interleaved(*found: Iterator[Scenario]) -> Iterator[Scenario]:
+def _interleaved(*kinds: Iterator[Scenario]) -> Iterator[Scenario]:
     """Alternates, so that a limit cuts each kind of candidate alike."""
-    for group in itertools.zip_longest(*found):
-        yield from (one for one in group if one is not None)
+    for group in itertools.zip_longest(*kinds):
+        yield from (candidate for candidate in group if candidate is not None)
 
 
 def _first(items: Sequence[Any], number: int) -> list[Any]:
@@ -283,9 +283,9 @@ def _put(scenario: Scenario, number: int, event: Event) -> Scenario:
 def _columns(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
     """Key and failing column alone, the key alone, each column beside the key, without a half, a quarter ... of the columns; a
     key of one column in place of one of several; a plainer op."""
-    found = tables(scenario)
-    free = list(dict.fromkeys(c.name for table in found for c in table.columns if c.name not in table.handle_key))
-    if where.column is not None and (set(free) - {where.column} or any(table.unique for table in found)):
+    used = tables(scenario)
+    free = list(dict.fromkeys(c.name for table in used for c in table.columns if c.name not in table.handle_key))
+    if where.column is not None and (set(free) - {where.column} or any(table.unique for table in used)):
         yield _narrow(scenario, {where.column})
     if free:
         yield _narrow(scenario, ())
@@ -293,7 +293,7 @@ def _columns(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
         yield from (_narrow(scenario, {name}) for name in free)
     if len(free) > 1:
         yield from (_narrow(scenario, set(left)) for left in _left(free))
-    for name in dict.fromkeys(name for table in found if len(table.primary_key) > 1 for name in table.primary_key):
+    for name in dict.fromkeys(name for table in used if len(table.primary_key) > 1 for name in table.primary_key):
         yield _narrow(scenario, {*free} if where.column is None else {where.column}, key=name)
     yield from _shorter_images(scenario)
 
@@ -323,7 +323,7 @@ def _shorter_images(scenario: Scenario) -> Iterator[Scenario]:
     for number, event in enumerate(scenario.history.events):
         if isinstance(event, RowChange) and event.op in _OPS[1:]:
             for side, op in (("after", Op.INSERT), ("before", Op.INSERT), ("before", Op.DELETE)):
-                images: list[Row | None] = [getattr(one, side) for one in event.rows]
+                images: list[Row | None] = [getattr(row, side) for row in event.rows]
                 if op is not event.op and all(image is not None for image in images):
                     alone = (RowImages(image, None) if op is Op.DELETE else RowImages(None, image) for image in images)
                     yield _put(scenario, number, replace(event, op=op, rows=tuple(alone)))
@@ -349,7 +349,7 @@ def _values(scenario: Scenario, column: str | None) -> Iterator[Scenario]:
         by_column.setdefault(key[2], []).append(both)
     first = sorted(by_column, key=lambda name: name != column)
     yield from _interleaved(*(map(partial(_set, scenario), by_column[name]) for name in first))
-    yield from (_set(scenario, [one]) for both in grouped.values() if len(both) > 1 for one in both)
+    yield from (_set(scenario, [single]) for both in grouped.values() if len(both) > 1 for single in both)
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,11 +170,11 @@ def _track(fmt: Format[Any], failure: Failure, scenario_of: Callable[[Case], Sce
         return None
     profile = fmt.profile(case.profile)
     scenario = scenario_of(case)
-    found = (scenario, Recipe(fmt, profile)) if scenario is not None else fault_of(fmt, profile, case)
-    if found is None:
+    start = (scenario, Recipe(fmt, profile)) if scenario is not None else fault_of(fmt, profile, case)
+    if start is None:
         return None
-    size = measure(found[0], _bytes(case))
-    return Track(failure, found[1], found[0], case, failure.finding, failure.result, size, size)
+    size = measure(start[0], _bytes(case))
+    return Track(failure, start[1], start[0], case, failure.finding, failure.result, size, size)
 
 
 def reduce(tracks: Sequence[Track], ask: Ask, limits: Limits = LIMITS, note: Callable[[str], None] = lambda _text: None) -> None:
@@ -268,8 +268,8 @@ class _Turn:
 
 def _asked(scenario: Scenario) -> Table | None:
     """The one table of a level-two scenario."""
-    found = tables_of(scenario.history) if scenario.level == 2 else ()
-    return found[0] if len(found) == 1 else None
+    used = tables_of(scenario.history) if scenario.level == 2 else ()
+    return used[0] if len(used) == 1 else None
 
 
 def _suffixes() -> Iterator[str]:
@@ -379,11 +379,11 @@ class Decoding:
 
     def _judged(self, batch: Batch, outputs: Outputs) -> Iterator[tuple[Candidate, CaseResult]]:
         name = batch.table.name if batch.table else None
-        for one in batch.candidates:
-            rows = [outputs.get(self._place(w.message), ()) for w in one.case.written]
+        for candidate in batch.candidates:
+            rows = [outputs.get(self._place(w.message), ()) for w in candidate.case.written]
             # A comparison without an owner is a fault of the rules; the known failure must survive it.
             with contextlib.suppress(HarnessFault):
-                yield one, self.judge.judge(one.case, rows, name)
+                yield candidate, self.judge.judge(candidate.case, rows, name)
 
     def _place(self, message: Message) -> Place:
         return self.places[id(message)]
@@ -407,14 +407,14 @@ def _reduce_raising(track: Track, decoding: Decoding) -> None:
         handle, before = decoding.open(batches), decoding.calls
         try:
             track.rounds = number
-            found = [one for batch in batches if (one := _first_raising(decoding, handle, batch)) is not None]
+            raising = [raised for batch in batches if (raised := _first_raising(decoding, handle, batch)) is not None]
         except (ChildDied, DecodeTimeout, HarnessError, CancelledError):
             return
         finally:
             track.calls += decoding.calls - before
             decoding.engine.release(handle)
-        if found:
-            candidate, why = min(found, key=lambda one: one[0].size)
+        if raising:
+            candidate, why = min(raising, key=lambda raised: raised[0].size)
             finding = replace(track.finding, message=0, row=0, actual=why)
             findings = tuple(finding for f in track.result.findings if f.rule == finding.rule)
             _take(candidate, replace(track.result, case=candidate.case, findings=findings, note=why), finding)
@@ -449,10 +449,10 @@ def _reduced(track: Track, began: float) -> Failure:
 
 
 def _told(size: Measure) -> str:
-    events, rows, columns, found, _ = size
+    events, rows, columns, length, _ = size
     shown = [_count(events, "event")] if events > 1 or not rows else []
     shown += [_count(rows, "row")] if rows else []
-    return ", ".join([*shown, _count(columns, "column"), _count(found, "byte")])
+    return ", ".join([*shown, _count(columns, "column"), _count(length, "byte")])
 
 
 def _count(number: int, what: str) -> str:

@@ -73,31 +73,31 @@ def compare(
 
 def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, decoder: str | None = None) -> Comparison:
     """A profile's comparison; `decoder` None is the reference. Raises UsageError when the decoder cannot be loaded."""
-    one = differential.told(fmt, profile, seed)
-    written = fmt.write(one.history, profile, Layout(partitions=1))
+    expected = differential.told(fmt, profile, seed)
+    written = fmt.write(expected.history, profile, Layout(partitions=1))
     messages = [w.message for w in written]
-    carried = {column.name for column in one.table.columns}
+    carried = {column.name for column in expected.table.columns}
     missing = tuple(name for name in differential.COLUMNS if name not in carried)
-    outcome = Comparison(fmt.name, profile.name, len(one.history.events), len(one.rows), columns=missing)
+    outcome = Comparison(fmt.name, profile.name, len(expected.history.events), len(expected.rows), columns=missing)
     losses = fmt.losses(profile)
     for loss in losses:
         if loss.left is None:
-            outcome.lost[loss.statement] = len(one.rows)
+            outcome.lost[loss.statement] = len(expected.rows)
             return outcome
     handle = f"differential-{fmt.name}"
     places, source = lay_out(engine.directory, handle, messages)
     engine.open(handle, source).result()
     spec = decoder or f"{DECODERS}.{module_name(fmt.name)}"
     try:
-        asked = Request(handle, source.ranges, spec, 2, profile.deployment, one.table)
-        found = read(engine.decode(asked).result(), 2)
+        asked = Request(handle, source.ranges, spec, 2, profile.deployment, expected.table)
+        rows = read(engine.decode(asked).result(), 2)
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:
         outcome.differ(f"{spec}: {error}")
         return outcome
     finally:
         engine.release(handle)
-    ordered = [row for place in places for row in found.get(place, ())]
-    _compare(one, _applied(ordered, outcome), losses, outcome)
+    ordered = [row for place in places for row in rows.get(place, ())]
+    _compare(expected, _applied(ordered, outcome), losses, outcome)
     return outcome
 
 
@@ -122,15 +122,15 @@ def _key(image: Mapping[str, Any]) -> Value:
     return int(value) if isinstance(value, Decimal) else value
 
 
-def _compare(one: Told, table: Mapping[Value, Mapping[str, Any]], losses: Sequence[Loss], outcome: Comparison) -> None:
-    for key in one.rows.keys() - table.keys():
+def _compare(expected: Told, table: Mapping[Value, Mapping[str, Any]], losses: Sequence[Loss], outcome: Comparison) -> None:
+    for key in expected.rows.keys() - table.keys():
         outcome.differ(f"row {key!r} is missing")
-    for key in table.keys() - one.rows.keys():
+    for key in table.keys() - expected.rows.keys():
         outcome.differ(f"row {key!r} should not be there")
-    for key in one.rows.keys() & table.keys():
-        for column in one.table.columns:
+    for key in expected.rows.keys() & table.keys():
+        for column in expected.table.columns:
             outcome.cells += 1
-            want, got = one.rows[key][column.name], table[key][column.name]
+            want, got = expected.rows[key][column.name], table[key][column.name]
             if _same(column.type, want, got):
                 continue
             loss = next((loss for loss in losses if loss.covers(column.type)), None)

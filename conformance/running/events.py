@@ -118,8 +118,8 @@ def together(*listeners: Listener) -> Listener:
     """A listener that passes each event to all listeners, in order."""
 
     def listen(event: Event) -> None:
-        for one in listeners:
-            one(event)
+        for listener in listeners:
+            listener(event)
 
     return listen
 
@@ -149,10 +149,10 @@ class Collected:
         """The result so far; `why` says what ended the run. None when no format was judged and no rule broken."""
         if self.started is None or not (self.formats or self.failures):
             return None
-        judged, order = {one.format for one in self.formats}, self.started.formats
+        judged, order = {result.format for result in self.formats}, self.started.formats
         return RunResult(
             self.started.header,
-            tuple(sorted(self.formats, key=lambda one: order.index(one.format))),
+            tuple(sorted(self.formats, key=lambda result: order.index(result.format))),
             tuple(self.failures.values()),
             time.monotonic() - self.began,
             self.started.strict,

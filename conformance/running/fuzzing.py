@@ -76,21 +76,21 @@ class Finding:
 
     def as_json(self) -> dict[str, Any]:
         """The finding as data; bytes in base64."""
-        one, message = self.tally, self.message
+        tally, message = self.tally, self.message
         return {
             "format": self.format,
             "profiles": list(self.profiles),
             "rule": self.rule.id,
             "obligation": self.rule.obligation.value,
-            "outcome": one.outcome,
-            "kinds": one.kinds,
-            "way": one.way,
-            "state": one.state,
-            "reason": one.reason,
-            "count": one.count,
-            "number": one.offset,
-            "error": one.error,
-            "size": one.size,
+            "outcome": tally.outcome,
+            "kinds": tally.kinds,
+            "way": tally.way,
+            "state": tally.state,
+            "reason": tally.reason,
+            "count": tally.count,
+            "number": tally.offset,
+            "error": tally.error,
+            "size": tally.size,
             "key": None if message is None or message.key is None else base64.b64encode(message.key).decode(),
             "value": None if message is None or message.value is None else base64.b64encode(message.value).decode(),
         }
@@ -132,9 +132,9 @@ class Fuzzed:
     def as_json(self) -> dict[str, Any]:
         """The verdict as data."""
         accepted: dict[str, int] = {}
-        for one in self.findings:
-            if one.tally.outcome == "accepted":
-                accepted[one.rule.id] = accepted.get(one.rule.id, 0) + one.tally.count
+        for finding in self.findings:
+            if finding.tally.outcome == "accepted":
+                accepted[finding.rule.id] = accepted.get(finding.rule.id, 0) + finding.tally.count
         doubtful: dict[str, int] = {}
         for tally in self.tallies:
             if tally.state == State.DOUBTFUL:
@@ -243,7 +243,7 @@ class Fuzzer:
                     number += 1
                 yield self._write(group, some, FILE)
             if self._settings.huge and group is self._groups[0]:
-                huge = [replace(one, number=HUGE_START - one.number) for one in mutants.huge()]
+                huge = [replace(mutant, number=HUGE_START - mutant.number) for mutant in mutants.huge()]
                 yield self._write(group, huge, 1)
 
     def _write(self, group: tuple[Profile, ...], some: Sequence[Mutant], per_file: int) -> _Chunk:
@@ -305,8 +305,8 @@ class Fuzzer:
         while open_:
             low, high, asked = open_.pop()
             try:
-                for one in self._wait(asked)["tallies"]:
-                    self._add(chunk, Tally(**one))
+                for fields in self._wait(asked)["tallies"]:
+                    self._add(chunk, Tally(**fields))
             except (DecodeRaised, ChildDied) as error:
                 numbers = [n for n in chunk.mutants if low <= n <= high]
                 if len(numbers) == 1:
@@ -343,12 +343,12 @@ class Fuzzer:
             group, message = self._examples[key]
             rule = owner(self._fmt.name, group[0].name, tally)
             place = (tally.way, rule.id, tally.outcome)
-            one = Finding(self._fmt.name, tuple(p.name for p in group), rule, tally, message)
+            finding = Finding(self._fmt.name, tuple(p.name for p in group), rule, tally, message)
             other = merged.get(place)
             if other is None:
-                merged[place] = one
+                merged[place] = finding
             else:
-                small, count = min((one, other), key=lambda f: f.tally.size), tally.count + other.tally.count
+                small, count = min((finding, other), key=lambda f: f.tally.size), tally.count + other.tally.count
                 merged[place] = replace(small, tally=replace(small.tally, count=count))
         yield from sorted(merged.values(), key=lambda f: (f.tally.size, f.tally.way))
 
@@ -413,7 +413,7 @@ def peak_memory(leader: int) -> int | None:
 def save(directory: Path, result: Fuzzed) -> Path:
     """Writes a format's findings as JSON lines, smallest first; returns its path. Raises HarnessError."""
     path = directory / f"fuzz-{result.format}.jsonl"
-    lines = [json.dumps(one.as_json(), ensure_ascii=False) for one in result.findings]
+    lines = [json.dumps(finding.as_json(), ensure_ascii=False) for finding in result.findings]
     try:
         directory.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(line + "\n" for line in lines), "utf-8")

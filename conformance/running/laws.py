@@ -68,18 +68,18 @@ def submit(engine: Engine, one: Prepared, settings: Settings) -> list[Sample]:
     return samples
 
 
-def _plainest(found: Sequence[Call]) -> list[Call]:
+def _plainest(calls: Sequence[Call]) -> list[Call]:
     """A level-one call, preferably uncompressed, then with a time zone other than UTC."""
-    return sorted(found, key=lambda c: (c.deployment.compression != "none", c.deployment.time_zone == "UTC"))[:1]
+    return sorted(calls, key=lambda c: (c.deployment.compression != "none", c.deployment.time_zone == "UTC"))[:1]
 
 
-def _widest(found: Sequence[Call]) -> list[Call]:
+def _widest(calls: Sequence[Call]) -> list[Call]:
     """The level-two call with the most columns, preferably with a time zone other than UTC."""
 
     def rank(call: Call) -> tuple[int, bool, int]:
         return len(call.table.columns) if call.table else 0, call.deployment.time_zone != "UTC", len(call.cases)
 
-    return [max(found, key=rank)] if found else []
+    return [max(calls, key=rank)] if calls else []
 
 
 def collect(engine: Engine, samples: Sequence[Sample], outputs: Mapping[str, Rows], judge: Judge) -> list[Finding]:
@@ -90,15 +90,15 @@ def collect(engine: Engine, samples: Sequence[Sample], outputs: Mapping[str, Row
     for one in samples:
         judged, level = outputs.get(one.call), one.plain.level
         tried = [] if judged is None else [_compare(judge, trial, judged, level, one.owners) for trial in one.trials]
-        told: list[Finding] = []
+        broken: list[Finding] = []
         if judged is None or any(tried):
-            told = again(engine, one.plain, one.owners, judge, [[place] for place in one.places[:ALONE]])
-        if not told:
+            broken = again(engine, one.plain, one.owners, judge, [[place] for place in one.places[:ALONE]])
+        if not broken:
             # A difference only in combination is a finding.
-            for trial, found in zip(one.trials, tried, strict=False):
-                _count(judge, trial, found)
-                told += found
-        findings += told
+            for trial, differences in zip(one.trials, tried, strict=False):
+                _count(judge, trial, differences)
+                broken += differences
+        findings += broken
     return findings
 
 
@@ -136,11 +136,11 @@ def again(
     return findings
 
 
-def _count(judge: Judge, trial: Trial, found: Sequence[Finding]) -> None:
+def _count(judge: Judge, trial: Trial, findings: Sequence[Finding]) -> None:
     """Counts each message as a comparison of each law of the trial."""
     for law in trial.laws:
         judge.compared[rule_of(judge, law)] += len(trial.places)
-    for finding in found:
+    for finding in findings:
         judge.broken[finding.rule] += 1
 
 
@@ -179,11 +179,11 @@ def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tupl
         return f"{len(before)} rows", f"{len(after)} rows"
     for old, new in zip(before, after, strict=True):
         for name in ("row", "kind", "op", "fields", "before", "after"):
-            one, two = getattr(old, name), getattr(new, name)
-            if one == two:
+            left, right = getattr(old, name), getattr(new, name)
+            if left == right:
                 continue
-            if isinstance(one, Mapping) and isinstance(two, Mapping):
-                key = next((k for k in one if one[k] != two.get(k)), next(iter(two)))
-                return f"{name}[{key!r}] = {one.get(key)!r}"[:300], f"{name}[{key!r}] = {two.get(key)!r}"[:300]
-            return f"{name} = {one!r}"[:300], f"{name} = {two!r}"[:300]
+            if isinstance(left, Mapping) and isinstance(right, Mapping):
+                key = next((k for k in left if left[k] != right.get(k)), next(iter(right)))
+                return f"{name}[{key!r}] = {left.get(key)!r}"[:300], f"{name}[{key!r}] = {right.get(key)!r}"[:300]
+            return f"{name} = {left!r}"[:300], f"{name} = {right!r}"[:300]
     return "the same rows", "other rows"

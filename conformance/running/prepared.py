@@ -101,11 +101,11 @@ class Prepared:
         return self.places[id(message)]
 
 
-def request(settings: Settings, one: Prepared, call: Call, cases: Sequence[Case]) -> Request:
+def request(settings: Settings, prepared: Prepared, call: Call, cases: Sequence[Case]) -> Request:
     """The decode request for some cases of a call, with its foreign messages."""
     messages = [w.message for case in cases for w in case.written]
-    places = [one.place(m) for m in (*messages, *call.foreign)]
-    return Request(one.handle, to_ranges(places), one.decoder, call.level, call.deployment, call.table, mapping=settings.mapping)
+    ranges = to_ranges(prepared.place(m) for m in (*messages, *call.foreign))
+    return Request(prepared.handle, ranges, prepared.decoder, call.level, call.deployment, call.table, mapping=settings.mapping)
 
 
 def sample(seed: int, name: str, items: Sequence[Any], size: int) -> list[Any]:

@@ -106,7 +106,7 @@ def save(
 
 def save_all(result: RunResult, directory: Path, settings: Settings) -> RunResult:
     """Saves every failure that is not on record as known and sets its `file`. Raises HarnessError."""
-    decoders = {found.format: found.decoder for found in result.formats}
+    decoders = {fmt.format: fmt.decoder for fmt in result.formats}
     saved = []
     for failure in result.failures:
         if not failure.known:
@@ -165,34 +165,36 @@ def replay_all(
                 yield Replayed(path, crash, outcome, tuple(findings), problem, changed)
 
 
-def told(one: Replayed, style: str) -> str:
+def told(result: Replayed, style: str) -> str:
     """A replay for a person, or as a JSON line."""
     if style == "json":
         return json.dumps(
             {
-                "outcome": one.outcome.value,
-                "rule": one.crash.rule,
-                "case": one.crash.case.id,
-                "file": str(one.path),
-                "findings": [{"rule": f.rule, "path": f.path, "expected": f.expected, "actual": f.actual} for f in one.findings],
-                "problem": one.problem,
-                "versions_changed": one.changed,
+                "outcome": result.outcome.value,
+                "rule": result.crash.rule,
+                "case": result.crash.case.id,
+                "file": str(result.path),
+                "findings": [
+                    {"rule": f.rule, "path": f.path, "expected": f.expected, "actual": f.actual} for f in result.findings
+                ],
+                "problem": result.problem,
+                "versions_changed": result.changed,
             },
             ensure_ascii=False,
         )
-    lines = [f"{one.outcome} {one.crash.rule} {one.crash.case.id}"]
-    lines += [f"  {f.rule} at {f.path}: expected {f.expected}, actual {f.actual}" for f in one.findings[:5]]
-    lines += [f"  {one.problem}"] if one.problem else []
-    lines += [f"  saved under other versions: {one.changed}"] if one.changed else []
+    lines = [f"{result.outcome} {result.crash.rule} {result.crash.case.id}"]
+    lines += [f"  {f.rule} at {f.path}: expected {f.expected}, actual {f.actual}" for f in result.findings[:5]]
+    lines += [f"  {result.problem}"] if result.problem else []
+    lines += [f"  saved under other versions: {result.changed}"] if result.changed else []
     return "\n".join(map(printable, lines))
 
 
 def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[ReplayOutcome, list[Finding], str]:
     """Judges the saved case again, with the saved decoder or another; returns outcome, findings and error."""
-    found = rules(crash.case.format)
-    rule = next((r for r in found if r.id == crash.rule), None)
+    format_rules = rules(crash.case.format)
+    rule = next((r for r in format_rules if r.id == crash.rule), None)
     if rule is None:
-        raise UnknownName("rule", crash.rule, [r.id for r in found])
+        raise UnknownName("rule", crash.rule, [r.id for r in format_rules])
     spec = decoder or crash.decoder
     level = crash.level if crash.level in ("changes", "rows") else "auto"
     loaded = engine.load(spec, level).result()
@@ -203,7 +205,7 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
     engine.open("replay", source)
     table = crash.case.tables[0] if crash.case.level == 2 else None
     asked = Request("replay", source.ranges, spec, crash.case.level, crash.case.deployment, table, mapping=crash.mapping)
-    judge = Judge(found, loaded.capabilities)
+    judge = Judge(format_rules, loaded.capabilities)
     try:
         outputs = read(engine.decode(asked).result(), crash.case.level)
         findings = list(judge.judge(crash.case, [outputs.get(p, ()) for p in places], table.name if table else None).findings)

@@ -105,20 +105,20 @@ def _reduced(
 ) -> list[Failure]:
     """All failures: first the new ones, reduced and limited by `max_fail`, then the known ones."""
     failures: list[Failure] = []
-    for one, found in smallest:
-        unknown = [failure for failure in found if not failure.known]
+    for prepared, broken in smallest:
+        unknown = [failure for failure in broken if not failure.known]
         if settings.max_fail:
             unknown = unknown[: max(0, settings.max_fail - len(failures))]
 
-        def scenario_of(case: Case, fmt: Format[Any] = one.fmt) -> Scenario | None:
+        def scenario_of(case: Case, fmt: Format[Any] = prepared.fmt) -> Scenario | None:
             selected = profiles(fmt, settings.writer_profile)
             return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
 
-        claims, note = one.loaded.capabilities, working(listen)
-        for failure in shrink_all(settings.mapping, engine, one.fmt, unknown, one.decoder, claims, scenario_of, note):
+        claims, note = prepared.loaded.capabilities, working(listen)
+        for failure in shrink_all(settings.mapping, engine, prepared.fmt, unknown, prepared.decoder, claims, scenario_of, note):
             listen(Reduced(failure))
             failures.append(failure)
-    return failures + [failure for _, found in smallest for failure in found if failure.known]
+    return failures + [failure for _, broken in smallest for failure in broken if failure.known]
 
 
 def load(settings: Settings, engine: Engine, fmt: Format[Any]) -> Future[Loaded]:
@@ -192,7 +192,7 @@ def publish(
     by_partition: dict[int, list[int]] = {}
     for _, partition, offset in places.values():
         by_partition.setdefault(partition, []).append(offset)
-    whole = tuple((settings.topic, p, min(found), max(found)) for p, found in sorted(by_partition.items()))
+    whole = tuple((settings.topic, p, min(offsets), max(offsets)) for p, offsets in sorted(by_partition.items()))
     return places, RecordSource(whole, bootstrap=settings.bootstrap, topic=settings.topic)
 
 
@@ -259,7 +259,7 @@ def finish(
 def _judge_call(
     settings: Settings,
     engine: Engine,
-    one: Prepared,
+    prepared: Prepared,
     call: Call,
     future: Future[pa.Table],
     judge: Judge,
@@ -275,30 +275,30 @@ def _judge_call(
         if isinstance(error, ChildDied) and not engine.restarts_quickly:
             return [CaseResult(c, Verdict.ERRORED, note=str(error)) for c in call.cases], {}, str(error)
         note(f"{call.name}: the decoder raised; looking for the messages that make it")
-        outputs, guilty = isolate(settings, engine, one, call)
+        outputs, guilty = isolate(settings, engine, prepared, call)
         bad = [CaseResult(c, Verdict.ERRORED, note=why) for c, why in guilty]
         named = {c.id for c, _ in guilty}
         fine = [c for c in call.cases if c.id not in named]
-        first = str(error).splitlines()[0]
-        return bad + _judge_cases(one, call, fine, outputs, judge), outputs, f"the decoder raised on {len(bad)} cases: {first}"
-    return _judge_cases(one, call, call.cases, outputs, judge), outputs, ""
+        problem = f"the decoder raised on {len(bad)} cases: {str(error).splitlines()[0]}"
+        return bad + _judge_cases(prepared, call, fine, outputs, judge), outputs, problem
+    return _judge_cases(prepared, call, call.cases, outputs, judge), outputs, ""
 
 
 def _judge_cases(
-    one: Prepared, call: Call, cases: Sequence[Case], outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
+    prepared: Prepared, call: Call, cases: Sequence[Case], outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
 ) -> list[CaseResult]:
     table = call.table.name if call.table else None
-    return [judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table) for case in cases] + [
-        result for message in call.foreign if (result := _judge_foreign(one, call, message, outputs, judge)) is not None
+    return [judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written], table) for case in cases] + [
+        result for message in call.foreign if (result := _judge_foreign(prepared, call, message, outputs, judge)) is not None
     ]
 
 
 def _judge_foreign(
-    one: Prepared, call: Call, message: Message, outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
+    prepared: Prepared, call: Call, message: Message, outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
 ) -> CaseResult | None:
     """The result of a message of another table, which requires no row, if it fails."""
-    place = one.place(message)
-    owner = one.owners[id(message)]
+    place = prepared.place(message)
+    owner = prepared.owners[id(message)]
     assert call.table is not None
     name = f"{owner.id}#in-{call.table.name}"
     case = replace(owner, id=name, tables=(call.table,), written=(Written(message, ()),), origin=Origin.FOREIGN)
@@ -307,7 +307,7 @@ def _judge_foreign(
 
 
 def isolate(
-    settings: Settings, engine: Engine, one: Prepared, call: Call
+    settings: Settings, engine: Engine, prepared: Prepared, call: Call
 ) -> tuple[dict[Place, list[OutputRow]], list[tuple[Case, str]]]:
     """Bisects a call that raises; returns the output of the other cases, and the raising cases with their errors."""
     outputs: dict[Place, list[OutputRow]] = {}
@@ -319,10 +319,10 @@ def isolate(
             break
         cases = waiting.pop()
         try:
-            outputs |= read(engine.decode(request(settings, one, bare, cases)).result(), call.level)
+            outputs |= read(engine.decode(request(settings, prepared, bare, cases)).result(), call.level)
         except RecordsRaised as error:
-            told = {c.id: error.errors[p] for c in cases for w in c.written if (p := one.place(w.message)) in error.errors}
-            guilty += [(case, told[case.id]) for case in cases if case.id in told]
+            errors = {c.id: error.errors[p] for c in cases for w in c.written if (p := prepared.place(w.message)) in error.errors}
+            guilty += [(case, errors[case.id]) for case in cases if case.id in errors]
             outputs |= read(error.table, call.level)
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             if len(cases) == 1:
@@ -371,12 +371,12 @@ def _only(judge: Judge, result: CaseResult, kept: frozenset[str]) -> CaseResult:
     return CaseResult(result.case, judge.verdict(result.case, left), left, result.note)
 
 
-def _rule_result(settings: Settings, one: Prepared, judge: Judge, rule: Rule, kept: bool) -> RuleResult:
-    claims = one.loaded.capabilities
+def _rule_result(settings: Settings, prepared: Prepared, judge: Judge, rule: Rule, kept: bool) -> RuleResult:
+    claims = prepared.loaded.capabilities
     reachable = (
         kept
         and not settings.filtered
-        and len(one.loaded.levels) == 2
+        and len(prepared.loaded.levels) == 2
         and not (claims.profiles or claims.kinds or claims.types or claims.columns)
         and settings.decoder is None
     )
@@ -386,7 +386,7 @@ def _rule_result(settings: Settings, one: Prepared, judge: Judge, rule: Rule, ke
 def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
     """The smallest case of each broken rule; of its unknown cases, if any."""
     by_id = {r.rule.id: r.rule for r in result.rules}
-    found: dict[str, tuple[bool, bool, int, Finding, CaseResult]] = {}
+    smallest: dict[str, tuple[bool, bool, int, Finding, CaseResult]] = {}
     counts: dict[str, set[str]] = {}
     new: Counter[str] = Counter()
     for case in result.cases:
@@ -398,10 +398,10 @@ def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
             cases = counts.setdefault(finding.rule, set())
             new[finding.rule] += not known and case.case.id not in cases
             cases.add(case.case.id)
-            if finding.rule not in found or (known, packed, size) < found[finding.rule][:3]:
-                found[finding.rule] = (known, packed, size, finding, case)
+            if finding.rule not in smallest or (known, packed, size) < smallest[finding.rule][:3]:
+                smallest[finding.rule] = (known, packed, size, finding, case)
     failures = []
-    for rule, (known, _, _, finding, case) in found.items():
+    for rule, (known, _, _, finding, case) in smallest.items():
         reason, link = record.reason(rule) if known else ("", "")
         number = len(counts[rule])
         failures.append(Failure(by_id[rule], finding, case, number, on_record=number - new[rule], reason=reason, link=link))
