@@ -1,4 +1,4 @@
-"""Which messages a decoder is judged on: named and drawn cases, their ids, and the decode calls that they share.
+"""The cases of a run: named and drawn cases, their ids, and their decode calls.
 
-Imports nothing of `conformance` beyond this room and the base modules.
+Of `conformance`, imports only this room and the base modules.
 """

@@ -1,8 +1,8 @@
-"""The catalogue: which cases a run judges, grouped into decode calls.
+"""The catalogue: the cases of a run, grouped into decode calls.
 
-Boundary cases, format scenarios and faults are always there for every selected profile; drawn cases come on top, as many as the
-budget says. One call holds the cases of one format, deployment, source database and level (and, at level two, table): a writer
-reads one database, and a decoder of a deployment never sees messages of both.
+Every selected profile has boundary cases, format scenarios and faults; drawn cases come on top, as many as the budget says.
+One call holds the cases of one format, deployment, source database and level (and, at level two, table): a writer reads one
+database, and a decoder of a deployment never sees messages of both.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from generators.sources import registry as sources
 from generators.wire_format import Format, Profile
 
 FOREIGN: Final = 12
-"""How many messages of other tables are mixed into a level-two call, to see them left out."""
+"""Messages of other tables in a level-two call, which the decoder must leave out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A run's size: cases drawn per format on top of all boundaries, and messages sampled for the laws."""
+    """A run's size: drawn cases per format beside all named cases, and messages sampled for the laws."""
 
     name: str
     drawn: int
@@ -45,7 +45,7 @@ BUDGETS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One decode call: its cases, and at level two the table asked for and messages of other tables of its source."""
+    """One decode call: its cases, and at level two the requested table and messages of other tables of its source."""
 
     format: str
     deployment: Deployment
@@ -57,11 +57,11 @@ class Call:
 
     @property
     def name(self) -> str:
-        """What progress and reports call it."""
+        """Its name in progress and reports."""
         packing = () if self.deployment.compression == "none" else (self.deployment.compression,)
         origin = () if self.source == "mysql" else (self.source,)
-        told = (*origin, self.deployment.time_zone, *packing, *filter(None, _options(self.deployment)[1:]))
-        return f"{self.format} {' '.join(told)} level {self.level}" + (f" {self.table.name}" if self.table else "")
+        parts = (*origin, self.deployment.time_zone, *packing, *filter(None, _options(self.deployment)[1:]))
+        return f"{self.format} {' '.join(parts)} level {self.level}" + (f" {self.table.name}" if self.table else "")
 
 
 def budget(name: str) -> Budget:
@@ -78,21 +78,21 @@ def matches(name: str, pattern: str) -> bool:
 
 def profiles(fmt: Format[Any], glob: str = "*") -> tuple[Profile, ...]:
     """The format's profiles that match. Raises NothingSelected."""
-    found = tuple(p for p in fmt.profiles if fnmatchcase(p.name, glob))
-    if not found:
+    matching = tuple(p for p in fmt.profiles if fnmatchcase(p.name, glob))
+    if not matching:
         known = UnknownName("profile", glob, [p.name for p in fmt.profiles], of=fmt.name)
         raise NothingSelected(str(known))
-    return found
+    return matching
 
 
 @cache
 def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
     cases = [as_case(fmt, profile, scenario) for scenario in boundary_scenarios(fmt, profile)]
     compression = profile.deployment.compression
-    found = faults.applicable(fmt.faults, compression)
-    for fault, scenario in faults.fault_scenarios(profile.database, profile.source, found):
+    applicable = faults.applicable(fmt.faults, compression)
+    for fault, scenario in faults.fault_scenarios(profile.database, profile.source, applicable):
         cases.append(_faulty(as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name))
-    for fault in found:
+    for fault in applicable:
         if fault.obligation == faults.MUST:
             base = faults.unreadable_row(fault, profile.source)
             cases.append(_faulty(as_case(fmt, profile, base), partial(faults.apply, fault=fault), fault.name))
@@ -103,8 +103,8 @@ def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
 
 
 def _faulty(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
-    """The case with its row messages spoiled; what else a writer sends (schemas, tombstones) stays."""
-    written = (apply(one) if any(c.kind is Kind.ROW for c in one.changes) else one for one in case.written)
+    """The case with its row messages spoiled; other messages (schemas, tombstones) stay."""
+    written = (apply(sent) if any(c.kind is Kind.ROW for c in sent.changes) else sent for sent in case.written)
     return replace(case, written=tuple(written), origin=Origin.FAULT, fault=name)
 
 
@@ -120,8 +120,8 @@ def drawn_scenarios(
 ) -> tuple[tuple[Scenario, Profile], ...]:
     """Scenarios drawn by Hypothesis with the profile that writes each: about two thirds at level one, one third at level two.
 
-    Each source that the profiles read has its share, by the number of its profiles, and a scenario goes to a profile of its own.
-    A history may be all events that a writer does not publish, so there are some more than `count`, at the end.
+    Each source's share follows the number of its profiles; the scenarios go to its profiles in turn. A writer may publish no
+    event of a history, so there are some more than `count`, at the end.
     """
     from generators.drawing import strategies
 
@@ -137,17 +137,17 @@ def drawn_scenarios(
         drawn = strategies.draw(strategies.scenarios(fmt, source=source), some + spare, seed)
         for part, chosen in zip(parts, (paired[:few], drawn[:some], paired[few:], drawn[some:]), strict=True):
             part.extend((scenario, source) for scenario in chosen)
-    found = []
+    pairs = []
     for i, (scenario, source) in enumerate(chain.from_iterable(parts)):
         profile = by_source[source][i % len(by_source[source])]
         if scenario.level == 1:
             scenario = strategies.rename(scenario, profile.database, f"_{i}")
-        found.append((replace(scenario, name=f"drawn/{seed}/{i}", tags=scenario.tags | {"drawn"}), profile))
-    return tuple(found)
+        pairs.append((replace(scenario, name=f"drawn/{seed}/{i}", tags=scenario.tags | {"drawn"}), profile))
+    return tuple(pairs)
 
 
 def _shares(counts: tuple[int, int], groups: Iterable[Sequence[Profile]]) -> Iterator[tuple[int, int]]:
-    """Both counts split by the sizes of the groups, with nothing lost to rounding."""
+    """Both counts split by the sizes of the groups, without rounding loss."""
     sizes = [len(group) for group in groups]
     ends = [0, *accumulate(sizes)]
     for start, end in pairwise(ends):
@@ -165,7 +165,7 @@ def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], count: int, seed:
 
 
 def find_scenario(fmt: Format[Any], selected: Sequence[Profile], case: Case, count: int, seed: int) -> Scenario | None:
-    """The scenario that a case was written from: a named one, or one drawn from the seed; None for faults."""
+    """The scenario of a case: named, or drawn from the seed; None for faults."""
     if case.origin is Origin.DRAWN:
         return next((s for s, _ in drawn_scenarios(fmt, tuple(selected), count, seed) if s.name == case.scenario), None)
     if case.origin is Origin.NAMED:
@@ -175,9 +175,9 @@ def find_scenario(fmt: Format[Any], selected: Sequence[Profile], case: Case, cou
 
 @cache
 def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple[Table, ...]:
-    """The run's level-two tables of a source: the three fixed ones and one drawn from the seed.
+    """The run's level-two tables of a source: three fixed tables and one drawn from the seed.
 
-    Without a source they are of the one that the format's first profile reads. Raises UnknownName.
+    The default is the source of the format's first profile. Raises UnknownName.
     """
     from generators.drawing import strategies
 
@@ -198,11 +198,11 @@ def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: 
             continue
         table, source = _asked(case), fmt.profile(case.profile).source
         grouped.setdefault((_order(case.deployment), case.level, table.name if table else "", source), []).append(case)
-    found = []
+    made = []
     for key in sorted(grouped):
         some = grouped[key]
-        found.append(Call(fmt.name, some[0].deployment, some[0].level, tuple(some), _asked(some[0]), source=key[-1]))
-    return [replace(call, foreign=_foreign(call, found, seed)) for call in found]
+        made.append(Call(fmt.name, some[0].deployment, some[0].level, tuple(some), _asked(some[0]), source=key[-1]))
+    return [replace(call, foreign=_foreign(call, made, seed)) for call in made]
 
 
 def _order(deployment: Deployment) -> tuple[str, ...]:
@@ -223,11 +223,11 @@ def _asked(case: Case) -> Table | None:
 def _foreign(call: Call, others: Sequence[Call], seed: int) -> tuple[Message, ...]:
     if call.level == 1:
         return ()
-    found = [
+    messages = [
         case.written[0].message
         for other in others
         if other.level == 2 and (other.deployment, other.source) == (call.deployment, call.source) and other.table != call.table
         for case in other.cases
         if case.origin is not Origin.FAULT
     ]
-    return tuple(random.Random(f"{seed}/{call.name}").sample(found, min(FOREIGN, len(found))))
+    return tuple(random.Random(f"{seed}/{call.name}").sample(messages, min(FOREIGN, len(messages))))

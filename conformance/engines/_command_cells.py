@@ -1,6 +1,6 @@
-"""Level-two cells of the decoder protocol: JSON values without loss, checked against a table's Spark types and made into Arrow.
+"""Level-two cells of the decoder protocol: lossless JSON values, checked against a table's Spark types and converted to Arrow.
 
-The JSON form follows from the column's type: an integer as a number or its decimal text, a decimal as text, a float as a number,
+The column's type gives the JSON form: an integer as a number or its decimal text, a decimal as text, a float as a number,
 its text or one of three words, bytes as {"base64": ...}, dates and times in ISO 8601 (docs/any-language.md has the table).
 """
 
@@ -36,7 +36,7 @@ _WORDS: Final = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": flo
 
 
 class CellProblem(ValueError):
-    """A cell that does not have its column's form; `args` are the column and the problem."""
+    """A cell without its column's form; `args` are the column and the problem."""
 
 
 def ddl_columns(table: Table) -> dict[str, str]:
@@ -51,17 +51,17 @@ class Cells:
         self._readers = {name: _reader(spark) for name, spark in columns.items()}
 
     def row(self, image: Mapping[str, Any]) -> dict[str, Any]:
-        """An image as Python values that Arrow takes; a column that is left out is NULL. Raises CellProblem."""
-        found = {}
+        """An image as Python values for Arrow; a missing column is NULL. Raises CellProblem."""
+        values = {}
         for name, value in image.items():
             if name not in self._readers:
                 raise CellProblem(name, f"the table has no such column; it has {', '.join(self._readers)}")
             if value is not None:
                 try:
-                    found[name] = self._readers[name][1](value)
+                    values[name] = self._readers[name][1](value)
                 except ValueError as error:
                     raise CellProblem(name, str(error)) from None
-        return found
+        return values
 
     def structs(self, rows: Sequence[Mapping[str, Any] | None]) -> pa.Array:
         """Images as an array of structs; None is a NULL struct."""
@@ -76,7 +76,7 @@ _Read = Callable[[Any], Any]
 
 
 def _reader(spark: str) -> tuple[pa.DataType, _Read]:
-    """The Arrow type of a Spark type, and what reads its JSON form."""
+    """A Spark type's Arrow type, and the reader of its JSON form."""
     if spark in _BITS:
         bits, kind = _BITS[spark]
         return kind, lambda value: _integer(value, spark, bits)
@@ -88,19 +88,19 @@ def _reader(spark: str) -> tuple[pa.DataType, _Read]:
 
 def _integer(value: Any, spark: str, bits: int) -> int:
     if type(value) is int or (type(value) is str and _INTEGER.fullmatch(value)):
-        found = int(value)
-        if -(1 << bits) <= found < 1 << bits:
-            return found
+        number = int(value)
+        if -(1 << bits) <= number < 1 << bits:
+            return number
         raise ValueError(f"{value} does not fit {spark}")
     raise ValueError(f"must be an integer or its decimal text, not {_shown(value)}")
 
 
 def _decimal(value: Any, precision: int, scale: int) -> Decimal:
     text = str(value) if type(value) is int else value
-    found = _DECIMAL.fullmatch(text) if type(text) is str else None
-    if found is None:
+    match = _DECIMAL.fullmatch(text) if type(text) is str else None
+    if match is None:
         raise ValueError(f"must be a decimal's text without exponent, not {_shown(value)}")
-    sign, whole, fraction = found.group(1), found.group(2).lstrip("0"), (found.group(3) or "").rstrip("0")
+    sign, whole, fraction = match.group(1), match.group(2).lstrip("0"), (match.group(3) or "").rstrip("0")
     if len(whole) > precision - scale or len(fraction) > scale:
         raise ValueError(f"{text} does not fit decimal({precision},{scale})")
     return Decimal(f"{sign}{whole or '0'}.{fraction or '0'}")
@@ -123,9 +123,9 @@ def _double(value: Any) -> float:
 
 
 def _float(value: Any) -> float:
-    found = _double(value)
+    number = _double(value)
     try:
-        return float(struct.unpack("<f", struct.pack("<f", found))[0])
+        return float(struct.unpack("<f", struct.pack("<f", number))[0])
     except OverflowError:
         raise ValueError(f"{value} does not fit float") from None
 
@@ -153,8 +153,8 @@ def _date(value: Any) -> dt.date:
 
 def _instant(value: Any, zone: str) -> int:
     """Microseconds since 1970-01-01."""
-    found = _INSTANT.fullmatch(value) if type(value) is str else None
-    if found is None or found.group(1) != zone:
+    match = _INSTANT.fullmatch(value) if type(value) is str else None
+    if match is None or match.group(1) != zone:
         raise ValueError(f"must be a time such as 2024-02-29T23:59:59.123456{zone}, not {_shown(value)}")
     return (dt.datetime.fromisoformat(value.removesuffix("Z")) - _EPOCH) // dt.timedelta(microseconds=1)
 

@@ -1,7 +1,7 @@
-"""The lines of the decoder protocol (docs/any-language.md, protocol.schema.json): written for records, checked as answers.
+"""Lines of the decoder protocol (docs/any-language.md, protocol.schema.json): writes records, checks answers.
 
-What is written is pure ASCII: no locale, and no reader that takes U+2028 for the end of a line, can spoil it. What is read may be
-any UTF-8. The checks here are the schema's, made by hand: a JSON Schema validator would cost more than the decoding.
+Output is pure ASCII, so that no locale, and no reader that ends a line at U+2028, can spoil it. Input may be any UTF-8.
+The checks follow the schema by hand: a JSON Schema validator would cost more than the decoding.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from generators.storage.jsonform import kind_of
 
 VERSION: Final = 1
 OPTIONAL: Final = ("position", "commit_time_us", "types", "schema_version")
-"""Fields of a change that are judged only if the decoder says in its `started` that it returns them."""
+"""Fields of a change that are judged only if the decoder's `started` line lists them."""
 
 NAMED: Final = 8
-"""How many sequence numbers a message lists."""
+"""Limit of sequence numbers in a message."""
 
 _KINDS: Final = frozenset(kind.value for kind in Kind)
 _OPS: Final = frozenset(op.value for op in Op)
@@ -39,7 +39,7 @@ _text = json.JSONEncoder().encode
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record as a decoder is to see it; `timestamp_ms` and `timestamp_type` as Kafka has them."""
+    """A record for a decoder; `timestamp_ms` and `timestamp_type` as in Kafka."""
 
     topic: str
     partition: int
@@ -53,7 +53,7 @@ class Record:
 
     @property
     def place(self) -> Place:
-        """Where it came from."""
+        """The record's place."""
         return self.topic, self.partition, self.offset
 
     def line(self, seq: int, base64_only: bool) -> bytes:
@@ -81,25 +81,25 @@ def _bytes(value: bytes | None, base64_only: bool) -> str:
 
 
 def start_line(fmt: str, levels: Sequence[int]) -> bytes:
-    """The first line of all: the protocol's version, the format, the levels that are asked for."""
+    """The first line: the protocol's version, the format, the requested levels."""
     return _line({"cdc": VERSION, "type": "start", "format": fmt, "levels": list(levels)})
 
 
 def begin_line(batch: int, level: int, deployment: Deployment, table: Table | None) -> bytes:
-    """The first line of a batch. The table is level two's: its columns with source type and Spark type, which are key columns."""
-    told: dict[str, Any] = {"type": "begin", "batch": batch, "level": level, "deployment": codec.dump_deployment(deployment)}
+    """The first line of a batch. Level two has a table: columns with source type and Spark type, and the key columns."""
+    begin: dict[str, Any] = {"type": "begin", "batch": batch, "level": level, "deployment": codec.dump_deployment(deployment)}
     if table is not None:
         dumped = codec.dump_table(table)
-        told["table"] = {
+        begin["table"] = {
             "database": dumped["database"],
             "schema": dumped.get("schema"),
             "name": dumped["name"],
             "primary_key": dumped["primary_key"],
             "columns": [
-                {**one, "spark": column.type.spark} for one, column in zip(dumped["columns"], table.columns, strict=True)
+                {**fields, "spark": column.type.spark} for fields, column in zip(dumped["columns"], table.columns, strict=True)
             ],
         }
-    return _line(told)
+    return _line(begin)
 
 
 def end_line(batch: int) -> bytes:
@@ -114,16 +114,16 @@ def _line(data: Mapping[str, Any]) -> bytes:
 def parse(line: bytes) -> dict[str, Any]:
     """The object of a line. Raises ProtocolBreak."""
     try:
-        found = orjson.loads(line)
+        data = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        found = _leniently(line, error)
-    if type(found) is not dict:
-        raise ProtocolBreak(f"the decoder wrote a line that is {kind_of(found)}, not an object: {shortened(line)}")
-    return found
+        data = _leniently(line, error)
+    if type(data) is not dict:
+        raise ProtocolBreak(f"the decoder wrote a line that is {kind_of(data)}, not an object: {shortened(line)}")
+    return data
 
 
 def _leniently(line: bytes, error: Exception) -> Any:
-    r"""JSON text with escapes of lone surrogates (JavaScript writes them): each is read as U+FFFD."""
+    r"""Replaces escaped lone surrogates (JavaScript writes them) by U+FFFD."""
     try:
         return _whole(json.loads(line.decode("utf-8"), parse_constant=_no_constant))
     except (ValueError, RecursionError):
@@ -139,14 +139,14 @@ def _whole(data: Any) -> Any:
         case str():
             return data.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         case list():
-            return [_whole(one) for one in data]
+            return [_whole(item) for item in data]
         case dict():
-            return {_whole(key): _whole(one) for key, one in data.items()}
+            return {_whole(key): _whole(item) for key, item in data.items()}
     return data
 
 
 class _Wrong(Exception):
-    """A field that the schema does not allow: `at` is its path, "" the object itself."""
+    """A field that breaks the schema: `at` is its path, "" the object itself."""
 
     def __init__(self, at: str, problem: str) -> None:
         super().__init__(f"{at}: {problem}" if at else problem)
@@ -154,7 +154,7 @@ class _Wrong(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What the decoder said first: what it can do, which optional fields it returns, how it wants bytes, and what it is."""
+    """The decoder's `started` line: its claims, the optional fields it returns, its form of bytes, its identity."""
 
     loaded: Loaded
     returns: frozenset[str]
@@ -164,72 +164,72 @@ class Started:
 
 
 def started(line: bytes, asked: Sequence[int]) -> Started:
-    """Reads the answer to `start`. Raises UsageError: such a decoder cannot be judged."""
+    """Reads the answer to `start`. Raises UsageError if the decoder cannot be judged."""
     try:
-        found = parse(line)
+        answer = parse(line)
     except ProtocolBreak as error:
         raise UsageError(f"{error}. Expected is a line of type started, before anything else on standard output") from None
     try:
-        return _started(found, asked)
+        return _started(answer, asked)
     except _Wrong as error:
         raise UsageError(f"the decoder's answer to start breaks protocol.schema.json: {error}: {shortened(line)}") from None
 
 
-def _started(found: Mapping[str, Any], asked: Sequence[int]) -> Started:
-    if found.get("type") == "error" and isinstance(found.get("error"), str):
-        raise UsageError(f"the decoder refuses to start: {found['error']}")
-    if found.get("type") != "started":
-        raise _Wrong("type", f"must be 'started', not {found.get('type')!r}")
-    version = found.get("cdc")
+def _started(reply: Mapping[str, Any], asked: Sequence[int]) -> Started:
+    if reply.get("type") == "error" and isinstance(reply.get("error"), str):
+        raise UsageError(f"the decoder refuses to start: {reply['error']}")
+    if reply.get("type") != "started":
+        raise _Wrong("type", f"must be 'started', not {reply.get('type')!r}")
+    version = reply.get("cdc")
     if version != VERSION or type(version) is not int:
         raise UsageError(f"the decoder speaks version {version!r} of the protocol; this release speaks {VERSION}")
-    _only(found, "", {"type", "cdc", "name", "language", "version", "levels", "returns", "bytes", "capabilities"})
+    _only(reply, "", {"type", "cdc", "name", "language", "version", "levels", "returns", "bytes", "capabilities"})
     for name in ("name", "language", "version"):
-        if not isinstance(found.get(name, ""), str):
+        if not isinstance(reply.get(name, ""), str):
             raise _Wrong(name, "must be a string")
-    levels = found.get("levels")
-    if not isinstance(levels, list) or not levels or not all(type(one) is int and one in (1, 2) for one in levels):
+    levels = reply.get("levels")
+    if not isinstance(levels, list) or not levels or not all(type(level) is int and level in (1, 2) for level in levels):
         raise _Wrong("levels", "must list 1, 2 or both")
     common = tuple(sorted(set(levels) & set(asked)))
     if not common:
         raise UsageError(f"the decoder has level {_listed(levels)}, asked for is level {_listed(asked)}")
-    returns = _texts(found.get("returns", []), "returns", OPTIONAL)
-    if found.get("bytes", "text") not in ("text", "base64"):
+    returns = _texts(reply.get("returns", []), "returns", OPTIONAL)
+    if reply.get("bytes", "text") not in ("text", "base64"):
         raise _Wrong("bytes", "must be 'text' or 'base64'")
-    claims = found.get("capabilities", {})
+    claims = reply.get("capabilities", {})
     if not isinstance(claims, dict):
         raise _Wrong("capabilities", "must be an object")
     _only(claims, "capabilities", {"profiles", "kinds", "columns", "types"})
     claimed = {name: tuple(_texts(value, f"capabilities.{name}")) for name, value in claims.items()}
     loaded = Loaded(common, Capabilities(**claimed))
-    return Started(loaded, frozenset(returns), found.get("bytes") == "base64", found.get("name", ""), found.get("language", ""))
+    return Started(loaded, frozenset(returns), reply.get("bytes") == "base64", reply.get("name", ""), reply.get("language", ""))
 
 
 def _listed(levels: Sequence[int]) -> str:
-    return " and ".join(str(one) for one in sorted(set(levels)))
+    return " and ".join(str(level) for level in sorted(set(levels)))
 
 
 def _texts(data: Any, at: str, legal: Sequence[str] | None = None) -> list[str]:
     if not isinstance(data, list):
         raise _Wrong(at, f"must be an array, not {kind_of(data)}")
-    for i, one in enumerate(data):
-        if not isinstance(one, str):
-            raise _Wrong(f"{at}[{i}]", f"must be a string, not {kind_of(one)}")
-        if legal is not None and one not in legal:
-            raise _Wrong(f"{at}[{i}]", f"{one!r} is unknown; known here: {', '.join(legal)}")
+    for i, text in enumerate(data):
+        if not isinstance(text, str):
+            raise _Wrong(f"{at}[{i}]", f"must be a string, not {kind_of(text)}")
+        if legal is not None and text not in legal:
+            raise _Wrong(f"{at}[{i}]", f"{text!r} is unknown; known here: {', '.join(legal)}")
     return data
 
 
-def _only(found: Mapping[str, Any], at: str, known: set[str] | frozenset[str]) -> None:
-    for name in found:
+def _only(data: Mapping[str, Any], at: str, known: set[str] | frozenset[str]) -> None:
+    for name in data:
         if name not in known:
             raise _Wrong(f"{at}.{name}" if at else name, f"unknown; known here: {', '.join(sorted(known))}")
 
 
 class RecordsRaised(DecodeRaised):
-    """The decoder gave an error, or no answer, for some records of a call, and the others are answered.
+    """The decoder gave an error, or no answer, for some records of a call, and answered the others.
 
-    `errors` says what for each place, `table` holds the changes of the other records: nobody needs to look for the guilty.
+    `errors` has the error of each place, `table` the changes of the other records: no bisection is needed.
     """
 
     def __init__(self, errors: Mapping[Place, str], table: pa.Table, text: str) -> None:
@@ -244,7 +244,7 @@ _TEXTS: Final = frozenset({str, type(None)})
 
 
 class Answers:
-    """The answers of one call, batch by batch; becomes the Arrow table that the judge reads."""
+    """The answers of one call, batch by batch; makes the judge's Arrow table."""
 
     def __init__(self, level: int, table: Table | None, returns: frozenset[str]) -> None:
         self._level, self._answer = level, "changes" if level == 1 else "rows"
@@ -261,21 +261,21 @@ class Answers:
         self._done = bytearray()
 
     def expect(self, batch: int, first: int, records: Sequence[Record]) -> None:
-        """Answers to a batch come next: its records have the sequence numbers from `first` on."""
+        """Expects answers to a batch, whose records have the sequence numbers from `first` on."""
         self._batch, self._first, self._records, self._done = batch, first, records, bytearray(len(records))
         self._asked += len(records)
 
     def take(self, line: bytes, everything: bool) -> bool:
-        """Takes a line; whether it ends the batch. Raises ProtocolBreak."""
-        found = parse(line)
+        """Takes a line; true if it ends the batch. Raises ProtocolBreak."""
+        message = parse(line)
         try:
-            match found.get("type"):
+            match message.get("type"):
                 case self._answer:
-                    self._take_changes(found)
+                    self._take_changes(message)
                 case "error":
-                    self._take_error(found)
+                    self._take_error(message)
                 case "ended":
-                    self._take_ended(found, everything)
+                    self._take_ended(message, everything)
                     return True
                 case other:
                     raise _Wrong("type", f"{other!r} is unknown; known here: {self._answer}, error, ended")
@@ -286,7 +286,7 @@ class Answers:
         return False
 
     def waiting(self) -> str:
-        """Which answers of the batch are missing, in words."""
+        """The missing answers of the batch, as text."""
         missing = [self._first + i for i, done in enumerate(self._done) if not done]
         return f"{self.answered} of {self._asked} records answered" + (f", missing {self._named(missing)}" if missing else "")
 
@@ -294,9 +294,9 @@ class Answers:
         named = [f"seq {n} ({_place(self._records[n - self._first])})" for n in numbers[:NAMED]]
         return ", ".join(named) + (f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else "")
 
-    def _seq(self, found: Mapping[str, Any]) -> int:
-        """The index in the batch of an answer's record, which is answered now."""
-        seq = found.get("seq")
+    def _seq(self, message: Mapping[str, Any]) -> int:
+        """The batch index of an answer's record; marks it as answered."""
+        seq = message.get("seq")
         if type(seq) is not int:
             raise _Wrong("seq", f"must be an integer, not {kind_of(seq)}")
         i = seq - self._first
@@ -308,12 +308,12 @@ class Answers:
         self.answered += 1
         return i
 
-    def _take_changes(self, found: Mapping[str, Any]) -> None:
+    def _take_changes(self, message: Mapping[str, Any]) -> None:
         name = self._answer
-        if len(found) != 3:
-            _only(found, "", {"type", "seq", name})
-        i = self._seq(found)
-        changes = found.get(name)
+        if len(message) != 3:
+            _only(message, "", {"type", "seq", name})
+        i = self._seq(message)
+        changes = message.get(name)
         if type(changes) is not list:
             raise _Wrong(name, f"must be an array, not {kind_of(changes)}")
         place = self._records[i].place
@@ -379,19 +379,19 @@ class Answers:
             raise _Wrong(f"{at}.{name}", f"must be a string or null, not {kind_of(image[name])}")
         return image
 
-    def _take_error(self, found: Mapping[str, Any]) -> None:
-        _only(found, "", {"type", "seq", "error"})
-        if type(found.get("error")) is not str:
-            raise _Wrong("error", f"must be a string, not {kind_of(found.get('error'))}")
-        seq = found.get("seq")
-        place = self._records[self._seq(found)].place
+    def _take_error(self, message: Mapping[str, Any]) -> None:
+        _only(message, "", {"type", "seq", "error"})
+        if type(message.get("error")) is not str:
+            raise _Wrong("error", f"must be a string, not {kind_of(message.get('error'))}")
+        seq = message.get("seq")
+        place = self._records[self._seq(message)].place
         assert isinstance(seq, int)
-        self.errors[place] = (seq, found["error"])
+        self.errors[place] = (seq, message["error"])
 
-    def _take_ended(self, found: Mapping[str, Any], everything: bool) -> None:
-        _only(found, "", {"type", "batch"})
-        if found.get("batch") != self._batch:
-            raise _Wrong("batch", f"{found.get('batch')!r} is not the batch that is open, {self._batch}")
+    def _take_ended(self, message: Mapping[str, Any], everything: bool) -> None:
+        _only(message, "", {"type", "batch"})
+        if message.get("batch") != self._batch:
+            raise _Wrong("batch", f"{message.get('batch')!r} is not the batch that is open, {self._batch}")
         if not everything:
             raise _Wrong("type", "'ended' came before the batch's end was sent")
         for i, done in enumerate(self._done):
@@ -403,11 +403,11 @@ class Answers:
         table = self._table()
         if not self.errors:
             return table
-        told = sorted((seq, place, text) for place, (seq, text) in self.errors.items())
-        shown = "; ".join(f"seq {seq} ({'/'.join(map(str, place))}): {text}" for seq, place, text in told[:NAMED])
-        more = f"; and {len(told) - NAMED} more" if len(told) > NAMED else ""
-        text = f"the decoder gave an error, or no answer, for {len(told)} of {self._asked} records: {shown}{more}"
-        raise RecordsRaised({place: text for _, place, text in told}, table, text)
+        errors = sorted((seq, place, text) for place, (seq, text) in self.errors.items())
+        shown = "; ".join(f"seq {seq} ({'/'.join(map(str, place))}): {text}" for seq, place, text in errors[:NAMED])
+        more = f"; and {len(errors) - NAMED} more" if len(errors) > NAMED else ""
+        text = f"the decoder gave an error, or no answer, for {len(errors)} of {self._asked} records: {shown}{more}"
+        raise RecordsRaised({place: text for _, place, text in errors}, table, text)
 
     def _table(self) -> pa.Table:
         changes, places = self._changes, self._places
@@ -449,10 +449,10 @@ def maps(images: Sequence[Mapping[str, str | None] | None]) -> pa.Array:
 
 
 def _micros(value: Any) -> int:
-    found = value if type(value) is int else _integer(value)
-    if found is None or not -(1 << 63) <= found < 1 << 63:
+    micros = value if type(value) is int else _integer(value)
+    if micros is None or not -(1 << 63) <= micros < 1 << 63:
         raise _Wrong("commit_time_us", f"must be microseconds as an integer or its decimal text, not {value!r}")
-    return found
+    return micros
 
 
 def _integer(value: Any) -> int | None:

@@ -1,7 +1,7 @@
-"""A decoder's process: started in a session of its own, spoken to over pipes, and ended with everything that it started.
+"""A decoder's process: it runs in its own session, talks over pipes, and ends with all its child processes.
 
-Reading and writing go on at the same time, so that neither side waits for the other with a full pipe. Standard error is read by a
-thread of its own from start to end; its last kilobytes are kept.
+Reading and writing run concurrently, so that no side blocks on a full pipe. A separate thread reads standard error from start
+to end and keeps its last kilobytes.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
 from generators.errors import HarnessError, UsageError
 
 TAIL: Final = 1 << 14
-"""How many bytes of standard error are kept, and how much of them is shown: `SHOWN` lines."""
+"""Bytes of standard error that are kept; messages show its last `SHOWN` lines."""
 SHOWN: Final = 15
 CHUNK: Final = 1 << 20
 PIPE: Final = 1 << 20
-"""The size that pipes are given where the system lets us choose it."""
+"""Bytes per pipe, if the system allows it."""
 
 LOOK_S: Final = 0.5
-"""How often a process that says nothing is looked at, to see whether it still listens."""
+"""Seconds between checks of a silent process's standard input."""
 
 GRACE_S: Final = 1.0
-"""How long a process may take to end when its pipes are closed, and again when it is told to."""
+"""Seconds for a process to end after its pipes are closed, and again after SIGTERM."""
 
 
 class ProtocolBreak(DecodeRaised):
-    """The decoder's process said something that the protocol does not know, or not there. What it says next means nothing."""
+    """An unknown or misplaced message of the decoder's process. Later output is ignored."""
 
 
 def arguments(command: str) -> list[str]:
-    """A command's words, split as a shell would, without a shell's expansions. Raises UsageError."""
+    """A command's words, split as by a shell, without expansions. Raises UsageError."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -53,7 +53,7 @@ def arguments(command: str) -> list[str]:
 class Process:
     """A running decoder. Raises UsageError when its program cannot be started.
 
-    `variables` are set on top of the environment; `woken` is a file descriptor that becomes readable when everything has to stop.
+    `variables` are added to the environment; `woken` is a file descriptor that becomes readable when all work must stop.
     """
 
     def __init__(self, command: str, variables: Mapping[str, str], woken: int, line_limit: int) -> None:
@@ -84,12 +84,12 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """The process, which leads its own session and process group."""
+        """The process id, also of its session and process group."""
         return self._child.pid
 
     def converse(self, chunks: Iterator[bytes], take: Callable[[bytes, bool], bool], deadline: float, what: str) -> None:
-        """Sends the chunks and hands each line that comes to `take`, with whether everything is sent, until that says it was the
-        last one. Raises ProtocolBreak, DecodeTimeout ("did not `what` in time"), ChildDied and HarnessError.
+        """Sends the chunks and passes each answer line to `take`, with whether all chunks are sent, until `take` returns true.
+        Raises ProtocolBreak, DecodeTimeout ("did not `what` in time"), ChildDied and HarnessError.
         """
         pending, sending = memoryview(b""), True
         with selectors.DefaultSelector() as selector:
@@ -123,7 +123,7 @@ class Process:
                         raise self._ended("closed its standard input before it had read everything") from None
 
     def unasked(self) -> ProtocolBreak | None:
-        """What it did since the last conversation, when nobody had asked anything: it spoke, or ended; None if it did nothing."""
+        """The breach if the process wrote or ended between two calls, else None."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdout, selectors.EVENT_READ)
             if not selector.select(0):
@@ -134,7 +134,7 @@ class Process:
         return ProtocolBreak(str(self._ended("closed its standard output between two calls")))
 
     def _read(self, take: Callable[[bytes, bool], bool], everything: bool) -> bool:
-        """Reads what there is; whether the last line has come."""
+        """Reads available bytes; true after the last line."""
         chunk = os.read(self._stdout.fileno(), CHUNK)
         if not chunk:
             half = b"".join(self._parts)
@@ -155,13 +155,13 @@ class Process:
         return False
 
     def _deaf(self) -> bool:
-        """Whether nobody can read any more what is written."""
+        """Whether the pipe has no reader any more."""
         poll = select.poll()
         poll.register(self._stdin.fileno(), 0)
         return bool(poll.poll(0))
 
     def _drain(self, take: Callable[[bytes, bool], bool]) -> None:
-        """Takes what still comes from a process that no longer listens: it may say what is wrong."""
+        """Reads remaining output of a process that closed its input: it may hold the error."""
         until = time.monotonic() + GRACE_S
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdout, selectors.EVENT_READ)
@@ -169,7 +169,7 @@ class Process:
                 self._read(take, False)
 
     def _ended(self, otherwise: str) -> Exception:
-        """Why a pipe broke: the process is gone, or it closed the pipe and lives on."""
+        """Why a pipe broke: the process ended, or closed the pipe and still runs."""
         if not self._gone(GRACE_S):
             return ProtocolBreak(self.explain(f"{otherwise}, and went on running"))
         code = self._child.wait()
@@ -178,7 +178,7 @@ class Process:
         return ChildDied(self.explain(f"{how}; it {otherwise}"))
 
     def _gone(self, within_s: float) -> bool:
-        """Whether the process ends in that time. It is not reaped: until it is, its process group can mean no other."""
+        """Whether the process ends in that time. It is not reaped, so that its group's id is not reused."""
         until = time.monotonic() + within_s
         while True:
             if self._child.returncode is not None or _has_ended(self._child):
@@ -188,12 +188,12 @@ class Process:
             time.sleep(0.01)
 
     def explain(self, what: str) -> str:
-        """What the decoder did, with the tail of its standard error below."""
+        """What the decoder did, and the tail of its standard error."""
         lines = bytes(self._errors).decode("utf-8", "replace").splitlines()[-SHOWN:]
         return "\n".join([f"the decoder {what}", *(f"  its standard error: {line}" for line in lines)])
 
     def end(self, *, gently: bool = False) -> None:
-        """Ends the process and everything in its group: at once, or after it was given the time to end by itself."""
+        """Ends the process and its group: at once, or after a grace period to end by itself."""
         with contextlib.suppress(OSError):
             self._stdin.close()
         if gently and self._child.returncode is None and not self._gone(GRACE_S):
@@ -223,7 +223,7 @@ def _has_ended(child: subprocess.Popen[bytes]) -> bool:
 
 
 def shortened(line: bytes) -> str:
-    """A line as it can stand in a message."""
+    """A line, shortened for a message."""
     text = line[:120].decode("utf-8", "backslashreplace")
     return repr(text) + (f" ... ({len(line)} bytes)" if len(line) > 120 else "")
 

@@ -1,4 +1,4 @@
-"""What an engine is: records in, an Arrow table of changes out; and how messages are laid at offsets for it."""
+"""The engine's interface: records in, an Arrow table of changes out; and the layout of messages at offsets."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Ranges = tuple[tuple[str, int, int, int], ...]
 
 
 class DecodeRaised(Exception):
-    """The decoder raised; the message is the error as the decoder gave it."""
+    """The decoder raised; the message is the decoder's error."""
 
 
 class DecodeTimeout(Exception):
-    """The decoder did not end within its time limit; the child was killed."""
+    """The decoder exceeded its time limit; the child was killed."""
 
 
 class ChildDied(Exception):
-    """The child process ended while it decoded."""
+    """The child process ended during decoding."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordSource:
-    """Where records are: a Kafka topic with its ranges, or a Parquet file in the shape of Spark's Kafka source."""
+    """A place of records: a Kafka topic with ranges, or a Parquet file in the schema of Spark's Kafka source."""
 
     ranges: Ranges
     bootstrap: str = ""
@@ -58,7 +58,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A decoder that could be loaded: the levels it has and what it claims."""
+    """A loaded decoder: its levels and claims."""
 
     levels: tuple[int, ...]
     capabilities: Capabilities
@@ -67,9 +67,9 @@ class Loaded:
 class Engine(Protocol):
     """Records in, Arrow table of changes out.
 
-    Files for it lie in `directory`. `environments` are those that environment independence varies: `Request.conf` by their
-    description. `restarts_quickly` says that a decoder's death costs so little that the case which brings it about is worth
-    looking for, as for one that raises.
+    `directory` holds its files. `environments` are those that environment independence varies: `Request.conf` by
+    description. `restarts_quickly`: a restart is cheap, so the case that ends the decoder is isolated like a case that
+    raises.
     """
 
     directory: Path
@@ -77,11 +77,11 @@ class Engine(Protocol):
     restarts_quickly: bool
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
-        """Loads a decoder. The future raises UsageError when it cannot be loaded."""
+        """Loads a decoder. The future raises UsageError if it cannot be loaded."""
         ...
 
     def open(self, handle: str, source: RecordSource) -> Future[int]:
-        """Reads records once and keeps them under a name; gives their number."""
+        """Reads records once, keeps them under a name; returns their number."""
         ...
 
     def release(self, handle: str) -> None:
@@ -98,7 +98,7 @@ class Engine(Protocol):
 
 
 def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int]) -> None:
-    """Writes messages as Parquet in the shape of Spark's Kafka source with headers."""
+    """Writes messages as Parquet in the form of Spark's Kafka source with headers."""
     import pyarrow.parquet as pq
 
     header = pa.struct([("key", pa.string()), ("value", pa.binary())])
@@ -119,7 +119,7 @@ def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int
 
 
 def lay(messages: Sequence[Message]) -> list[Place]:
-    """Where each message lies when its topic's partition holds just these, in their order."""
+    """Each message's place if its partition holds only these messages, in order."""
     ends: Counter[tuple[str, int]] = Counter()
     places: list[Place] = []
     for message in messages:
@@ -130,7 +130,7 @@ def lay(messages: Sequence[Message]) -> list[Place]:
 
 
 def lay_out(directory: Path, handle: str, messages: Sequence[Message]) -> tuple[list[Place], RecordSource]:
-    """Writes messages as a table for an engine: where each lies, and what to open."""
+    """Writes messages as an engine's table; returns their places and the source."""
     places = lay(messages)
     path = directory / f"{handle}.parquet"
     write_records(path, messages, [offset for _, _, offset in places])
@@ -138,11 +138,11 @@ def lay_out(directory: Path, handle: str, messages: Sequence[Message]) -> tuple[
 
 
 def to_ranges(places: Iterable[Place]) -> Ranges:
-    """The fewest inclusive (topic, partition, low, high) ranges that hold exactly these places."""
-    found: list[tuple[str, int, int, int]] = []
+    """The fewest inclusive (topic, partition, low, high) ranges of exactly these places."""
+    ranges: list[tuple[str, int, int, int]] = []
     for topic, partition, offset in sorted(set(places)):
-        if found and found[-1][:2] == (topic, partition) and found[-1][3] + 1 == offset:
-            found[-1] = (*found[-1][:3], offset)
+        if ranges and ranges[-1][:2] == (topic, partition) and ranges[-1][3] + 1 == offset:
+            ranges[-1] = (*ranges[-1][:3], offset)
         else:
-            found.append((topic, partition, offset, offset))
-    return tuple(found)
+            ranges.append((topic, partition, offset, offset))
+    return tuple(ranges)

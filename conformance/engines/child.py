@@ -1,8 +1,8 @@
 """Runs decoders: the Engine protocol, and the child process in which Spark lives.
 
-The child answers one JSON line per request; bulk goes through Arrow files in a directory that both see. A decoder that hangs is
-killed after its time limit, one that kills its process costs that call: the next request starts a fresh child and opens again
-what was open. This is the one module of `conformance` that knows `spark_checks`, and only by name.
+The child answers one JSON line per request; bulk data goes through Arrow files in a shared directory. A decoder that hangs is
+killed after its time limit; if it ends its process, that call fails. The next request starts a new child, which reopens the
+open records. Of `conformance`, only this module knows `spark_checks`, and only by name.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ from generators.wire_format import get
 WORKER = "spark_checks.services.worker"
 DECODERS = "spark_checks.decoders"
 LANES = 2
-"""How many decode calls the child has under way at most. A small job leaves a core idle while it is planned and scheduled."""
+"""Limit of concurrent decode calls. A small job leaves a core idle during planning and scheduling."""
 
 SERVICES = ("bench", "fuzz", "generate", "stream", "sustain")
-"""What the child does beside decoding: each word is a request's `op`, and stands for a module in spark_checks.services.engine."""
+"""Services beside decoding: each word is a request's `op` and names a module of spark_checks.services.engine."""
 
 QUICK: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC -Xms1g -Xmn512m",
 }
-"""For runs of seconds: the JVM's optimising compiler and its concurrent collector would cost more than they save. Throughput is
-measured without it."""
+"""For short runs, where the JVM's optimising compiler and concurrent collector cost more than they save. Throughput is measured
+without it."""
 
 OURS: Mapping[str, str] = {**QUICK, "spark.python.sql.dataFrameDebugging.enabled": "false"}
-"""For our own decoders: PySpark need not remember for each expression which line of the decoder made it."""
+"""For our own decoders: PySpark does not record the source line of each expression."""
 
 
 def needed(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
-    """What a session needs beside pyspark: `kafka` to read from a broker, `avro` for formats in Avro. Raises UnknownName."""
+    """Packages of a session beside pyspark: `kafka` to read a broker, `avro` for formats in Avro. Raises UnknownName."""
     return (*(("kafka",) if kafka else ()), *(("avro",) if any(get(name).container == "avro" for name in formats) else ()))
 
 
@@ -75,16 +75,15 @@ ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
         "spark.sql.shuffle.partitions": "7",
     },
 }
-"""What environment independence varies for a Spark session."""
+"""Spark sessions for the law of environment independence."""
 
 
 class ChildEngine:
     """The Engine whose Spark session lives in a child process.
 
     `packages` names what Spark needs beside pyspark (`needed`); `timeout_s` bounds each decode call, `start_s` the session's
-    start and each read. Requests are answered in order, and up to `LANES` calls of our own decoders are under way at once. Whose
-    fault a death or an expired time limit is, nobody can tell while others are under way, so all of them are asked again, each by
-    itself.
+    start and each read. Requests are answered in order, and up to `LANES` calls of our own decoders run at once. If the child
+    dies or a call times out while several run, each is retried alone.
     """
 
     environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
@@ -175,22 +174,22 @@ class ChildEngine:
         """The answer of one of `SERVICES`, a module of spark_checks, in the child's session.
 
         The future raises DecodeRaised when the service raises, ChildDied when the child ends or the limit expires, UsageError for
-        a decoder that cannot be loaded. What a service keeps in the child (a streaming query) goes on between requests.
+        a decoder that cannot be loaded. State of a service in the child (a streaming query) lasts between requests.
         """
         return _then(self._put({"op": service, "limit_s": limit_s, **request}), lambda reply: reply["answer"])
 
     def end(self, limit_s: float) -> Future[Any]:
-        """Ends the session's JVM gently, with all that it does at its end; nothing can be asked of the child afterwards."""
+        """Stops the session's JVM in an orderly way; the child takes no requests afterwards."""
         return self._put({"op": "end", "limit_s": limit_s})
 
     @property
     def pid(self) -> int | None:
-        """The child's process group, while it runs: whoever wants to see it die kills that. The next request starts another."""
+        """The child's process group while it runs, for tests that kill it. The next request starts another child."""
         child = self._child
         return child.pid if child is not None and child.poll() is None else None
 
     def close(self) -> None:
-        """Stops the child and everything below it; removes the directory."""
+        """Stops the child and its child processes; removes the directory."""
         with self._closing:
             if self._closed:
                 return
@@ -233,7 +232,7 @@ class ChildEngine:
             os.close(self._woken)
 
     def _next(self) -> _Asked | None:
-        """The next request if it may start now: at once, or beside those under way."""
+        """The next request if it may start now, alone or beside running requests."""
         if self._closed or not self._waiting:
             return None
         asked, others = self._waiting[0], self._under_way.values()
@@ -248,7 +247,7 @@ class ChildEngine:
         try:
             if op in ("open", "release"):
                 self._replay = [r for r in self._replay if r.get("handle") != handle]
-            # What could not be started or opened fails again, with its reason, in every request that needs it.
+            # A failed start or opening fails again, with its reason, in every request that needs it.
             if failed := self._unopened.get("") or (self._unopened.get(handle) if op == "decode" else None):
                 raise failed
             if not self._under_way and self._ensure() and self._replay:
@@ -260,11 +259,11 @@ class ChildEngine:
             self._fail(asked, error)
 
     def _ensure(self) -> bool:
-        """Starts a child if there is none that lives; whether it did."""
+        """Starts a child if none runs; true if it started."""
         if self._child is not None and self._child.poll() is None:
             return False
         self._kill()
-        # A child that is started after the closing would be nobody's.
+        # Nothing would stop a child that starts after closing.
         if self._closed:
             raise HarnessError("the engine is closed")
         self._spawn()
@@ -297,9 +296,9 @@ class ChildEngine:
         asked.deadline = time.monotonic() + asked.limit_s
         self._under_way[number] = asked
         if taken:
-            for one in self._under_way.values():
-                one.shared = True
-        # A child that is gone shows when its replies end.
+            for running in self._under_way.values():
+                running.shared = True
+        # The end of its replies shows a lost child.
         with contextlib.suppress(OSError):
             child.stdin.write(json.dumps({**asked.request, "id": number, "lane": asked.lane}).encode() + b"\n")
             child.stdin.flush()
@@ -342,7 +341,7 @@ class ChildEngine:
                 self._fail(asked, HarnessError(f"Spark: {reply['message']}"))
 
     def _lose(self, what: str, late: bool = False) -> None:
-        """Gives the child up. A request that was by itself failed; of several, each is asked again."""
+        """Drops the child. A request that ran alone fails; of several, each is retried."""
         self._kill()
         lost, self._under_way = list(self._under_way.values()), {}
         for asked in reversed(lost):
@@ -360,7 +359,7 @@ class ChildEngine:
         asked.future.set_exception(error)
 
     def _ended(self, request: Mapping[str, Any], what: str) -> Exception:
-        """What a request comes to whose child is gone or does not answer: only a decode call has a verdict of its own."""
+        """The error of a request whose child ended or does not answer; a verdict only for decode calls."""
         tail = self._log_tail()
         match request["op"]:
             case "start":
@@ -398,7 +397,7 @@ class ChildEngine:
 
 @dataclass(slots=True, eq=False)
 class _Asked:
-    """A request, and how it fares: `shared` once another was under way at the same time, `alone` if none may be."""
+    """A request and its state: `shared` once another ran at the same time, `alone` if none may."""
 
     request: dict[str, Any]
     future: Future[Any] = field(default_factory=Future)
@@ -410,8 +409,8 @@ class _Asked:
 
 
 def _together(one: _Asked, other: _Asked) -> bool:
-    """Whether two requests may be under way at once: calls of our own decoders, which keep no state, under the same session
-    settings; and the reading of other records beside them."""
+    """Whether two requests may run at once: calls of our own decoders, which keep no state, under equal session
+    settings; and reading other records beside them."""
     mine, its = one.request, other.request
     if one.alone or other.alone or not (_stateless(mine) and _stateless(its)):
         return False
@@ -449,5 +448,5 @@ def _loaded(reply: Mapping[str, Any]) -> Loaded:
 
 def liars(fmt: str) -> list[dict[str, Any]]:
     """The liars of a format as `ChildEngine.liars` gives them, without a session: pyspark is imported, no JVM starts."""
-    found = importlib.import_module("spark_checks.services.engine").liars(fmt)
-    return [{"name": one.name, "level": one.level, "convicts": one.convicts, "why": one.why} for one in found]
+    registered = importlib.import_module("spark_checks.services.engine").liars(fmt)
+    return [{"name": liar.name, "level": liar.level, "convicts": liar.convicts, "why": liar.why} for liar in registered]

@@ -1,8 +1,8 @@
 """Decoders in any language: an engine whose decoder is a subprocess that speaks JSON lines (`--decoder cmd:COMMAND`).
 
-It stands where ChildEngine stands and needs neither Spark nor Java. Records are read by this process, from a Parquet file or from
-Kafka, and go to the decoder line by line; its answers are checked and become the Arrow table that the judge reads. The protocol
-is in docs/any-language.md, its JSON Schema beside this module.
+It replaces ChildEngine and needs neither Spark nor Java. This process reads records from a Parquet file or from Kafka and sends
+them to the decoder line by line; it checks the answers and makes the judge's Arrow table. The protocol is in
+docs/any-language.md, its JSON Schema beside this module.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ __all__ = [
 ]
 
 LINE_LIMIT: Final = 1 << 28
-"""How many bytes a line of the decoder may have: a record of 25 MB whose bytes are all escaped has 150 MB."""
+"""Limit of a decoder's line, in bytes: a record of 25 MB with all bytes escaped has 150 MB."""
 
 GROUP: Final = 1 << 18
-"""About how many bytes go to the decoder's pipe at once."""
+"""Approximate bytes per write to the decoder's pipe."""
 
 TRACE: Final = "CDC_CONFORMANCE_TRACE"
-"""An environment variable with the name of a file, to which every line of both directions is appended."""
+"""An environment variable that names a file; every line of both directions is appended to it."""
 
 ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
     "TZ=America/New_York, LC_ALL=C.UTF-8": {"TZ": "America/New_York", "LC_ALL": "C.UTF-8", "LANG": "C.UTF-8"},
     "TZ=Asia/Kolkata, LC_ALL=tr_TR.UTF-8": {"TZ": "Asia/Kolkata", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
 }
-"""What environment independence varies for a process: its time zone, and its locale; Turkish shows careless changes of case."""
+"""Environments for the law of environment independence: time zone and locale; Turkish reveals wrong changes of case."""
 
 T = TypeVar("T")
 
@@ -71,26 +71,26 @@ T = TypeVar("T")
 def engine_for(
     decoder: str | None, formats: Sequence[str], *, kafka: bool = False, timeout_s: float = 120, conf: Mapping[str, str] = QUICK
 ) -> ChildEngine | CommandEngine:
-    """The engine for a decoder's specification: a CommandEngine for `cmd:...`, else a ChildEngine with what the formats need."""
+    """The engine for a decoder's specification: a CommandEngine for `cmd:...`, else a ChildEngine with the formats' packages."""
     if is_command(decoder):
         return CommandEngine(fmt=formats[0] if len(formats) == 1 else "", timeout_s=timeout_s)
     return ChildEngine(packages=needed(formats, kafka=kafka), timeout_s=timeout_s, conf=conf)
 
 
 def schema() -> dict[str, Any]:
-    """The protocol's JSON Schema, of every line of both directions."""
-    found: dict[str, Any] = json.loads(resources.files("conformance.engines").joinpath("protocol.schema.json").read_text("utf-8"))
-    return found
+    """The protocol's JSON Schema, for all lines of both directions."""
+    data: dict[str, Any] = json.loads(resources.files("conformance.engines").joinpath("protocol.schema.json").read_text("utf-8"))
+    return data
 
 
 class CommandEngine:
-    """The Engine whose decoder is a process that this one talks to.
+    """The Engine whose decoder is a child process that speaks JSON lines.
 
-    `fmt` is the format that the decoder is told; `timeout_s` bounds each decode call and the handshake, `start_s` each read of
-    records. One process serves call after call, in order. It is replaced after a death, an expired time limit or a breach of the
+    `fmt` is the format in the start line; `timeout_s` limits each decode call and the handshake, `start_s` each read of
+    records. One process serves all calls, in order. It is replaced after it ends, exceeds a time limit or breaks the
     protocol, and for a call in another environment: in `Request.conf`, `spark.sql.session.timeZone` becomes the variable TZ,
-    other settings of Spark mean nothing here, and any other name is a variable of its own. `repartition` deals a call's records
-    out to so many batches. `trace` is a file that gets every line of both directions.
+    other Spark settings are ignored, and any other name is an environment variable. `repartition` is the number of batches of
+    a call. `trace` is a file for every line of both directions.
     """
 
     environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
@@ -107,8 +107,8 @@ class CommandEngine:
     ) -> None:
         self._format, self._timeout_s, self._start_s, self._line_limit = fmt, timeout_s, start_s, line_limit
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
-        told = trace or (Path(os.environ[TRACE]) if os.environ.get(TRACE) else None)
-        self._trace = told.open("ab") if told else None
+        path = trace or (Path(os.environ[TRACE]) if os.environ.get(TRACE) else None)
+        self._trace = path.open("ab") if path else None
         self._jobs: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
         self._opened: dict[str, _Opened | BaseException] = {}
         self._process: Process | None = None
@@ -123,11 +123,11 @@ class CommandEngine:
         self._thread.start()
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
-        """Starts the decoder's process and shakes hands. The future raises UsageError when that does not come about."""
+        """Starts the decoder's process and does the handshake. The future raises UsageError when that fails."""
         return self._put(lambda: self._load(decoder, level))
 
     def open(self, handle: str, source: RecordSource) -> Future[int]:
-        """Reads records into memory; gives their number. Calls that need them fail as the reading did."""
+        """Reads records into memory; returns their number. Calls that need them raise a reading's error."""
         return self._put(lambda: self._open(handle, source))
 
     def release(self, handle: str) -> None:
@@ -135,18 +135,18 @@ class CommandEngine:
         self._put(lambda: self._opened.pop(handle, None))
 
     def decode(self, request: Request) -> Future[pa.Table]:
-        """Decodes. The future raises RecordsRaised for records that the decoder gives up, ProtocolBreak (both are DecodeRaised),
+        """Decodes. The future raises RecordsRaised for records without an answer, ProtocolBreak (both are DecodeRaised),
         DecodeTimeout, ChildDied or UsageError.
         """
         return self._put(lambda: self._decode(request))
 
     @property
     def pid(self) -> int | None:
-        """The decoder's process, which leads a session of its own, while there is one."""
+        """The process id of the running decoder, also of its session."""
         return None if self._process is None else self._process.pid
 
     def close(self) -> None:
-        """Ends the decoder's process and everything below it; removes the directory."""
+        """Ends the decoder's process and its child processes; removes the directory."""
         with self._closing:
             if self._closed:
                 return
@@ -204,10 +204,10 @@ class CommandEngine:
             raise UsageError(f"decoder {decoder} cannot be loaded: {error}") from None
 
     def _ready(self, decoder: str, variables: Mapping[str, str], deadline: float) -> Started:
-        """The decoder's handshake, with the process that lives or a new one."""
+        """The decoder's handshake, with the running or a new process."""
         process = self._process
         if process is not None and self._started:
-            # This call is told, although none of its cases is to blame: with a new process it will go well.
+            # This call gets the error, although no case of it is the cause: a new process can answer it.
             if breach := process.unasked():
                 raise breach
             if (self._spec, process.variables) == (decoder, variables):
@@ -216,25 +216,25 @@ class CommandEngine:
         self._spec, self._started = decoder, None
         process = self._process = Process(decoder.removeprefix(COMMAND), variables, self._woken, self._line_limit)
         levels = self._levels.get(decoder, (1, 2))
-        found: list[Started] = []
+        answers: list[Started] = []
 
         def take(line: bytes, _everything: bool) -> bool:
             self._note(b"< ", line + b"\n")
-            # Read at once: of a line of noise and one that follows it, the noise is what has to be told.
-            found.append(started(line, levels))
+            # Read at once: if a line of noise comes before the answer, the noise is the error.
+            answers.append(started(line, levels))
             return True
 
         process.converse(self._noted([start_line(self._format, levels)]), take, deadline, "answer the start line")
-        self._started = found[0]
+        self._started = answers[0]
         return self._started
 
     def _open(self, handle: str, source: RecordSource) -> int:
         try:
-            found = self._opened[handle] = _Opened(self._records(source))
+            opened = self._opened[handle] = _Opened(self._records(source))
         except BaseException as error:
             self._opened[handle] = error
             raise
-        return found.count
+        return opened.count
 
     def _records(self, source: RecordSource) -> list[Record]:
         if source.bootstrap:
@@ -255,7 +255,7 @@ class CommandEngine:
         try:
             hello = self._ready(request.decoder, _variables(request.conf), deadline)
             answers = Answers(request.level, request.table, hello.returns)
-            # The empty batch shows whether the decoder goes on after it has ended the others, or ends itself.
+            # The empty batch shows whether the decoder still runs after the other batches.
             for part in (*_dealt(records, request.repartition), []):
                 self._batch(part, request, hello, answers, deadline)
         except DecodeTimeout as error:
@@ -309,42 +309,42 @@ class CommandEngine:
 
 
 class _Opened:
-    """Records in memory, found by topic, partition and offset."""
+    """Records in memory, by topic, partition and offset."""
 
     def __init__(self, records: Sequence[Record]) -> None:
         self.count = len(records)
         self._by_partition: dict[tuple[str, int], tuple[list[int], list[Record]]] = {}
         for record in sorted(records, key=lambda one: one.place):
-            offsets, found = self._by_partition.setdefault((record.topic, record.partition), ([], []))
+            offsets, held = self._by_partition.setdefault((record.topic, record.partition), ([], []))
             offsets.append(record.offset)
-            found.append(record)
+            held.append(record)
 
     def among(self, ranges: Ranges) -> list[Record]:
-        """The records of some ranges, partition by partition in the order of offsets."""
+        """The records of some ranges, by partition and offset."""
         chosen: list[Record] = []
         for topic, partition, low, high in ranges:
-            offsets, found = self._by_partition.get((topic, partition), ([], []))
-            chosen += found[bisect_left(offsets, low) : bisect_left(offsets, high + 1)]
+            offsets, held = self._by_partition.get((topic, partition), ([], []))
+            chosen += held[bisect_left(offsets, low) : bisect_left(offsets, high + 1)]
         return chosen
 
 
 def _dealt(records: Sequence[Record], parts: int) -> list[Sequence[Record]]:
-    """The records in one batch, or dealt out to several; the last of them comes first, so that neighbours are torn apart."""
+    """The records in one batch, or dealt out to several, the last batch first, to separate neighbours."""
     if parts < 2:
         return [records]
     return [part for i in reversed(range(parts)) if (part := records[i::parts])]
 
 
 def _variables(conf: Mapping[str, str]) -> dict[str, str]:
-    """Environment variables that stand for a call's settings."""
-    found = {name: value for name, value in conf.items() if not name.startswith("spark.")}
+    """Environment variables for a call's settings."""
+    variables = {name: value for name, value in conf.items() if not name.startswith("spark.")}
     if zone := conf.get("spark.sql.session.timeZone"):
-        found["TZ"] = zone
-    return found
+        variables["TZ"] = zone
+    return variables
 
 
 def _grouped(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Lines joined to chunks that are worth a system call."""
+    """Lines joined to chunks of about GROUP bytes."""
     held: list[bytes] = []
     size = 0
     for line in lines:
@@ -374,7 +374,7 @@ def _from_parquet(source: RecordSource) -> list[Record]:
 
 
 def _from_kafka(source: RecordSource, limit_s: float, closed: Callable[[], bool]) -> list[Record]:
-    """Reads the source's ranges from a broker. Raises HarnessError when they are not there in time, or the engine is closed."""
+    """Reads the source's ranges from a broker. Raises HarnessError after the time limit, or if the engine is closed."""
     import confluent_kafka as kafka
 
     deadline = time.monotonic() + limit_s
@@ -409,7 +409,7 @@ def _from_kafka(source: RecordSource, limit_s: float, closed: Callable[[], bool]
                 offset, (low, high) = int(message.offset() or 0), wanted[key]
                 if problem is None and low <= offset <= high:
                     found.append(_consumed(message))
-                # The end of a partition stands behind its last record, the records of a topic that was compacted before it.
+                # The end offset is past the last record, even if compaction removed record `high`.
                 if offset >= high:
                     del wanted[key]
                 elif problem is not None:

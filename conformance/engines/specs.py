@@ -1,13 +1,13 @@
-"""How a decoder is named: `module:function`, `path/file.py:function`, `cmd:COMMAND` or, in the self test, `liar:NAME`."""
+"""Decoder specifications: `module:function`, `path/file.py:function`, `cmd:COMMAND` or, in the self test, `liar:NAME`."""
 
 from __future__ import annotations
 
 from typing import Final
 
 COMMAND: Final = "cmd:"
-"""What the specification of a decoder that is a process begins with."""
+"""Prefix of the specification of a command."""
 LIAR: Final = "liar:"
-"""What the specification of a liar begins with."""
+"""Prefix of the specification of a liar."""
 
 
 def is_command(decoder: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""Expectation against output: what a decoder returned, how cells compare, which rule owns a difference, and the verdict.
+"""Compares a decoder's output with the expectation: reads rows, compares cells, assigns each difference to a rule, judges.
 
-Also what a selection keeps and which failures are on record. Imports `rules` and `cases`.
+Also applies selections and records of known failures. Imports `rules` and `cases`.
 """

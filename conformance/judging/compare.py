@@ -1,7 +1,7 @@
-"""Exact comparison of an expected cell with what a decoder returned, per logical type.
+"""Compares an expected cell exactly with the decoder's cell, per logical type.
 
 Level one compares wire text (or a JSON value) with the map's string. Level two compares a canonical value with a typed column,
-which must have one of a closed list of Spark types; nothing is compared with a tolerance.
+whose Spark type must be on a closed list. No comparison has a tolerance.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ ACCEPTED: Final[Mapping[Logical, frozenset[str]]] = {
     Logical.SET: frozenset({"int", "decimal", "string", "array"}),
     Logical.JSON: frozenset({"string"}),
 }
-"""The families of Spark types in which a logical type may be returned. Further limits: DECIMAL as string only above 38 digits of
+"""Accepted families of Spark types, by logical type. Further limits: DECIMAL as string only above 38 digits of
 precision and as an integer only at scale 0; TIMESTAMP as string only for a zero value; a string for ENUM or SET holds labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A decoded value with the family of its Spark type (a member of the sets in ACCEPTED, or another type's name)."""
+    """A decoded value with the family of its Spark type (a member of a set in ACCEPTED, or the type's name)."""
 
     family: str
     value: Any
@@ -55,7 +55,7 @@ def exact_json(text: str) -> Any:
 
 
 def same_json(expected: Any, actual: Any) -> bool:
-    """Whether two documents are equal: an expected integer exactly, a fraction as its nearest binary64, key order ignored."""
+    """Whether two documents are equal: integers exactly, fractions as nearest binary64, key order ignored."""
     if isinstance(expected, bool) or isinstance(actual, bool) or expected is None or actual is None:
         return expected is actual
     if isinstance(expected, int | float | Decimal) and isinstance(actual, int | float | Decimal):
@@ -73,7 +73,7 @@ def same_json(expected: Any, actual: Any) -> bool:
 
 
 def same_text(cell: Cell, actual: str) -> bool:
-    """Level one: whether the map's string is what stands on the wire."""
+    """Level one: whether the map's string equals the wire text."""
     if cell.text is None:
         return True
     if not cell.json:
@@ -85,7 +85,7 @@ def same_text(cell: Cell, actual: str) -> bool:
 
 
 def same_value(cell: Cell, actual: Typed) -> bool:
-    """Level two: whether a typed value, not NULL, is the expected one (or one of them)."""
+    """Level two: whether a typed value, not NULL, equals an expected value."""
     if actual.family not in ACCEPTED[cell.type.logical]:
         return False
     options = cell.options if cell.state is State.ONE_OF else (cell.value,)
@@ -94,13 +94,13 @@ def same_value(cell: Cell, actual: Typed) -> bool:
 
 
 def null_is_fine(cell: Cell) -> bool:
-    """Whether NULL is as good as a value: zero dates, which no Spark type holds."""
+    """Whether NULL may replace the value: zero dates, which no Spark type holds."""
     options = cell.options if cell.state is State.ONE_OF else (cell.value,)
     return any(isinstance(value, ZeroDate) for value in options)
 
 
 def _real(kind: SourceType, expected: Value, actual: Typed) -> bool:
-    """Exactly; NaN is itself."""
+    """Exactly; NaN equals NaN."""
     held = mysql.to_float32(actual.value) if kind.logical is Logical.FLOAT else actual.value
     return bool(held == expected or (held != held and expected != expected))
 
@@ -152,10 +152,10 @@ _TIME_TEXT = re.compile(r"(-?)(\d{2,3}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?")
 def _time(kind: SourceType, expected: Value, actual: Typed) -> bool:
     if actual.family == "interval":
         return bool(actual.value == expected)
-    found = _TIME_TEXT.fullmatch(actual.value)
-    if not found:
+    match = _TIME_TEXT.fullmatch(actual.value)
+    if not match:
         return False
-    sign, hours, minutes, seconds, fraction = found.groups()
+    sign, hours, minutes, seconds, fraction = match.groups()
     micros = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * mysql.MICROS + int((fraction or "").ljust(6, "0"))
     return bool((-micros if sign else micros) == expected)
 

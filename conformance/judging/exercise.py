@@ -1,4 +1,4 @@
-"""Which named case makes a rule own a comparison: the message that `rules --explain` shows."""
+"""Finds a named case that exercises a rule, for `rules --explain`."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from generators.wire_format import Format
 
 
 def exercising(fmt: Format[Any], rule: Rule) -> tuple[Case, Message] | None:
-    """The smallest case, of the first profile that has any, in which the rule owns a comparison, and the message of it.
+    """The smallest case that exercises the rule, in the first profile that has such a case, and its message.
 
-    None for a law, and for a rule that no named case reaches.
+    None for a law, and for a rule that no named case exercises.
     """
     if rule.law:
         return None
     for profile in fmt.profiles:
-        found = [one for case in named_cases(fmt, [profile]) for one in _owned(case, rule)]
-        if found:
-            return min(found, key=lambda one: (one[0].deployment.compression != "none", one[1].size))
+        owned = [pair for case in named_cases(fmt, [profile]) for pair in _owned(case, rule)]
+        if owned:
+            return min(owned, key=lambda pair: (pair[0].deployment.compression != "none", pair[1].size))
     return None
 
 
 def _owned(case: Case, rule: Rule) -> Iterator[tuple[Case, Message]]:
     judge = Judge(rules(case.format), remembers=True)
     table = case.tables[0].name if case.level == 2 and case.tables else None
-    judge.judge(case, [[_shaped(change, case.level) for change in one.changes] for one in case.written], table)
+    judge.judge(case, [[_shaped(change, case.level) for change in written.changes] for written in case.written], table)
     for site in judge.sites.get(rule.id, ())[:1]:
         yield case, case.written[site.message].message
 
 
 def _shaped(change: Change, level: int) -> OutputRow:
-    """A row with every field that the change owes; what its values are does not matter to who owns them."""
+    """A row with every field that the change requires; owners do not depend on the values."""
     op = change.op.value if change.op else None
     if change.kind is not Kind.ROW:
         return OutputRow(change.row, change.kind.value, op, dict.fromkeys(ENVELOPE))

@@ -1,7 +1,7 @@
-"""Expectation against output: findings, verdicts, and what each rule compared.
+"""Judges cases: findings, verdicts, and comparisons counted per rule.
 
-The comparator walks the expectation; at each (field, aspect) it asks which rule owns it (first match, cached), counts the
-comparison, and on a mismatch makes one finding of that rule. Nothing in here reads the wire.
+The judge walks the expectation. For each (field, aspect) it looks up the owning rule (first match, cached), counts the
+comparison, and on a mismatch adds one finding of that rule. This module does not read the wire.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ BAD = frozenset({Verdict.FAIL, Verdict.ACCEPTED, Verdict.ERRORED, Verdict.TIMEOU
 
 
 class HarnessFault(AssertionError):
-    """The harness itself is wrong: a comparison without an owner."""
+    """A fault of the harness: a comparison without an owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One mismatch: the rule that it breaks, where, and what stood there. `message` and `row` are ordinals within the case.
+    """One mismatch: the broken rule, the place, both values. `message` and `row` are ordinals within the case.
 
-    `path` names the place for people; `side` is before or after for an image and its cells, `column` the cell's.
+    `path` is the place as text; `side` is before or after for an image and its cells, `column` the cell's.
     """
 
     case: str
@@ -63,8 +63,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """A judged case. `note` says why it errored, timed out or is unsupported; `known` are the broken rules that are on record
-    as a decoder's known failures (conformance.judging.known)."""
+    """A judged case. `note` says why it errored, timed out or is unsupported; `known` are the broken rules on record
+    as known failures (conformance.judging.known)."""
 
     case: Case
     verdict: Verdict
@@ -75,7 +75,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a decoder claims, as globs; () claims everything. What is not claimed is unsupported, never failed.
+    """A decoder's claims, as globs; () claims everything. An unclaimed case is unsupported, never failed.
 
     `columns` are envelope columns of level one (`conformance.judging.output.ENVELOPE`), `types` keys of source types.
     """
@@ -86,14 +86,14 @@ class Capabilities:
     types: tuple[str, ...] = ()
 
     def claims(self, what: str, *names: str) -> bool:
-        """Whether every one of these profiles, kinds, columns or types is claimed."""
+        """Whether all these profiles, kinds, columns or types are claimed."""
         globs: tuple[str, ...] = getattr(self, what)
         return not globs or all(any(fnmatchcase(name, glob) for glob in globs) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One comparison that a rule owned, where `selftest` may alter a correct output. `name` is the field or the column."""
+    """A comparison that a rule owns, where `selftest` may alter a correct output. `name` is the field or the column."""
 
     case: str
     message: int
@@ -104,12 +104,12 @@ class Site:
 
 
 CELL: Final = frozenset({Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE})
-"""What is compared of a column of an image."""
+"""Compared aspects of an image's column."""
 View: TypeAlias = tuple[str, frozenset[str]]
-"""A profile and tags, as far as the selectors of the rules can tell them apart from others."""
+"""A profile and tags, reduced to what the rules' selectors distinguish."""
 Key: TypeAlias = tuple[Kind, Op | None, str, str | Aspect, str, str | State]
-"""What decides, beside the view and the level, who owns a comparison: kind, op; of a field its name, aspect and side; of a cell
-its side, type, value class and state."""
+"""The key of an owner, beside view and level: kind, op; for a field its name, aspect and side; for a cell its side, type,
+value class and state."""
 SITES = 3
 """Sites remembered per rule."""
 CASES = 150
@@ -118,7 +118,7 @@ CASES = 150
 
 @dataclass(slots=True)
 class Judge:
-    """Judges the cases of one format and keeps the rules' counts; if it `remembers`, also some sites and cases of each rule."""
+    """Judges the cases of one format and counts per rule; with `remembers`, it also keeps sites and cases of each rule."""
 
     rules: tuple[Rule, ...]
     capabilities: Capabilities = Capabilities()
@@ -146,7 +146,7 @@ class Judge:
         return rule
 
     def remember(self, rule: Rule, case: Case, site: Site, several: bool) -> None:
-        """Keeps the case among the rule's, by reservoir sampling, and the first sites."""
+        """Keeps the first sites of the rule, and its cases by reservoir sampling."""
         sites = self.sites.setdefault(rule.id, [])
         if len(sites) < SITES:
             sites.append(site)
@@ -159,28 +159,28 @@ class Judge:
             seen[slot] = case.id
 
     def seen_by_selectors(self, case: Case) -> View:
-        """The case's profile and tags as far as any selector can tell: an equal profile met before, and the tags that some
-        selector names. So most cases share their owners."""
+        """The case's profile and tags as selectors see them: the first profile that matches the same globs, and the tags that
+        a selector names. Most cases share owners."""
         key = (case.profile, case.tags)
-        found = self._views.get(key)
-        if found is None:
+        view = self._views.get(key)
+        if view is None:
             selectors = [rule.selector for rule in self.rules]
             globs = tuple(dict.fromkeys(glob for s in selectors for glob in s.profiles))
             signature = tuple(fnmatchcase(case.profile, glob) for glob in globs)
             profile = self._profiles.setdefault(signature, case.profile)
             named = {glob for s in selectors for glob in s.tags}
             tags = frozenset(tag for tag in case.tags if any(fnmatchcase(tag, glob) for glob in named))
-            found = self._views[key] = (profile, tags)
-        return found
+            view = self._views[key] = (profile, tags)
+        return view
 
     def plans(self, view: View, level: int) -> dict[Key, tuple[Rule, ...]]:
-        """The owners found so far, shared by all cases that selectors cannot tell apart."""
+        """The cached owners, shared by all cases that selectors do not distinguish."""
         return self._plans.setdefault((view, level), {})
 
     def judge(self, case: Case, outputs: Sequence[Sequence[OutputRow]], table: str | None = None) -> CaseResult:
         """The verdict of one case from the output rows of each of its messages.
 
-        At level two `table` names the table that was asked for; changes of other tables owe nothing.
+        At level two `table` names the requested table; changes of other tables require no row.
         """
         reader = _Reader(self, case)
         for number, (written, rows) in enumerate(zip(case.written, outputs, strict=True)):
@@ -191,7 +191,7 @@ class Judge:
         return CaseResult(case, self.verdict(case, reader.findings), tuple(reader.findings))
 
     def verdict(self, case: Case, findings: Sequence[Finding]) -> Verdict:
-        """What the findings make of a case."""
+        """The verdict of a case's findings."""
         by_id = {rule.id: rule for rule in self.rules}
         worst = {by_id[f.rule].obligation for f in findings}
         must = [f for f in findings if by_id[f.rule].obligation is Obligation.MUST]
@@ -207,7 +207,7 @@ class Judge:
 
 
 class _Reader:
-    """The walk over one case."""
+    """Judges one case."""
 
     def __init__(self, judge: Judge, case: Case) -> None:
         self.judge = judge
@@ -436,8 +436,8 @@ class _Reader:
 
     def _plan(self, change: Change, side: str, cell: Cell) -> tuple[Rule, ...]:
         key = (change.kind, change.op, side, cell.type.key, cell.cls, cell.state)
-        found = self._plans.get(key)
-        if found is None:
+        owners = self._plans.get(key)
+        if owners is None:
             more = {
                 "side": side,
                 "type": cell.type.key,
@@ -445,12 +445,12 @@ class _Reader:
                 "cls": cell.cls,
                 "state": cell.state.value,
             }
-            found = tuple(
+            owners = tuple(
                 self.judge.own(self.subject(change, "cell", aspect, **more))
                 for aspect in (Aspect.PRESENCE, Aspect.NULL, Aspect.VALUE)
             )
-            self._plans[key] = found
-        return found
+            self._plans[key] = owners
+        return owners
 
 
 def _what(change: Change) -> str:

@@ -1,4 +1,4 @@
-"""A decoder's known failures on record: what fails as recorded is known, what passes in spite of the record fails too.
+"""A decoder's record of known failures: a recorded failure is known, a pass in spite of the record fails the run.
 
 A record is a TOML file, kept beside the decoder:
 
@@ -9,11 +9,11 @@ A record is a TOML file, kept beside the decoder:
     verdict = "fail"                                   # fail, accepted-silently, pass-non-strict, errored or timeout
     profile = ["v5.3.4", "v5.4*"]                      # globs; every profile when left out
     case = "*"                                         # prefix or glob; every case when left out
-    drawn = true                                       # only drawn cases show it, so that its absence proves nothing
+    drawn = true                                       # only drawn cases show it: its absence proves nothing
     reason = "..."
     link = "..."
 
-One entry is about findings: a case counts as known when every binding rule that it breaks is on record for it.
+Entries match findings: a case counts as known if every binding rule that it breaks is on record for it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ EVERY: Final = ("*",)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One known failure: which findings, and why nobody minds for now."""
+    """One known failure: the findings that it covers, and the reason."""
 
     rule: str
     verdict: Verdict
@@ -56,18 +56,18 @@ class Entry:
 
     @property
     def format(self) -> str | None:
-        """The format whose rules it is about; None when the pattern may mean several."""
+        """The format of its rules; None when the pattern may match several."""
         head = self.rule.split("/")[0]
         return head if head in FORMATS else None
 
     def holds_for(self, case: CaseResult) -> bool:
-        """Whether a case is one of those it is about."""
+        """Whether the entry covers the case."""
         if self.profiles != EVERY and not any(fnmatchcase(case.case.profile, glob) for glob in self.profiles):
             return False
         return self.cases == EVERY or any(matches(case.case.id, pattern) for pattern in self.cases)
 
     def knows(self, case: CaseResult, rule: str, verdict: Verdict) -> bool:
-        """Whether it is about this breach of this rule."""
+        """Whether the entry covers this breach."""
         return self.verdict is verdict and matches(rule, self.rule) and self.holds_for(case)
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class Entry:
 
 
 class State(enum.StrEnum):
-    """What a run says of an entry."""
+    """An entry's state after a run."""
 
     KNOWN = "known"
     UNEXPECTED_PASS = "unexpected pass"
@@ -88,7 +88,7 @@ class State(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EntryResult:
-    """An entry after a run: `cases` that it covered, and where it is wrong what to do."""
+    """An entry after a run: `cases` counts covered cases; `hint` is the repair."""
 
     entry: Entry
     state: State
@@ -97,20 +97,20 @@ class EntryResult:
 
     @property
     def wrong(self) -> bool:
-        """Whether the record is out of date here, which fails the run (exit code 5)."""
+        """Whether the entry is out of date, which fails the run (exit code 5)."""
         return self.state in (State.UNEXPECTED_PASS, State.MATCHES_NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """The entries of a file; of no file, none."""
+    """The entries of a file, or none."""
 
     entries: tuple[Entry, ...] = ()
     path: Path | None = None
 
 
 def breach(rule: Rule, finding: Finding, case: Verdict) -> Verdict:
-    """What one finding alone makes of its case."""
+    """The verdict of a finding alone."""
     if case in (Verdict.ERRORED, Verdict.TIMEOUT):
         return case
     if rule.obligation is Obligation.MUST:
@@ -120,7 +120,7 @@ def breach(rule: Rule, finding: Finding, case: Verdict) -> Verdict:
 
 @dataclass(slots=True)
 class Record:
-    """A run's bookkeeping over the entries: marks case results, then says what became of each entry."""
+    """Tracks a run's entries: marks case results, then gives the state of each entry."""
 
     expectations: Expectations
     covered: Counter[int] = field(default_factory=Counter)
@@ -130,7 +130,7 @@ class Record:
     named: set[str] = field(default_factory=set)
 
     def mark(self, results: Sequence[CaseResult], rules: Iterable[Rule], compared: Mapping[str, int]) -> list[CaseResult]:
-        """The case results with what is on record; `compared` are the comparisons of each rule."""
+        """The case results with known rules marked; `compared` counts comparisons by rule."""
         by_id = {rule.id: rule for rule in rules}
         ids = {pattern for entry in self.expectations.entries for pattern in entry.cases}
         self.profiles |= {(r.case.format, r.case.profile) for r in results}
@@ -147,33 +147,33 @@ class Record:
     def _marked(self, result: CaseResult, by_id: Mapping[str, Rule]) -> CaseResult:
         left, known, covering = set[str](), set[str](), set[int]()
         for rule, verdict in {(f.rule, breach(by_id[f.rule], f, result.verdict)) for f in result.findings}:
-            found = [n for n, entry in enumerate(self.expectations.entries) if entry.knows(result, rule, verdict)]
-            (known if found else left).add(rule)
-            covering.update(found)
+            numbers = [n for n, entry in enumerate(self.expectations.entries) if entry.knows(result, rule, verdict)]
+            (known if numbers else left).add(rule)
+            covering.update(numbers)
         self.covered.update(covering)
         return replace(result, known=frozenset(known - left)) if known else result
 
     def reason(self, rule: str) -> tuple[str, str]:
         """Reason and link of the first entry that covers the rule."""
         entries = self.expectations.entries
-        found = next((e for n, e in enumerate(entries) if self.covered[n] and matches(rule, e.rule)), None)
-        return (found.reason, found.link) if found else ("", "")
+        entry = next((e for n, e in enumerate(entries) if self.covered[n] and matches(rule, e.rule)), None)
+        return (entry.reason, entry.link) if entry else ("", "")
 
     def results(self, formats: Sequence[str], rules: Iterable[str], narrowed: bool) -> tuple[EntryResult, ...]:
-        """What became of each entry in a run over these formats, with these rules.
+        """The state of each entry after a run over these formats and rules.
 
-        `narrowed` tells that cases, rules or levels were left out on purpose: what is then not broken need not be repaired,
-        unless the entry names its cases, and all of them were judged.
+        `narrowed`: cases, rules or levels were left out on purpose. An unbroken entry then counts as repaired only if it
+        names its cases and all of them were judged.
         """
         ids = sorted(rules)
         return tuple(self._result(n, e, formats, ids, narrowed) for n, e in enumerate(self.expectations.entries))
 
     def _whole(self, entry: Entry, formats: Sequence[str], narrowed: bool) -> bool:
-        """Whether everything that an entry is about was judged."""
+        """Whether all cases of an entry were judged."""
         if entry.cases != EVERY and set(entry.cases) <= self.named:
             return True
-        mine = (get(name) for name in formats if entry.format in (None, name))
-        wanted = {(f.name, p.name) for f in mine for p in f.profiles if any(fnmatchcase(p.name, glob) for glob in entry.profiles)}
+        fmts = (get(name) for name in formats if entry.format in (None, name))
+        wanted = {(f.name, p.name) for f in fmts for p in f.profiles if any(fnmatchcase(p.name, glob) for glob in entry.profiles)}
         return not narrowed and wanted <= self.profiles
 
     def _result(self, number: int, entry: Entry, formats: Sequence[str], rules: list[str], narrowed: bool) -> EntryResult:
@@ -211,10 +211,10 @@ def load(path: Path) -> Expectations:
     _legal(data, ("version", "known"), f"{path}")
     if data.get("version") != VERSION:
         raise UsageError(f"{path}: version is {data.get('version')!r}; this release reads version = {VERSION}")
-    found = data.get("known", [])
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    tables = data.get("known", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{path}: known must be an array of tables, [[known]]")
-    return Expectations(tuple(entry_of(one, f"{path}, [[known]] number {n}") for n, one in enumerate(found, 1)), path)
+    return Expectations(tuple(entry_of(table, f"{path}, [[known]] number {n}") for n, table in enumerate(tables, 1)), path)
 
 
 def _legal(data: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
@@ -252,8 +252,8 @@ def entry_of(data: Mapping[str, Any], where: str) -> Entry:
 
 
 def _globs(data: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    found = data.get(key, "*")
-    globs = [found] if isinstance(found, str) else found
+    value = data.get(key, "*")
+    globs = [value] if isinstance(value, str) else value
     if not isinstance(globs, list) or not globs or not all(isinstance(glob, str) and glob for glob in globs):
-        raise UsageError(f"{where}: {key} = {found!r} must be a text or a list of texts")
+        raise UsageError(f"{where}: {key} = {value!r} must be a text or a list of texts")
     return tuple(globs)

@@ -1,4 +1,4 @@
-"""The record of known failures as `--update` writes it: what a finished run adds to it and takes from it."""
+"""Updates the record of known failures (`--update`): entries that a finished run adds and removes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from generators.wire_format import get
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What `--update` makes of a record: the entries that stay, those that are new, and those that go, with why."""
+    """An update of a record: entries kept, added, and removed with the reason."""
 
     kept: tuple[Entry, ...]
     added: tuple[Entry, ...]
@@ -26,10 +26,10 @@ class Update:
 
 
 def updated(result: RunResult) -> Update:
-    """The record as this run would have it.
+    """The update that makes the record match this run.
 
-    A rule that is broken in every judged profile gets an entry without profiles, so that it holds for profiles to come. What only
-    drawn cases show is entered as such: another seed, or a smaller budget, need not show it.
+    A rule that is broken in every judged profile gets an entry without profiles, to cover future profiles. A failure of
+    drawn cases only is entered as such: another seed or smaller budget need not show it.
     """
     binding = {Obligation.MUST, Obligation.SHOULD} if result.strict else {Obligation.MUST}
     added: list[Entry] = []
@@ -37,14 +37,14 @@ def updated(result: RunResult) -> Update:
         by_id = {r.rule.id: r.rule for r in fmt.rules}
         judged = list(fmt.by_profile())
         whole = len(judged) == len(get(fmt.format).profiles)
-        found: dict[tuple[str, Verdict], dict[str, list[Origin]]] = {}
+        broken: dict[tuple[str, Verdict], dict[str, list[Origin]]] = {}
         for case in fmt.cases:
             for finding in case.findings:
                 rule = by_id[finding.rule]
                 if rule.id not in case.known and rule.obligation in binding:
                     key = rule.id, breach(rule, finding, case.verdict)
-                    found.setdefault(key, {}).setdefault(case.case.profile, []).append(case.case.origin)
-        for (rule_id, verdict), cases in sorted(found.items()):
+                    broken.setdefault(key, {}).setdefault(case.case.profile, []).append(case.case.origin)
+        for (rule_id, verdict), cases in sorted(broken.items()):
             drawn = {profile for profile, origins in cases.items() if set(origins) == {Origin.DRAWN}}
             for only in (False, True):
                 some = [profile for profile in judged if profile in cases and (profile in drawn) is only]
@@ -55,7 +55,7 @@ def updated(result: RunResult) -> Update:
 
 
 def under(result: RunResult, expectations: Expectations) -> RunResult:
-    """A finished run as another record would have it."""
+    """A finished run, marked by another record."""
     record = Record(expectations)
     formats = []
     for fmt in result.formats:
@@ -73,9 +73,9 @@ def under(result: RunResult, expectations: Expectations) -> RunResult:
 
 
 def write(path: Path, made: Update) -> None:
-    """Writes the record; what stands in the file of entries that stay, comments too, is left as it is.
+    """Writes the record; kept entries and their comments stay unchanged in the file.
 
-    Raises HarnessError when the disk refuses.
+    Raises HarnessError when writing fails.
     """
     import tomlkit
     from tomlkit.items import AoT

@@ -1,7 +1,7 @@
-"""What a decoder returned, read from Arrow into plain rows for the judge.
+"""Reads a decoder's output from Arrow into plain rows for the judge.
 
-Level one keeps images as string maps; level two keeps each cell with the family of its Spark type, since a type outside the
-closed list is itself a mismatch.
+Level one keeps images as string maps; level two keeps each cell with the family of its Spark type, since a type off the
+closed list is a mismatch.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from conformance.judging.compare import Typed
 from generators.errors import UsageError
 
 Place = tuple[str, int, int]
-"""(topic, partition, offset) of the message that a row came from."""
+"""(topic, partition, offset) of a row's message."""
 
 REQUIRED: Final[Mapping[int, tuple[str, ...]]] = {
     1: ("topic", "partition", "offset", "row", "kind", "op", "before", "after"),
     2: ("topic", "partition", "offset", "row", "kind", "op", "before", "after"),
 }
 ENVELOPE: Final = ("database", "schema", "table", "keys", "sql", "position", "commit_time", "types", "schema_version")
-"""Envelope columns of level one; one that the decoder does not return is not judged."""
+"""Envelope columns of level one; a column that the decoder lacks is not judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ Outputs = Mapping[Place, Sequence[OutputRow]]
 
 
 def check_columns(schema: pa.Schema, level: int, who: str) -> None:
-    """Raises UsageError when the decoder's output lacks a column or has one of another type than the contract's."""
+    """Raises UsageError when the output lacks a column or has a column of another type than the contract's."""
     problems = []
     for name in REQUIRED[level]:
         if name not in schema.names:
@@ -93,7 +93,7 @@ def _is_text_list(kind: pa.DataType) -> bool:
 
 def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
     """The rows of a decode call by message, each message's in the order of `row`."""
-    found: dict[Place, list[OutputRow]] = defaultdict(list)
+    by_place: dict[Place, list[OutputRow]] = defaultdict(list)
     size = table.num_rows
     wanted = (*(name for name in REQUIRED[level] if name not in ("before", "after")), *ENVELOPE, "error")
     columns = {name: _plain(table.column(name)) for name in wanted if name in table.column_names}
@@ -104,10 +104,10 @@ def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
     places = zip(columns["topic"], columns["partition"], columns["offset"], strict=True)
     rest = zip(columns["row"], columns["kind"], columns["op"], envelope, before, after, errors, strict=True)
     for place, (row, kind, op, values, old, new, error) in zip(places, rest, strict=True):
-        found[place].append(OutputRow(row, kind, op, dict(zip(names, values, strict=True)), old, new, error))
-    for rows in found.values():
+        by_place[place].append(OutputRow(row, kind, op, dict(zip(names, values, strict=True)), old, new, error))
+    for rows in by_place.values():
         rows.sort(key=lambda r: -1 if r.row is None else r.row)
-    return dict(found)
+    return dict(by_place)
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
@@ -126,7 +126,7 @@ def _maps(column: pa.ChunkedArray) -> list[dict[str, str] | None]:
 
 
 def _values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
-    r"""The column's Python values. Spark lets a string hold bytes that are no UTF-8; they are shown as \xff."""
+    r"""The column's Python values. A Spark string may hold bytes that are not UTF-8; they become \xff."""
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError:
@@ -198,7 +198,7 @@ def _same(value: Any) -> Any:
 
 
 def _date(days: int) -> dt.date | str:
-    """Spark's dates reach beyond the years 1 to 9999."""
+    """Spark's dates exceed the years 1 to 9999."""
     try:
         return dt.date(1970, 1, 1) + dt.timedelta(days=days)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""The result of a run, as data: reports and the exit code are made of nothing else."""
+"""The result of a run. Reports and the exit code use nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from conformance.rules.base import Obligation, Rule
 from generators.model import State
 
 INTERRUPTED: Final = "interrupted"
-"""What `RunResult.ended` says of a run that somebody interrupted."""
+"""`RunResult.ended` of a run that the user interrupted."""
 _LAX: Final = frozenset({Verdict.NON_STRICT, Verdict.INFORMATIONAL})
 
 
@@ -33,7 +33,7 @@ class RuleResult:
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """One decode call: what it took and whether it went well."""
+    """One decode call: its size, time and problem."""
 
     name: str
     level: int
@@ -45,7 +45,7 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class FormatResult:
-    """Everything judged of one format. `places` is where each message of a case went, by case id; `drawn` counts drawn cases."""
+    """The result of one format. `places` are the places of each case's messages, by case id; `drawn` counts drawn cases."""
 
     format: str
     decoder: str
@@ -69,7 +69,7 @@ class FormatResult:
         return tuple(r.rule.id for r in self.rules if r.reachable and not r.compared)
 
     def counting(self, strict: bool = False) -> Iterator[CaseResult]:
-        """Cases that make the run fail: their verdict does, and what makes it so is not all on record as known."""
+        """Cases that fail the run: by their verdict, unless all rules that cause it are known."""
         obligations = {r.rule.id: r.rule.obligation for r in self.rules}
         for result in self.cases:
             broken = {f.rule for f in result.findings}
@@ -89,18 +89,18 @@ class FormatResult:
 
     def by_profile(self) -> dict[str, list[CaseResult]]:
         """Case results by profile, in order of appearance."""
-        found: dict[str, list[CaseResult]] = {}
+        grouped: dict[str, list[CaseResult]] = {}
         for result in self.cases:
-            found.setdefault(result.case.profile, []).append(result)
-        return found
+            grouped.setdefault(result.case.profile, []).append(result)
+        return grouped
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A broken rule, shown by its smallest case.
 
-    `cases` counts all cases that break it, `on_record` those of them that are known; `reason` is what the record says when all of
-    them are. `file` is the saved crash file, `reduced` tells what the case was made smaller from.
+    `cases` counts all cases that break it, `on_record` the known cases among them; `reason` is the record's if all are known.
+    `file` is the saved crash file, `reduced` describes the case before reduction.
     """
 
     rule: Rule
@@ -126,7 +126,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a run was asked to do and with what."""
+    """A run's settings and versions."""
 
     seed: int
     budget: str
@@ -139,7 +139,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The result of a run. `ended` says what ended a run before its end ("" for none), `unjudged` names the formats left then."""
+    """The result of a run. `ended` says why the run stopped early (else ""), `unjudged` names the formats left then."""
 
     header: Header
     formats: tuple[FormatResult, ...]
@@ -159,11 +159,11 @@ class RunResult:
 
     @property
     def verdict(self) -> int:
-        """The exit code that what was judged would have."""
+        """The exit code of the judged part."""
         results = [r for fmt in self.formats for r in fmt.cases]
         if any(True for fmt in self.formats for _ in fmt.counting(self.strict)) or any(fmt.unexercised for fmt in self.formats):
             return 1
-        if any(one.wrong for one in self.entries):
+        if any(entry.wrong for entry in self.entries):
             return 5
         if not any(r.verdict is not Verdict.UNSUPPORTED for r in results):
             return 4
@@ -171,9 +171,9 @@ class RunResult:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what a verdict may depend on."""
-    found = {"python": platform.python_version()}
+    """Versions that may affect a verdict."""
+    installed = {"python": platform.python_version()}
     for name in ("cdc-conformance", "pyspark", "hypothesis", "confluent-kafka", "pyarrow"):
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            installed[name] = metadata.version(name)
+    return installed

@@ -1,4 +1,4 @@
-"""What of a run is judged: the cases and rules that --select and --exclude leave, and what the decoder claims."""
+"""Selects cases and rules by --select and --exclude, and cases by the decoder's claims."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Selection:
         return bool(self.select or self.exclude)
 
     def check(self, formats: Sequence[str]) -> None:
-        """Refuses a selection of rules that exist nowhere; case selections are checked once cases are drawn.
+        """Refuses a selection of unknown rules; case selections are checked once cases are drawn.
 
         Raises UnknownName.
         """
@@ -34,32 +34,32 @@ class Selection:
             if not any(ch in head for ch in "*?[") and head not in FORMATS:
                 raise UnknownName("case or rule", pattern, [*known, *FORMATS])
 
-    def rule_patterns(self, found: Sequence[Rule], cases: Sequence[Case]) -> frozenset[str]:
-        """The patterns of --select and --exclude that mean rules: those that match a rule and no case."""
+    def rule_patterns(self, known: Sequence[Rule], cases: Sequence[Case]) -> frozenset[str]:
+        """The patterns of --select and --exclude that match a rule and no case."""
         return frozenset(
             pattern
             for pattern in (*self.select, *self.exclude)
-            if any(matches(rule.id, pattern) for rule in found) and not any(matches(case.id, pattern) for case in cases)
+            if any(matches(rule.id, pattern) for rule in known) and not any(matches(case.id, pattern) for case in cases)
         )
 
     def cases(self, for_rules: frozenset[str], cases: Sequence[Case]) -> list[Case]:
-        """The cases that are left. A pattern that means rules does not narrow cases; it only filters findings."""
+        """The selected cases. A rule pattern does not narrow cases; it only filters findings."""
         chosen = [p for p in self.select if p not in for_rules]
         dropped = [p for p in self.exclude if p not in for_rules]
         kept = [c for c in cases if not chosen or any(matches(c.id, p) for p in chosen)]
         return [c for c in kept if not any(matches(c.id, p) for p in dropped)]
 
-    def rules(self, for_rules: frozenset[str], found: Sequence[Rule]) -> frozenset[str]:
+    def rules(self, for_rules: frozenset[str], known: Sequence[Rule]) -> frozenset[str]:
         """Ids of the rules whose findings count."""
         chosen = [p for p in self.select if p in for_rules]
         dropped = [p for p in self.exclude if p in for_rules]
-        kept = [r.id for r in found if not chosen or any(matches(r.id, p) for p in chosen)]
+        kept = [r.id for r in known if not chosen or any(matches(r.id, p) for p in chosen)]
         return frozenset(i for i in kept if not any(matches(i, p) for p in dropped))
 
 
 def claimed(cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[int]) -> tuple[list[Case], list[CaseResult]]:
-    """The cases that the decoder claims, and a result for each that it does not; what it has no level for is in neither."""
-    mine, unsupported = [], []
+    """The claimed cases, and a result for each unclaimed case; cases of a level that the decoder lacks are in neither."""
+    kept, unsupported = [], []
     for case in cases:
         if case.level not in levels:
             continue
@@ -72,5 +72,5 @@ def claimed(cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[
         elif case.level == 1 and not capabilities.claims("types", *types):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="column type not claimed"))
         else:
-            mine.append(case)
-    return mine, unsupported
+            kept.append(case)
+    return kept, unsupported

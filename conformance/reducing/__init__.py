@@ -1,4 +1,4 @@
-"""Makes failing cases small: fewer events, rows and columns, plainer values, the same rule convicted.
+"""Reduces failing cases: fewer events, rows and columns, simpler values, the same broken rule.
 
 Imports `rules`, `judging` and `engines`.
 """

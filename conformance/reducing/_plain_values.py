@@ -1,7 +1,7 @@
-"""Simpler values of a type, for reduction: shorter texts, fewer digits, rounder moments, the type's plain value before all.
+"""Simpler values of a type, for reduction: first the type's plain value, then shorter texts, fewer digits, rounder moments.
 
-`weight` says how far a value is from plain; every value that `simpler` gives weighs less than the one it was made of, so that
-taking them one after the other ends.
+`weight` measures how far a value is from plain. Every value of `simpler` weighs less than its origin, so that repeated
+reduction ends.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from generators.sources.mysql import DAY, EPOCH, MICROS, to_float32
 
 _DIGIT: Final = 200
 _ODD: Final = 100_000
-"""What a value weighs that is no number, no date of a calendar: more than any ordinary one of few digits."""
+"""The weight of a value that is no number and no calendar date: above ordinary values of few digits."""
 _PARTS: Final = 12
-"""Into how many parts a long text is cut, each of which is left out once."""
+"""Parts of a long text; each is left out once."""
 _LONG: Final = 4_096
-"""From which length on characters are not looked at."""
+"""The length above which characters are not weighed."""
 _PRECISIONS: Final = (1, 2, 3, 6, 9)
 _LETTER: Final = "a"
 _PLAIN: Final = "a0"
 
 
 def weight(kind: SourceType, value: Value) -> int:
-    """How far a value is from its type's plain one: 0 for NULL, 1 at least for everything else."""
+    """How far a value is from its type's plain value: 0 for NULL, else at least 1."""
     match value:
         case None:
             return 0
@@ -59,35 +59,35 @@ def weight(kind: SourceType, value: Value) -> int:
 def simpler(kind: SourceType, value: Value) -> list[Value]:
     """Values that the type's source can store and that weigh less; NULL is not among them.
 
-    The plainest comes first, then the heaviest, then what lies between, so that the first few are spread over all: a limit that
-    a value must reach to fail is found as by bisection.
+    The plainest comes first, then the heaviest, then those between, so that the first few are spread over the range: this
+    bisects towards a limit that a value must reach to fail.
     """
     if value is None:
         return []
     most, fits = weight(kind, value), sources.of(kind).fits
-    found: dict[str, tuple[int, Value]] = {}
+    weighed: dict[str, tuple[int, Value]] = {}
     for other in (*_variants(kind, value), *_boundaries(kind).values()):
-        # 1, 1.0 and Decimal(1) are equal, and True is 1: what is printed tells them apart.
+        # 1, 1.0, Decimal(1) and True are equal: their repr differs.
         text = repr(other)
-        if text not in found and other is not None and fits(kind, other) and (heavy := weight(kind, other)) < most:
-            found[text] = (heavy, other)
-    ordered = [other for _, other in sorted(found.values(), key=lambda one: one[0])]
+        if text not in weighed and other is not None and fits(kind, other) and (heavy := weight(kind, other)) < most:
+            weighed[text] = (heavy, other)
+    ordered = [other for _, other in sorted(weighed.values(), key=lambda pair: pair[0])]
     return [ordered[i] for i in _spread(len(ordered))]
 
 
 def _spread(size: int) -> list[int]:
     """The numbers below `size`: the ends, the middle, the quarters, and so on."""
-    found = dict.fromkeys((0, size - 1)) if size else {}
+    order = dict.fromkeys((0, size - 1)) if size else {}
     parts = 2
-    while len(found) < size:
-        found |= dict.fromkeys(i * size // parts for i in range(1, parts, 2))
+    while len(order) < size:
+        order |= dict.fromkeys(i * size // parts for i in range(1, parts, 2))
         parts *= 2
-    return list(found)
+    return list(order)
 
 
 @cache
 def _boundaries(kind: SourceType) -> Mapping[str, Value]:
-    """The named boundary values of every type that is called and compared as this one."""
+    """The named boundary values of all types with this type's name and logical type."""
     source = sources.of(kind)
     alike = [slug for slug, other in source.types.items() if (other.name, other.logical) == (kind.name, kind.logical)]
     return {f"{slug}/{name}": value for slug in alike for name, value in source.boundary_values(slug).items()}
@@ -132,7 +132,7 @@ def _integer_variants(value: int) -> Iterator[int]:
 
 
 def _without_digits(text: str) -> Iterator[str]:
-    """The number's text with one digit after the other as zero, and as one."""
+    """The number's texts with one digit replaced by zero, or by one."""
     for i, digit in enumerate(text):
         if digit not in "0.":
             yield f"{text[:i]}0{text[i + 1 :]}"
@@ -144,28 +144,28 @@ def _decimal_variants(value: Decimal) -> Iterator[Decimal]:
     text, sign = format(value.copy_abs(), "f"), "-" if value.is_signed() else ""
     whole, _, fraction = text.partition(".")
     yield from (Decimal(0), Decimal(1), Decimal(-1), value.copy_abs())
-    found = [whole, f"0.{fraction or 0}", *(f"{whole}.{fraction[:n]}" for n in range(1, len(fraction)))]
-    found += [f"{whole[n:]}.{fraction or 0}" for n in range(1, len(whole))]
-    found += ["1" + "0" * n for n in range(1, len(whole))] + ["0." + "0" * n + "1" for n in range(len(fraction))]
-    for one in (*found, *_without_digits(text)):
-        yield Decimal(sign + one)
+    texts = [whole, f"0.{fraction or 0}", *(f"{whole}.{fraction[:n]}" for n in range(1, len(fraction)))]
+    texts += [f"{whole[n:]}.{fraction or 0}" for n in range(1, len(whole))]
+    texts += ["1" + "0" * n for n in range(1, len(whole))] + ["0." + "0" * n + "1" for n in range(len(fraction))]
+    for variant in (*texts, *_without_digits(text)):
+        yield Decimal(sign + variant)
 
 
 def _float_variants(value: float) -> Iterator[float]:
     yield from (0.0, 1.0, -1.0, 0.5)
     if not math.isfinite(value):
         return
-    found = [
+    variants = [
         abs(value),
         float(math.trunc(value)),
         value - math.trunc(value),
         math.copysign(1e10, value),
         math.copysign(1e-10, value),
     ]
-    found += [float(f"{value:.{n}g}") for n in _PRECISIONS]
-    for one in found:
-        yield one
-        yield to_float32(one)
+    variants += [float(f"{value:.{n}g}") for n in _PRECISIONS]
+    for variant in variants:
+        yield variant
+        yield to_float32(variant)
 
 
 def _date_variants(value: dt.date) -> Iterator[dt.date]:
@@ -174,7 +174,7 @@ def _date_variants(value: dt.date) -> Iterator[dt.date]:
 
 
 def _moment_variants(value: int) -> Iterator[int]:
-    """Of microseconds of a clock: rounded down, or what was cut off by that, on the first day."""
+    """Microseconds of a clock, rounded down; and the remainders, on the first day."""
     yield from (0, MICROS, DAY, -MICROS, 946_684_800 * MICROS, abs(value))
     for unit in (DAY, 3600 * MICROS, 60 * MICROS, MICROS, 1000, 100, 10):
         yield value // unit * unit
@@ -206,12 +206,12 @@ def _json_variants(value: Any) -> Iterator[Any]:
             for name in value:
                 yield {k: v for k, v in value.items() if k != name}
             for name, inner in value.items():
-                yield from ({**value, name: one} for one in _json_variants(inner))
+                yield from ({**value, name: smaller} for smaller in _json_variants(inner))
         case list():
             yield from value
             for i, inner in enumerate(value):
                 yield value[:i] + value[i + 1 :]
-                yield from ([*value[:i], one, *value[i + 1 :]] for one in _json_variants(inner))
+                yield from ([*value[:i], smaller, *value[i + 1 :]] for smaller in _json_variants(inner))
         case str():
             yield from _text_variants(value)
         case bool() | None:
@@ -241,13 +241,12 @@ def _json_weight(value: Any) -> int:
 
 
 def _digits(number: int) -> int:
-    """0 for zero, else what its digits weigh."""
+    """0 for zero, else its digits' weight."""
     return _number_weight(str(number)) if number else 0
 
 
 def _number_weight(text: str) -> int:
-    """1 for 0; else a digit weighs more than what most numbers' digits come to, since a shorter number is simpler than a rounder
-    one."""
+    """1 for 0; else each digit has a high base weight, since a shorter number is simpler than a rounder number."""
     return 1 if text == "0" else sum(_DIGIT + int(c) if c.isdigit() else 1 for c in text)
 
 
@@ -271,7 +270,7 @@ def _clock_weight(micros: int) -> int:
 
 
 def _text_weight(value: str | bytes) -> int:
-    """One for each character, more for each that is not plain, and the more the stranger it is."""
+    """Each character weighs 1 if plain, else 2 to 4, by its distance from plain."""
     if len(value) > _LONG:
         return 4 * len(value)
     if isinstance(value, bytes):

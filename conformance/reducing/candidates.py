@@ -1,7 +1,7 @@
-"""What a failing case is made smaller by: scenarios with fewer events, rows and columns, plainer values and shorter names.
+"""Candidates of a reduction: scenarios with fewer events, rows and columns, simpler values and shorter names.
 
-Candidates come in the order in which they are worth a try. Whether one still fails is not known here, nor whether a writer takes
-it; that it is smaller is: `measure` of a scenario, by which each candidate is below what it was made of.
+The most promising candidates come first. A candidate need not fail, and a writer may refuse it, but it is always smaller than
+its origin by `measure`.
 """
 
 from __future__ import annotations
@@ -41,21 +41,20 @@ Measure = tuple[int, int, int, int, int]
 """Events, rows, columns, bytes or letters of names, and the weight of all values and ops; compared in this order."""
 
 _ROWS: Final = 12
-"""Rows of an event that are tried alone, at most."""
+"""Limit of an event's rows that are tried alone."""
 _OPS: Final = (Op.INSERT, Op.DELETE, Op.UPDATE)
-"""From plain to least plain; what else there is comes last."""
+"""From plain to least plain; others come last."""
 _ALONE: Final = 16
-"""Columns that are tried beside the key one by one, if there are no more."""
+"""Limit of columns that are each tried alone beside the key."""
 _WIDE: Final = 8
-"""From how many columns on values and names wait until no column can be left out."""
+"""Above this many columns, values and names wait until no column can be left out."""
 _VALUED: Final = 2
-"""Up to how many rows values are made simpler: before that, leaving rows out does more."""
+"""Limit of rows for simpler values: above it, leaving out rows does more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Where a case failed, as far as its finding tells: the event's number, the row in it, the column. It decides what is tried
-    first."""
+    """Where a case failed, by its finding: the event's number, the row in it, the column. It decides what is tried first."""
 
     event: int = 0
     row: int = 0
@@ -64,24 +63,24 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a scenario becomes a case again: written by a profile, and spoiled if the case is one of a fault."""
+    """Makes a case of a scenario: a profile writes it, and a fault case is spoiled."""
 
     fmt: Format[Any]
     profile: Profile
     spoil: Callable[[Written], Written] | None = None
 
     def case(self, scenario: Scenario) -> Case:
-        """The case. Raises Refused for a history that its source cannot have, and for a fault without a place in a message."""
+        """The case. Raises Refused for a history that its source cannot have, or a fault without a place in a message."""
         case = as_case(self.fmt, self.profile, scenario)
         if self.spoil is None:
             return case
         spoil = self.spoil
-        rows = (spoil(one) if any(c.kind is Kind.ROW for c in one.changes) else one for one in case.written)
+        rows = (spoil(written) if any(c.kind is Kind.ROW for c in written.changes) else written for written in case.written)
         return replace(case, written=tuple(rows))
 
 
 def hint(finding: Finding, case: Case) -> Hint:
-    """What a finding of a case tells."""
+    """The place of a case's finding."""
     column = finding.column
     known = any(column == c.name for table in case.tables for c in table.columns)
     if finding.message >= len(case.written):
@@ -92,7 +91,7 @@ def hint(finding: Finding, case: Case) -> Hint:
 
 
 def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, Recipe] | None:
-    """The scenario that the case of a fault spoils, and how; None when the case has no fault of the catalogue."""
+    """The scenario and recipe of a fault case; None when the case has no fault of the catalogue."""
     if case.origin is not Origin.FAULT:
         return None
     for fault in faults.applicable(fmt.faults, profile.deployment.compression):
@@ -109,26 +108,26 @@ def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, 
 
 
 def tables(scenario: Scenario) -> tuple[Table, ...]:
-    """Every table, at every version, that the scenario's events have with them."""
-    found: dict[Table, None] = {}
+    """Every table, at every version, of the scenario's events."""
+    seen: dict[Table, None] = {}
     for event in scenario.history.events:
         match event:
             case RowChange() | Bootstrap():
-                found[event.table] = None
+                seen[event.table] = None
             case SchemaChange():
-                found |= {table: None for table in (event.before, event.after) if table}
-    return tuple(found)
+                seen |= {table: None for table in (event.before, event.after) if table}
+    return tuple(seen)
 
 
 def measure(scenario: Scenario, size: int | None = None) -> Measure:
-    """How large a scenario is. `size` is the bytes of the messages written of it; without it, the letters of names count."""
+    """The size of a scenario. `size` is the bytes of its messages; without it, the letters of names count."""
     changes = [event for event in scenario.history.events if isinstance(event, RowChange)]
-    found = tables(scenario)
-    names = [name for t in found for name in (t.database, t.name, *(c.name for c in t.columns))]
-    letters = sum(map(_length, names)) + sum(len(t.unique) for t in found)
+    used = tables(scenario)
+    names = [name for t in used for name in (t.database, t.name, *(c.name for c in t.columns))]
+    letters = sum(map(_length, names)) + sum(len(t.unique) for t in used)
     heavy = sum(1 + weight(e.table.column(n).type, v) for e in changes for i in _images(e) for n, v in i.items())
     heavy += sum(_OPS.index(e.op) if e.op in _OPS else len(_OPS) for e in changes)
-    columns = sum(len(table.columns) for table in found)
+    columns = sum(len(table.columns) for table in used)
     return len(scenario.history.events), sum(len(e.rows) for e in changes), columns, letters if size is None else size, heavy
 
 
@@ -137,7 +136,7 @@ def _length(name: str) -> int:
 
 
 def candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """Smaller scenarios, boldest first, each below `scenario` by `measure`; some may be given twice."""
+    """Smaller scenarios, boldest first, each below `scenario` by `measure`; some may come twice."""
     most = measure(scenario)
     yield from (smaller for smaller in _candidates(scenario, where) if measure(smaller) < most)
 
@@ -156,8 +155,8 @@ def _candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _boldest(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """The failing row, cut to the key and the failing column, under short names and under its own; then with simpler values and
-    as a plainer op, all at once. Without a failing column: the key alone, or with one that the row changes."""
+    """The failing row, cut to the key and the failing column, with short names and with its own; then with simpler values and
+    a plainer op, all at once. Without a failing column: the key alone, or with a column that the row changes."""
     event = next(iter(scenario.history.events[where.event : where.event + 1]), None)
     if not isinstance(event, RowChange) or not event.rows:
         return
@@ -165,9 +164,9 @@ def _boldest(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
     alone = _with(scenario, (replace(event, rows=(row,)),))
     aims = [where.column] if where.column is not None else [None, *_likely(event.table, row)]
     own = {aim: _narrow(alone, () if aim is None else {aim}) for aim in aims}
-    called = {aim: _short(one) for aim, one in own.items()}
-    short = {aim: _called(one, *called[aim]) for aim, one in own.items()}
-    yield from (one for aim in aims for one in (short[aim], own[aim]))
+    called = {aim: _short(cut) for aim, cut in own.items()}
+    short = {aim: _called(cut, *called[aim]) for aim, cut in own.items()}
+    yield from (cut for aim in aims for cut in (short[aim], own[aim]))
     for aim in aims:
         column = None if aim is None else called[aim][2].get(aim, aim)
         for images in (short[aim], *_shorter_images(short[aim])):
@@ -179,7 +178,7 @@ def _boldest(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _likely(table: Table, row: RowImages) -> list[str]:
-    """Columns beside the key: some that the row changes, and the first."""
+    """Columns beside the key: some changed columns, and the first."""
     free = [c.name for c in table.columns if c.name not in table.handle_key]
     before, after = row.before or {}, row.after or {}
     changed = [name for name in free if name in before and name in after and before[name] != after[name]]
@@ -187,7 +186,7 @@ def _likely(table: Table, row: RowImages) -> list[str]:
 
 
 def apart(scenario: Scenario, suffix: str) -> Scenario:
-    """The scenario with every database called by its name and the suffix, so that no table of another is one of its own."""
+    """The scenario with the suffix on every database name, so that it shares no table with other scenarios."""
     events = scenario.history.events
     return _with(
         scenario, (_renamed(event, lambda table: replace(table, database=table.database + suffix), suffix) for event in events)
@@ -207,14 +206,14 @@ def _images(event: RowChange) -> Iterator[Row]:
         yield from (image for image in (images.before, images.after) if image is not None)
 
 
-def _interleaved(*found: Iterator[Scenario]) -> Iterator[Scenario]:
-    """By turns, so that a limit on the number cuts each kind of candidate alike."""
-    for group in itertools.zip_longest(*found):
-        yield from (one for one in group if one is not None)
+def _interleaved(*kinds: Iterator[Scenario]) -> Iterator[Scenario]:
+    """Alternates, so that a limit cuts each kind of candidate alike."""
+    for group in itertools.zip_longest(*kinds):
+        yield from (candidate for candidate in group if candidate is not None)
 
 
 def _first(items: Sequence[Any], number: int) -> list[Any]:
-    """The items, the one of that number before the others."""
+    """The items, with item `number` first."""
     return [*items[number : number + 1], *items[:number], *items[number + 1 :]]
 
 
@@ -222,7 +221,7 @@ def _first(items: Sequence[Any], number: int) -> list[Any]:
 
 
 def _rows_alone(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """One row of one event, cut to the key and what failed; whole; and with all that is no row around it."""
+    """One row: cut to the key and the failing column; whole; with all events that are no row change."""
     events = scenario.history.events
     kept = {where.column} if where.column is not None else set()
     alone: list[tuple[int, RowChange]] = []
@@ -245,7 +244,7 @@ def _rows_alone(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
 
 
 def _events(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
-    """Without a half, a quarter ... of the events, without each, with the failing column alone and without any."""
+    """Without a half, a quarter ... of the events, without each; cut to the failing column, and whole."""
     events = scenario.history.events
     for left in _left(events):
         smaller = _with(scenario, left)
@@ -263,7 +262,7 @@ def _rows(scenario: Scenario) -> Iterator[Scenario]:
 
 
 def _left(items: Sequence[Any]) -> Iterator[list[Any]]:
-    """What is left without a part of the items: halves first, then smaller and smaller parts, never nothing."""
+    """The items without a part: halves first, then ever smaller parts; never empty."""
     size = len(items) // 2
     while size:
         for start in range(0, len(items), size):
@@ -284,9 +283,9 @@ def _put(scenario: Scenario, number: int, event: Event) -> Scenario:
 def _columns(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
     """Key and failing column alone, the key alone, each column beside the key, without a half, a quarter ... of the columns; a
     key of one column in place of one of several; a plainer op."""
-    found = tables(scenario)
-    free = list(dict.fromkeys(c.name for table in found for c in table.columns if c.name not in table.handle_key))
-    if where.column is not None and (set(free) - {where.column} or any(table.unique for table in found)):
+    used = tables(scenario)
+    free = list(dict.fromkeys(c.name for table in used for c in table.columns if c.name not in table.handle_key))
+    if where.column is not None and (set(free) - {where.column} or any(table.unique for table in used)):
         yield _narrow(scenario, {where.column})
     if free:
         yield _narrow(scenario, ())
@@ -294,7 +293,7 @@ def _columns(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
         yield from (_narrow(scenario, {name}) for name in free)
     if len(free) > 1:
         yield from (_narrow(scenario, set(left)) for left in _left(free))
-    for name in dict.fromkeys(name for table in found if len(table.primary_key) > 1 for name in table.primary_key):
+    for name in dict.fromkeys(name for table in used if len(table.primary_key) > 1 for name in table.primary_key):
         yield _narrow(scenario, {*free} if where.column is None else {where.column}, key=name)
     yield from _shorter_images(scenario)
 
@@ -320,11 +319,11 @@ def _cut(table: Table, kept: Collection[str], key: str | None) -> Table:
 
 
 def _shorter_images(scenario: Scenario) -> Iterator[Scenario]:
-    """An INSERT of either image in place of an UPDATE or DELETE, and a DELETE in place of an UPDATE."""
+    """An INSERT of either image for an UPDATE or DELETE, and a DELETE for an UPDATE."""
     for number, event in enumerate(scenario.history.events):
         if isinstance(event, RowChange) and event.op in _OPS[1:]:
             for side, op in (("after", Op.INSERT), ("before", Op.INSERT), ("before", Op.DELETE)):
-                images: list[Row | None] = [getattr(one, side) for one in event.rows]
+                images: list[Row | None] = [getattr(row, side) for row in event.rows]
                 if op is not event.op and all(image is not None for image in images):
                     alone = (RowImages(image, None) if op is Op.DELETE else RowImages(None, image) for image in images)
                     yield _put(scenario, number, replace(event, op=op, rows=tuple(alone)))
@@ -334,7 +333,7 @@ def _shorter_images(scenario: Scenario) -> Iterator[Scenario]:
 
 
 def _values(scenario: Scenario, column: str | None) -> Iterator[Scenario]:
-    """All cells but the failing column's at their plainest, then each cell at every simpler value, in both images at once where
+    """All cells but the failing column's at their plainest, then each cell at every simpler value, in both images at once if
     they are equal, and in each."""
     cells = list(_cells(scenario))
     others = [(cell, plain[0]) for cell in cells if cell.column.name != column and (plain := _plainest(cell))]
@@ -350,12 +349,12 @@ def _values(scenario: Scenario, column: str | None) -> Iterator[Scenario]:
         by_column.setdefault(key[2], []).append(both)
     first = sorted(by_column, key=lambda name: name != column)
     yield from _interleaved(*(map(partial(_set, scenario), by_column[name]) for name in first))
-    yield from (_set(scenario, [one]) for both in grouped.values() if len(both) > 1 for one in both)
+    yield from (_set(scenario, [single]) for both in grouped.values() if len(both) > 1 for single in both)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A cell: where it is and what it holds."""
+    """A cell: its place and value."""
 
     event: int
     row: int
@@ -410,8 +409,8 @@ def _names(scenario: Scenario) -> Iterator[Scenario]:
 
 
 def _short(scenario: Scenario) -> tuple[str, str, dict[str, str]]:
-    """Short names for the first table: `t`, its database `d`, a key `id`, the columns beside it `c`, `c1` ..., where they are
-    shorter than what there is. A database of level two is the pool's."""
+    """Short names for the first table: `t`, its database `d`, a key `id`, other columns `c`, `c1` ..., where they are
+    shorter. At level two the database is the pool's."""
     table = _changes(scenario)[0].table
     columns = {c.name: "id" if i < 0 else f"c{i or ''}" for i, c in _numbered(table)}
     columns = {old: new for old, new in columns.items() if len(new) < _length(old)}
@@ -422,7 +421,7 @@ def _short(scenario: Scenario) -> tuple[str, str, dict[str, str]]:
 
 
 def _numbered(table: Table) -> Iterator[tuple[int, Column]]:
-    """The columns, those beside a key of one column numbered from 0."""
+    """Columns; those beside a single-column key numbered from 0."""
     beside = [c for c in table.columns if (c.name,) != table.handle_key]
     yield from enumerate(beside)
     yield from ((-1, c) for c in table.columns if (c.name,) == table.handle_key)

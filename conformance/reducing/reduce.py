@@ -1,8 +1,8 @@
-"""Makes failing cases small: the same rule convicted by fewer events, rows and columns, plainer values and shorter names.
+"""Reduces failing cases: the same broken rule with fewer events, rows and columns, simpler values and shorter names.
 
-All failures of a format are reduced together, in rounds. In a round each proposes dozens of smaller scenarios (`_reductions`);
-those of one deployment go through the decoder in one call, at level two in one call per table; the smallest that still convicts
-the failure's own rule is what the next round starts from. It ends when nothing smaller convicts, or a limit is reached.
+All failures of a format are reduced together, in rounds. In a round each failure has dozens of smaller candidates. The decoder
+takes those of one deployment in one call, at level two in one call per table. The next round starts from the smallest candidate
+that still breaks the failure's rule. Reduction ends when no smaller candidate breaks it, or at a limit.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from generators.model import Case, Deployment, Message, Origin, Scenario, Table
 from generators.wire_format import Format
 
 RETURNS: Final = "returns"
-"""The law that decoding raises for no message; a case that breaks it is reduced by decoding alone."""
+"""The law that decoding never raises; a case that breaks it is reduced without judging."""
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is spent on the failures of one format: rounds, decode calls, and seconds from the first answer on.
+    """Limits per format: rounds, decode calls, and seconds from the first answer on.
 
-    In a round each failure has at most `candidates`, at level two of at most `tables` tables (of twice as many when no column is
-    known to have failed), and all have `round_calls` calls.
+    In a round each failure has at most `candidates`, at level two of at most `tables` tables (twice as many if no failing column
+    is known), and all together have `round_calls` calls.
     """
 
     rounds: int = 12
@@ -57,9 +57,9 @@ LIMITS: Final = Limits()
 
 @dataclass(slots=True, eq=False)
 class Track:
-    """A failure under reduction: the smallest case that convicts so far, what was tried, and whether more is left to try.
+    """A failure under reduction: its smallest failing case so far, candidates tried, and whether more are left.
 
-    `fault` says how the harness itself failed on a candidate, which ends the reduction of this failure.
+    `fault` is the harness's error on a candidate, which ends the reduction of this failure.
     """
 
     failure: Failure
@@ -85,7 +85,7 @@ class Track:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A smaller scenario of a failure, written."""
+    """A smaller case of a failure."""
 
     track: Track
     scenario: Scenario
@@ -107,7 +107,7 @@ class Ask(Protocol):
     """Decodes and judges the candidates of each batch, in one call a batch."""
 
     def __call__(self, batches: Sequence[Batch]) -> Iterable[tuple[Candidate, CaseResult]]:
-        """The candidates that were decoded, as the answers come, with what they came to; the others are missing."""
+        """The decoded candidates with their results, in order of the answers; others are missing."""
         ...
 
 
@@ -126,11 +126,11 @@ def shrink_all(
     note: Callable[[str], None],
     limits: Limits = LIMITS,
 ) -> list[Failure]:
-    """The failures in their order, each on the smallest case found; `reduced` says from what, with how much.
+    """The failures in order, each with its smallest case; `reduced` describes the reduction and its cost.
 
-    `claims` are the decoder's. `scenario_of` gives the scenario that a case was written from, None when there is none: such a
-    failure stays as it is, unless its case is one of a fault, which is found in the catalogue. So do failures of a law (but
-    `returns`), of foreign messages, and of a decoder that does not end; and those on whose candidates a writer crashes.
+    `claims` are the decoder's. `scenario_of` gives the scenario of a case, or None: such a failure stays unchanged, unless its
+    case is a fault case, which is looked up in the catalogue. Also unchanged: failures of a law (but `returns`), of foreign
+    messages, of a decoder that does not end, and those on whose candidates a writer crashes.
     """
     tracks = {id(failure): track for failure in failures if (track := _track(fmt, failure, scenario_of)) is not None}
     if not tracks:
@@ -164,21 +164,21 @@ def _enough(what: str, note: Callable[[str], None]) -> Iterator[None]:
 
 
 def _track(fmt: Format[Any], failure: Failure, scenario_of: Callable[[Case], Scenario | None]) -> Track | None:
-    """The failure, ready to be reduced; None when there is nothing to write smaller."""
+    """The failure, ready for reduction; None if it cannot be reduced."""
     case, law = failure.result.case, failure.rule.law
     if case.origin is Origin.FOREIGN or law not in ("", RETURNS) or failure.result.verdict is Verdict.TIMEOUT:
         return None
     profile = fmt.profile(case.profile)
     scenario = scenario_of(case)
-    found = (scenario, Recipe(fmt, profile)) if scenario is not None else fault_of(fmt, profile, case)
-    if found is None:
+    start = (scenario, Recipe(fmt, profile)) if scenario is not None else fault_of(fmt, profile, case)
+    if start is None:
         return None
-    size = measure(found[0], _bytes(case))
-    return Track(failure, found[1], found[0], case, failure.finding, failure.result, size, size)
+    size = measure(start[0], _bytes(case))
+    return Track(failure, start[1], start[0], case, failure.finding, failure.result, size, size)
 
 
 def reduce(tracks: Sequence[Track], ask: Ask, limits: Limits = LIMITS, note: Callable[[str], None] = lambda _text: None) -> None:
-    """Reduces failures together until none has a candidate left. Raises OutOfTime when `ask` does."""
+    """Reduces failures together until no candidate is left. Raises OutOfTime when `ask` does."""
     active = list(tracks)
     for number in range(1, limits.rounds + 1):
         batches = propose(active, limits)
@@ -206,10 +206,10 @@ def _take(candidate: Candidate, result: CaseResult, finding: Finding) -> None:
 
 
 def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
-    """The next candidates, grouped into decode calls; the failures take turns, so that a limit cuts all of them alike.
+    """The next candidates, grouped into decode calls; the failures take turns, so that a limit cuts all alike.
 
-    Level-one candidates live in a database of their own each: those of one call never share (database, table), which a decoder
-    may keep state by. Those of level two share the table that is asked for, as the cases of a run do.
+    Each level-one candidate has its own database: candidates of a call never share (database, table), which may key a
+    decoder's state. Those of level two share the requested table, as the cases of a run do.
     """
     found: dict[tuple[Any, ...], Batch] = {}
     suffixes = _suffixes()
@@ -256,7 +256,7 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
 
 @dataclass(slots=True, eq=False)
 class _Turn:
-    """What a failure may still propose in a round: candidates, and tables beside those `asked`; `passed` were put off."""
+    """What a failure may still add to a round: candidates, and tables beside `asked`; `passed` were deferred."""
 
     track: Track
     source: Iterator[Scenario]
@@ -268,17 +268,17 @@ class _Turn:
 
 def _asked(scenario: Scenario) -> Table | None:
     """The one table of a level-two scenario."""
-    found = tables_of(scenario.history) if scenario.level == 2 else ()
-    return found[0] if len(found) == 1 else None
+    used = tables_of(scenario.history) if scenario.level == 2 else ()
+    return used[0] if len(used) == 1 else None
 
 
 def _suffixes() -> Iterator[str]:
-    """Letters that make a database's name another one, all of one length so that sizes compare."""
+    """Suffixes for database names, all of one length so that sizes compare."""
     return map("".join, itertools.product(_LETTERS, repeat=3))
 
 
 def _written(track: Track, scenario: Scenario, suffixes: Iterator[str]) -> Candidate | None:
-    """The scenario as a case, if the writer takes it and it is smaller than what there is. Raises HarnessFault."""
+    """The scenario as a case, if the writer accepts it and it is smaller. Raises HarnessFault."""
     try:
         case = track.recipe.case(apart(scenario, next(suffixes, "")) if scenario.level == 1 else scenario)
     except Refused:
@@ -298,7 +298,7 @@ def _bytes(case: Case) -> int:
 
 @dataclass(slots=True, eq=False)
 class Decoding:
-    """Asks an engine: one file of records a round, one decode call a batch, all submitted before the first is read.
+    """Asks an engine: one file of records per round, one decode call per batch, all submitted at once.
 
     Raises OutOfTime when calls or seconds are used up.
     """
@@ -325,7 +325,7 @@ class Decoding:
             self.engine.release(handle)
 
     def _answers(self, handle: str, batches: Sequence[Batch], again: list[Batch]) -> Iterator[tuple[Candidate, CaseResult]]:
-        """What the batches came to; halves of those that raise are put into `again`."""
+        """The batches' results; halves of those that raise are put into `again`."""
         submitted = [(batch, self.submit(handle, batch)) for batch in batches[: self.left()]]
         for batch, future in submitted:
             try:
@@ -338,7 +338,7 @@ class Decoding:
                 yield from self._judged(batch, outputs)
 
     def left(self) -> int:
-        """Decode calls that may still be made. Raises OutOfTime when there is none, or no time."""
+        """Decode calls left. Raises OutOfTime without calls or time left."""
         left = self.limits.calls - self.calls
         if left <= 0:
             raise OutOfTime(f"{self.calls} decode calls made")
@@ -347,11 +347,11 @@ class Decoding:
         return left
 
     def seconds_left(self) -> float:
-        """Seconds until the limit; all of them before the first answer."""
+        """Seconds until the limit; all before the first answer."""
         return self.limits.seconds - max(0.0, time.monotonic() - self.began)
 
     def open(self, batches: Sequence[Batch]) -> str:
-        """Writes the messages of all batches, each at an offset of its own, and hands them to the engine."""
+        """Writes the messages of all batches at separate offsets and opens them in the engine."""
         self.left()
         handle = f"shrink-{next(self._handles)}"
         messages = [w.message for batch in batches for c in batch.candidates for w in c.case.written]
@@ -359,7 +359,7 @@ class Decoding:
         self.places.clear()
         self.places.update(zip(map(id, messages), laid, strict=True))
         self.engine.open(handle, source).result()
-        # Before its first answer the engine may have been busy with calls of other formats.
+        # Before its first answer the engine may be busy with other formats.
         self.began = min(self.began, time.monotonic())
         return handle
 
@@ -371,7 +371,7 @@ class Decoding:
         return self.engine.decode(asked)
 
     def wait(self, future: Future[pa.Table]) -> pa.Table:
-        """The answer. Raises OutOfTime when it does not come while there is time."""
+        """The answer. Raises OutOfTime if it does not come in time."""
         try:
             return future.result(max(1.0, self.seconds_left()))
         except NotInTime as error:
@@ -379,11 +379,11 @@ class Decoding:
 
     def _judged(self, batch: Batch, outputs: Outputs) -> Iterator[tuple[Candidate, CaseResult]]:
         name = batch.table.name if batch.table else None
-        for one in batch.candidates:
-            rows = [outputs.get(self._place(w.message), ()) for w in one.case.written]
-            # A comparison without an owner is a fault of the rules, which must not cost the failure that is known.
+        for candidate in batch.candidates:
+            rows = [outputs.get(self._place(w.message), ()) for w in candidate.case.written]
+            # A comparison without an owner is a fault of the rules; the known failure must survive it.
             with contextlib.suppress(HarnessFault):
-                yield one, self.judge.judge(one.case, rows, name)
+                yield candidate, self.judge.judge(candidate.case, rows, name)
 
     def _place(self, message: Message) -> Place:
         return self.places[id(message)]
@@ -395,10 +395,10 @@ def _halves(batch: Batch) -> list[Batch]:
 
 
 def _reduce_raising(track: Track, decoding: Decoding) -> None:
-    """Reduces a case whose decoding raises: what counts is that a candidate's own does, alone.
+    """Reduces a case whose decoding raises: a candidate must raise when decoded alone.
 
-    A batch is halved, the smaller candidates first, until one that raises stands alone. A decoder that ends its process, or does
-    not end, is left as it is: each try would cost a session.
+    A batch is halved, the smaller candidates first, until a raising candidate is isolated. A decoder that ends its process, or
+    does not end, is not reduced: each try would cost a session.
     """
     for number in range(1, decoding.limits.rounds + 1):
         batches = propose([track], decoding.limits)
@@ -407,21 +407,21 @@ def _reduce_raising(track: Track, decoding: Decoding) -> None:
         handle, before = decoding.open(batches), decoding.calls
         try:
             track.rounds = number
-            found = [one for batch in batches if (one := _first_raising(decoding, handle, batch)) is not None]
+            raising = [raised for batch in batches if (raised := _first_raising(decoding, handle, batch)) is not None]
         except (ChildDied, DecodeTimeout, HarnessError, CancelledError):
             return
         finally:
             track.calls += decoding.calls - before
             decoding.engine.release(handle)
-        if found:
-            candidate, why = min(found, key=lambda one: one[0].size)
+        if raising:
+            candidate, why = min(raising, key=lambda raised: raised[0].size)
             finding = replace(track.finding, message=0, row=0, actual=why)
             findings = tuple(finding for f in track.result.findings if f.rule == finding.rule)
             _take(candidate, replace(track.result, case=candidate.case, findings=findings, note=why), finding)
 
 
 def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> tuple[Candidate, str] | None:
-    """The smallest candidate of a batch whose decoding raises, and what."""
+    """The smallest raising candidate of a batch, and its error."""
     ordered = sorted(batch.candidates, key=lambda c: c.size)
     waiting = [replace(batch, candidates=ordered)]
     while waiting:
@@ -437,7 +437,7 @@ def _first_raising(decoding: Decoding, handle: str, batch: Batch) -> tuple[Candi
 
 
 def _reduced(track: Track, began: float) -> Failure:
-    """The failure on its smallest case; as it was, with the reason, when the harness itself failed."""
+    """The failure with its smallest case; unchanged but for the reason if the harness failed."""
     if track.fault:
         return replace(track.failure, reduced=f"not reduced: {track.fault}")
     values = [[w.message.value for w in case.written] for case in (track.failure.result.case, track.case)]
@@ -449,10 +449,10 @@ def _reduced(track: Track, began: float) -> Failure:
 
 
 def _told(size: Measure) -> str:
-    events, rows, columns, found, _ = size
+    events, rows, columns, length, _ = size
     shown = [_count(events, "event")] if events > 1 or not rows else []
     shown += [_count(rows, "row")] if rows else []
-    return ", ".join([*shown, _count(columns, "column"), _count(found, "byte")])
+    return ", ".join([*shown, _count(columns, "column"), _count(length, "byte")])
 
 
 def _count(number: int, what: str) -> str:

@@ -1,4 +1,4 @@
-"""The main job and its relatives: run, laws, differential check, replay, fuzzing.
+"""Jobs: run, laws, differential check, replay, fuzzing.
 
 Imports `rules`, `cases`, `judging`, `engines` and `reducing`.
 """

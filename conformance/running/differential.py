@@ -1,8 +1,8 @@
-"""The differential check: one history, every format, one and the same table.
+"""The differential check: one history through every format must give one table.
 
-Each format's writer tells the history, its decoder reads it back at level two, and the row changes are applied to an empty table
-in the order of the messages. What remains is compared cell by cell with the source's own table, not with any writer's
-expectation. What a profile is documented to lose is listed by `Format.losses` and counted; everything else is a difference.
+Each format's writer writes the history, its decoder decodes it at level two, and the row changes are applied to an empty table
+in message order. The result is compared cell by cell with the source's table, not with a writer's expectation.
+`Format.losses` lists a profile's documented losses, which are counted; everything else is a difference.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from generators.sources import mysql
 from generators.wire_format import Format, Loss, Profile, get, module_name
 
 SHOWN: Final = 5
-"""How many differences are kept for a format."""
+"""Differences kept per format."""
 
 
 @dataclass(slots=True)
 class Comparison:
-    """What one format's table came to.
+    """The comparison of one format's table.
 
-    `rows` are those of the source at the end, `cells` how many were compared, `lost` how many differ as a documented loss says,
-    by its statement, `columns` those that the format cannot carry; `wrong` are the first differences, `differences` counts all,
-    `broken` and `worn` the cells of each column that differ and that differ as documented.
+    `rows` counts the source's final rows, `cells` the compared cells, `lost` the cells that differ by a documented loss, by its
+    statement. `columns` are those that the format cannot carry, `wrong` the first differences; `differences` counts all,
+    `broken` the cells of each column that differ, `worn` those that differ as documented.
     """
 
     format: str
@@ -50,7 +50,7 @@ class Comparison:
     worn: Counter[str] = field(default_factory=Counter)
 
     def differ(self, what: str, column: str = "") -> None:
-        """Notes a difference, of a column if it is one's."""
+        """Adds a difference, and counts its column."""
         self.differences += 1
         if column:
             self.broken[column] += 1
@@ -61,7 +61,7 @@ class Comparison:
 def compare(
     engine: ChildEngine, names: Sequence[str], glob: str, seed: int, decoder: str | None, note: Callable[[str], None]
 ) -> list[Comparison]:
-    """The outcomes of every profile of these formats that matches `glob`. Raises NothingSelected, UsageError."""
+    """The comparisons of all profiles of these formats that match `glob`. Raises NothingSelected, UsageError."""
     found = []
     for name in names:
         fmt = get(name)
@@ -72,37 +72,37 @@ def compare(
 
 
 def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, decoder: str | None = None) -> Comparison:
-    """One format's outcome; `decoder` None is the reference. Raises UsageError when the decoder cannot be loaded."""
-    one = differential.told(fmt, profile, seed)
-    written = fmt.write(one.history, profile, Layout(partitions=1))
+    """A profile's comparison; `decoder` None is the reference. Raises UsageError when the decoder cannot be loaded."""
+    expected = differential.told(fmt, profile, seed)
+    written = fmt.write(expected.history, profile, Layout(partitions=1))
     messages = [w.message for w in written]
-    carried = {column.name for column in one.table.columns}
+    carried = {column.name for column in expected.table.columns}
     missing = tuple(name for name in differential.COLUMNS if name not in carried)
-    outcome = Comparison(fmt.name, profile.name, len(one.history.events), len(one.rows), columns=missing)
+    outcome = Comparison(fmt.name, profile.name, len(expected.history.events), len(expected.rows), columns=missing)
     losses = fmt.losses(profile)
     for loss in losses:
         if loss.left is None:
-            outcome.lost[loss.statement] = len(one.rows)
+            outcome.lost[loss.statement] = len(expected.rows)
             return outcome
     handle = f"differential-{fmt.name}"
     places, source = lay_out(engine.directory, handle, messages)
     engine.open(handle, source).result()
     spec = decoder or f"{DECODERS}.{module_name(fmt.name)}"
     try:
-        asked = Request(handle, source.ranges, spec, 2, profile.deployment, one.table)
-        found = read(engine.decode(asked).result(), 2)
+        asked = Request(handle, source.ranges, spec, 2, profile.deployment, expected.table)
+        rows = read(engine.decode(asked).result(), 2)
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:
         outcome.differ(f"{spec}: {error}")
         return outcome
     finally:
         engine.release(handle)
-    ordered = [row for place in places for row in found.get(place, ())]
-    _compare(one, _applied(ordered, outcome), losses, outcome)
+    ordered = [row for place in places for row in rows.get(place, ())]
+    _compare(expected, _applied(ordered, outcome), losses, outcome)
     return outcome
 
 
 def _applied(rows: Iterable[OutputRow], outcome: Comparison) -> dict[Value, Mapping[str, Any]]:
-    """The keyed table that the row changes leave behind."""
+    """The table, by key, after the row changes."""
     table: dict[Value, Mapping[str, Any]] = {}
     for row in rows:
         if row.kind == "CORRUPT":
@@ -122,15 +122,15 @@ def _key(image: Mapping[str, Any]) -> Value:
     return int(value) if isinstance(value, Decimal) else value
 
 
-def _compare(one: Told, table: Mapping[Value, Mapping[str, Any]], losses: Sequence[Loss], outcome: Comparison) -> None:
-    for key in one.rows.keys() - table.keys():
+def _compare(expected: Told, table: Mapping[Value, Mapping[str, Any]], losses: Sequence[Loss], outcome: Comparison) -> None:
+    for key in expected.rows.keys() - table.keys():
         outcome.differ(f"row {key!r} is missing")
-    for key in table.keys() - one.rows.keys():
+    for key in table.keys() - expected.rows.keys():
         outcome.differ(f"row {key!r} should not be there")
-    for key in one.rows.keys() & table.keys():
-        for column in one.table.columns:
+    for key in expected.rows.keys() & table.keys():
+        for column in expected.table.columns:
             outcome.cells += 1
-            want, got = one.rows[key][column.name], table[key][column.name]
+            want, got = expected.rows[key][column.name], table[key][column.name]
             if _same(column.type, want, got):
                 continue
             loss = next((loss for loss in losses if loss.covers(column.type)), None)

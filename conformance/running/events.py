@@ -1,8 +1,8 @@
-"""What a run tells while it goes on: typed events, and a listener that keeps what is known so far.
+"""Typed events of a run, and a listener that collects them.
 
 The order of one run: Started; Working at any time; for each format Drawn, then Decoded for each call and Broken when a rule is
 broken for the first time, then Judged; Reduced for each failure; Finished. A run that is interrupted, or in which the harness
-fails, ends without Finished: `Collected.unfinished` is the result until then, marked as such.
+fails, ends without Finished: `Collected.unfinished` is the result until then, marked as unfinished.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Working:
-    """A stage of long work, in words."""
+    """A stage of long work, as text."""
 
     text: str
 
@@ -47,7 +47,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A decode call is judged; `call.note` says what went wrong with it, if anything."""
+    """A decode call is judged; `call.note` is its problem, if any."""
 
     format: str
     call: CallResult
@@ -65,21 +65,21 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A format is judged whole."""
+    """A format is judged."""
 
     result: FormatResult
 
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """A failure with the smallest case that shows it."""
+    """A failure, with its smallest case."""
 
     failure: Failure
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The run came to its end."""
+    """The run ended."""
 
     result: RunResult
 
@@ -93,12 +93,12 @@ def ignore(_event: Event) -> None:
 
 
 def working(listen: Listener) -> Callable[[str], None]:
-    """The listener for code that tells its stages as text."""
+    """A function that passes its text on as Working."""
     return lambda text: listen(Working(text))
 
 
 def noting(note: Callable[[str], None]) -> Listener:
-    """A listener that tells a run's stages as text."""
+    """A listener that notes a run's stages as text."""
 
     def listen(event: Event) -> None:
         match event:
@@ -115,18 +115,18 @@ def noting(note: Callable[[str], None]) -> Listener:
 
 
 def together(*listeners: Listener) -> Listener:
-    """One listener that passes every event to each of these, in order."""
+    """A listener that passes each event to all listeners, in order."""
 
     def listen(event: Event) -> None:
-        for one in listeners:
-            one(event)
+        for listener in listeners:
+            listener(event)
 
     return listen
 
 
 @dataclass(slots=True)
 class Collected:
-    """Keeps what a run told, for a result of a run that does not finish."""
+    """Collects events, for the result of an unfinished run."""
 
     began: float = field(default_factory=time.monotonic)
     started: Started | None = None
@@ -146,13 +146,13 @@ class Collected:
                 self.failures[failure.rule.id] = failure
 
     def unfinished(self, why: str) -> RunResult | None:
-        """The result until now, `why` saying what ended the run; None when no format was judged and no rule broken."""
+        """The result so far; `why` says what ended the run. None when no format was judged and no rule broken."""
         if self.started is None or not (self.formats or self.failures):
             return None
-        judged, order = {one.format for one in self.formats}, self.started.formats
+        judged, order = {result.format for result in self.formats}, self.started.formats
         return RunResult(
             self.started.header,
-            tuple(sorted(self.formats, key=lambda one: order.index(one.format))),
+            tuple(sorted(self.formats, key=lambda result: order.index(result.format))),
             tuple(self.failures.values()),
             time.monotonic() - self.began,
             self.started.strict,

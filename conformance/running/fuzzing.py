@@ -1,7 +1,7 @@
-"""Garbage through a decoder: mutated messages, and what they owe by readers without Spark.
+"""Fuzzes a decoder with mutated messages; readers without Spark give the expectation.
 
 Chunks of mutants are written as Parquet, decoded at level one in the child process, and tallied there. A chunk that raises, hangs
-or ends the child is halved until the messages that do it stand alone.
+or ends the child is halved until the guilty messages are isolated.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from generators.wire_format import Format, Profile, get, module_name
 
 CHUNK: Final = 20_000
 FILE: Final = 5_000
-"""Messages of one Parquet file, which is what one task reads."""
+"""Messages per Parquet file; one task reads one file."""
 CHUNK_BYTES: Final = 64 << 20
 TOPIC: Final = "fuzz"
 PARTITIONS: Final = 3
 OFFENDERS: Final = 8
-"""How many messages that raise are isolated per chunk; each takes some fifteen calls."""
+"""Raising messages that are isolated per chunk; each takes about fifteen calls."""
 PROBE_S: Final = 30.0
-"""The least time that a part of a chunk is given; otherwise it has its share of the whole chunk's."""
+"""The least time limit of a part of a chunk; a larger part has its share of the chunk's limit."""
 HUGE_START: Final = 1 << 40
-"""The offset of the first huge mutant: the numbers of the others stay far below."""
+"""The offset of the first huge mutant; other mutants' numbers are far below."""
 
 BAD: Final = ("lost", "foreign", "misnumbered", "accepted", "raised", "hung", "died", "unjudged")
-"""Outcomes that break the contract of level one; `accepted` as far as its rule is a MUST."""
+"""Outcomes that break the contract of level one; `accepted` only if its rule is a MUST."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Messages that came to the same. `offset` and `size` are of the smallest, `error` what it raised."""
+    """Messages with one outcome. `offset` and `size` are of the smallest, `error` is its error."""
 
     way: str
     state: str
@@ -61,7 +61,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What breaks the contract, by way of mutation and rule, with its smallest message."""
+    """A breach of the contract, by mutation and rule, with its smallest message."""
 
     format: str
     profiles: tuple[str, ...]
@@ -71,26 +71,26 @@ class Finding:
 
     @property
     def fails(self) -> bool:
-        """Whether it makes the verdict bad: everything but what a MUST does not forbid to accept."""
+        """Whether it fails the verdict: all but accepted messages whose rule is no MUST."""
         return self.tally.outcome != "accepted" or self.rule.obligation is Obligation.MUST
 
     def as_json(self) -> dict[str, Any]:
         """The finding as data; bytes in base64."""
-        one, message = self.tally, self.message
+        tally, message = self.tally, self.message
         return {
             "format": self.format,
             "profiles": list(self.profiles),
             "rule": self.rule.id,
             "obligation": self.rule.obligation.value,
-            "outcome": one.outcome,
-            "kinds": one.kinds,
-            "way": one.way,
-            "state": one.state,
-            "reason": one.reason,
-            "count": one.count,
-            "number": one.offset,
-            "error": one.error,
-            "size": one.size,
+            "outcome": tally.outcome,
+            "kinds": tally.kinds,
+            "way": tally.way,
+            "state": tally.state,
+            "reason": tally.reason,
+            "count": tally.count,
+            "number": tally.offset,
+            "error": tally.error,
+            "size": tally.size,
             "key": None if message is None or message.key is None else base64.b64encode(message.key).decode(),
             "value": None if message is None or message.value is None else base64.b64encode(message.value).decode(),
         }
@@ -98,7 +98,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Fuzzed:
-    """A format's garbage and what came of it. `peak_bytes` is None where the system does not tell."""
+    """A format's fuzzing result. `peak_bytes` is None where the system does not report it."""
 
     format: str
     seed: int
@@ -111,30 +111,30 @@ class Fuzzed:
     interrupted: bool = False
 
     def count(self, state: str = "", outcome: str = "") -> int:
-        """Messages of that state and outcome."""
+        """Messages of a state and outcome."""
         return sum(t.count for t in self.tallies if state in ("", t.state) and outcome in ("", t.outcome))
 
     @property
     def mutants(self) -> int:
-        """Messages that were sent."""
+        """Messages sent."""
         return sum(t.count for t in self.tallies if t.outcome != "foreign")
 
     @property
     def too_large(self) -> bool:
-        """Whether the child took more memory than it may."""
+        """Whether the child exceeded its memory limit."""
         return self.peak_bytes is not None and self.peak_bytes > self.limit_bytes
 
     @property
     def ok(self) -> bool:
-        """Whether nothing breaks the contract."""
+        """Whether no finding fails."""
         return not self.too_large and not any(f.fails for f in self.findings)
 
     def as_json(self) -> dict[str, Any]:
         """The verdict as data."""
         accepted: dict[str, int] = {}
-        for one in self.findings:
-            if one.tally.outcome == "accepted":
-                accepted[one.rule.id] = accepted.get(one.rule.id, 0) + one.tally.count
+        for finding in self.findings:
+            if finding.tally.outcome == "accepted":
+                accepted[finding.rule.id] = accepted.get(finding.rule.id, 0) + finding.tally.count
         doubtful: dict[str, int] = {}
         for tally in self.tallies:
             if tally.state == State.DOUBTFUL:
@@ -160,7 +160,7 @@ class Fuzzed:
 
 @dataclass(frozen=True, slots=True)
 class FuzzSettings:
-    """What to do: `count` mutants of each format beside the huge ones; `timeout_s` bounds a call, `memory_mb` the child."""
+    """Settings: `count` mutants per format beside the huge ones; `timeout_s` limits a call, `memory_mb` the child."""
 
     count: int
     seed: int = 1
@@ -184,7 +184,7 @@ class _Chunk:
 
 
 class Fuzzer:
-    """One format's garbage through one decoder. `run` can be interrupted, and tells what it has seen until then."""
+    """Fuzzes one decoder of one format. An interrupted `run` returns the result so far."""
 
     def __init__(self, engine: ChildEngine, name: str, settings: FuzzSettings, note: Callable[[str], None]) -> None:
         self._engine, self._settings, self._note = engine, settings, note
@@ -197,7 +197,7 @@ class Fuzzer:
         self._files = 0
 
     def run(self) -> Fuzzed:
-        """The whole job. Raises UsageError for a decoder that cannot be loaded, HarnessError."""
+        """Fuzzes all groups. Raises UsageError if the decoder cannot be loaded, HarnessError."""
         self._engine.started.result()
         began, interrupted = time.monotonic(), False
         under_way: list[tuple[_Chunk, Future[Mapping[str, Any]]]] = []
@@ -243,7 +243,7 @@ class Fuzzer:
                     number += 1
                 yield self._write(group, some, FILE)
             if self._settings.huge and group is self._groups[0]:
-                huge = [replace(one, number=HUGE_START - one.number) for one in mutants.huge()]
+                huge = [replace(mutant, number=HUGE_START - mutant.number) for mutant in mutants.huge()]
                 yield self._write(group, huge, 1)
 
     def _write(self, group: tuple[Profile, ...], some: Sequence[Mutant], per_file: int) -> _Chunk:
@@ -286,7 +286,7 @@ class Fuzzer:
         return self._engine.ask("fuzz", request, limit_s)
 
     def _wait(self, future: Future[Mapping[str, Any]]) -> Mapping[str, Any]:
-        """The answer; looks at the child's memory while it waits."""
+        """Waits for the answer and samples the child's memory."""
         while True:
             self._look()
             with contextlib.suppress(TimeoutError):
@@ -305,8 +305,8 @@ class Fuzzer:
         while open_:
             low, high, asked = open_.pop()
             try:
-                for one in self._wait(asked)["tallies"]:
-                    self._add(chunk, Tally(**one))
+                for fields in self._wait(asked)["tallies"]:
+                    self._add(chunk, Tally(**fields))
             except (DecodeRaised, ChildDied) as error:
                 numbers = [n for n in chunk.mutants if low <= n <= high]
                 if len(numbers) == 1:
@@ -343,12 +343,12 @@ class Fuzzer:
             group, message = self._examples[key]
             rule = owner(self._fmt.name, group[0].name, tally)
             place = (tally.way, rule.id, tally.outcome)
-            one = Finding(self._fmt.name, tuple(p.name for p in group), rule, tally, message)
+            finding = Finding(self._fmt.name, tuple(p.name for p in group), rule, tally, message)
             other = merged.get(place)
             if other is None:
-                merged[place] = one
+                merged[place] = finding
             else:
-                small, count = min((one, other), key=lambda f: f.tally.size), tally.count + other.tally.count
+                small, count = min((finding, other), key=lambda f: f.tally.size), tally.count + other.tally.count
                 merged[place] = replace(small, tally=replace(small.tally, count=count))
         yield from sorted(merged.values(), key=lambda f: (f.tally.size, f.tally.way))
 
@@ -361,16 +361,16 @@ def _failed(mutant: Mutant, outcome: str, count: int, error: str) -> Tally:
 def _outcome(error: Exception) -> str:
     if isinstance(error, DecodeRaised):
         return "raised"
-    # The engine's words for an expired limit; every other end of the child is its own.
+    # The engine's text for an expired limit; the child ended by itself otherwise.
     return "hung" if str(error).startswith("did not end within") else "died"
 
 
 _ALIKE: Final = {"syntax": "truncated", "packing": "truncated"}
-"""Which fault a reason is judged as that is no named fault's: both leave no well-formed document."""
+"""The named fault for a reason without one: both leave no well-formed document."""
 
 
 def owner(fmt: str, profile: str, tally: Tally) -> Rule:
-    """The rule that a bad outcome breaks: of the fault that was accepted, else the contract's own. Raises UnknownName."""
+    """The rule that a bad outcome breaks: the accepted fault's, else the contract's. Raises UnknownName."""
     if tally.outcome != "accepted":
         return _ANSWERED(fmt) if tally.outcome in ("lost", "foreign", "misnumbered") else _SURVIVED(fmt)
     tags = frozenset({f"fault:{_ALIKE.get(tally.reason, tally.reason)}"})
@@ -393,7 +393,7 @@ _SURVIVED: Final = _contract(
 
 
 def peak_memory(leader: int) -> int | None:
-    """The sum of the peaks of resident memory of a session's living processes, Java's too; None where there is no /proc."""
+    """The sum of peak resident memory of a session's live processes, with Java; None without /proc."""
     total = None
     try:
         entries = [path for path in Path("/proc").iterdir() if path.name.isdecimal()]
@@ -411,9 +411,9 @@ def peak_memory(leader: int) -> int | None:
 
 
 def save(directory: Path, result: Fuzzed) -> Path:
-    """Writes a format's findings as JSON lines, the smallest first; gives the file. Raises HarnessError."""
+    """Writes a format's findings as JSON lines, smallest first; returns its path. Raises HarnessError."""
     path = directory / f"fuzz-{result.format}.jsonl"
-    lines = [json.dumps(one.as_json(), ensure_ascii=False) for one in result.findings]
+    lines = [json.dumps(finding.as_json(), ensure_ascii=False) for finding in result.findings]
     try:
         directory.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(line + "\n" for line in lines), "utf-8")

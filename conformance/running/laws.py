@@ -1,7 +1,7 @@
-"""The decoding laws: a message decodes alike in any batch, any partitioning and any session.
+"""The decoding laws: a message decodes alike in any batch, partitioning and session.
 
-A seeded sample of messages is decoded again under other circumstances, and each message's rows are compared with those of a plain
-call over the same sample.
+A seeded sample of messages is decoded again under other circumstances. Each message's rows are compared with those of a plain
+call on the sample.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from conformance.rules.base import Aspect
 from conformance.running.prepared import Owners, Prepared, Sample, Settings, Trial, request, sample
 
 ALONE: Final = 4
-"""How many messages are decoded each in a call of its own."""
+"""Messages that are decoded alone, one per call."""
 
 PARTITIONS: Final = 3
-"""Into how many partitions a sample is spread, fewer than its messages and more than cores."""
+"""Partitions of a sample: fewer than its messages, more than cores."""
 
 _UNSTABLE = ("types", "schema_version")
 
@@ -32,10 +32,10 @@ Rows = Mapping[Place, Sequence[OutputRow]]
 
 
 def submit(engine: Engine, one: Prepared, settings: Settings) -> list[Sample]:
-    """Submits the law calls of a format, for one deployment at level one and for the widest table at level two.
+    """Submits the law calls of a format, for one deployment at level one and the widest table at level two.
 
-    Each changes as much at once as it can: a message that decodes in another environment, batch and partitioning as it did in
-    the call that is judged obeys both laws. Only where something differs are the circumstances tried one by one (`again`).
+    Each call changes environment, batch and partitioning at once: a message that decodes as in the judged call obeys both laws.
+    Only after a difference are the circumstances tried one by one (`again`).
     """
     samples: list[Sample] = []
     by_level = {level: [c for c in one.calls if c.level == level] for level in (1, 2)}
@@ -53,7 +53,7 @@ def submit(engine: Engine, one: Prepared, settings: Settings) -> list[Sample]:
         futures = [engine.decode(replace(one.plain, ranges=to_ranges(part), **changed)) for part in parts if part]
         one.trials.append(Trial(laws, text, tuple(place for part in parts for place in part), tuple(futures)))
 
-    # Calls under equal settings can be under way together, so those of both levels stand side by side.
+    # Calls under equal settings can run together, so those of both levels are adjacent.
     (west, west_conf), (east, east_conf) = engine.environments.items()
     for each in samples:
         text = f"{west}, in {PARTITIONS} partitions"
@@ -68,37 +68,37 @@ def submit(engine: Engine, one: Prepared, settings: Settings) -> list[Sample]:
     return samples
 
 
-def _plainest(found: Sequence[Call]) -> list[Call]:
-    """A level-one call whose messages need no decompression, away from UTC if there is one."""
-    return sorted(found, key=lambda c: (c.deployment.compression != "none", c.deployment.time_zone == "UTC"))[:1]
+def _plainest(calls: Sequence[Call]) -> list[Call]:
+    """A level-one call, preferably uncompressed, then with a time zone other than UTC."""
+    return sorted(calls, key=lambda c: (c.deployment.compression != "none", c.deployment.time_zone == "UTC"))[:1]
 
 
-def _widest(found: Sequence[Call]) -> list[Call]:
-    """The level-two call with the most columns, away from UTC if there is one: that is where types and time zones show."""
+def _widest(calls: Sequence[Call]) -> list[Call]:
+    """The level-two call with the most columns, preferably with a time zone other than UTC."""
 
     def rank(call: Call) -> tuple[int, bool, int]:
         return len(call.table.columns) if call.table else 0, call.deployment.time_zone != "UTC", len(call.cases)
 
-    return [max(found, key=rank)] if found else []
+    return [max(calls, key=rank)] if calls else []
 
 
 def collect(engine: Engine, samples: Sequence[Sample], outputs: Mapping[str, Rows], judge: Judge) -> list[Finding]:
-    """Waits for the trials and compares them with the outputs of the judged calls, by name; counts each message as a comparison
-    of the laws that are put to the test. A call without an output, since it failed, is tried circumstance by circumstance.
+    """Waits for the trials and compares them with the judged calls' outputs, by name; counts each message as a comparison of the
+    tested laws. After a failed call, which has no output, the circumstances are tried one by one.
     """
     findings: list[Finding] = []
     for one in samples:
         judged, level = outputs.get(one.call), one.plain.level
         tried = [] if judged is None else [_compare(judge, trial, judged, level, one.owners) for trial in one.trials]
-        told: list[Finding] = []
+        broken: list[Finding] = []
         if judged is None or any(tried):
-            told = again(engine, one.plain, one.owners, judge, [[place] for place in one.places[:ALONE]])
-        if not told:
-            # What shows only in combination is a finding, too.
-            for trial, found in zip(one.trials, tried, strict=False):
-                _count(judge, trial, found)
-                told += found
-        findings += told
+            broken = again(engine, one.plain, one.owners, judge, [[place] for place in one.places[:ALONE]])
+        if not broken:
+            # A difference only in combination is a finding.
+            for trial, differences in zip(one.trials, tried, strict=False):
+                _count(judge, trial, differences)
+                broken += differences
+        findings += broken
     return findings
 
 
@@ -109,8 +109,8 @@ def again(
     judge: Judge,
     alone: Sequence[Sequence[Place]] | None = None,
 ) -> list[Finding]:
-    """The laws, one circumstance at a time, over a few messages against one plain call over them: every other environment, each
-    message alone or only those given, halves, several partitions."""
+    """Tests the laws one circumstance at a time, against a plain call on the same messages: every other environment, each message
+    (or each part in `alone`), halves, several partitions."""
     places = tuple(sorted(owners))
     half = len(places) // 2
 
@@ -126,7 +126,7 @@ def again(
     try:
         expected: Rows = read(baseline.result(), plain.level)
     except (DecodeRaised, DecodeTimeout, ChildDied, CancelledError):
-        # A decoder that fails on the plain call is errored there; there is nothing to compare with.
+        # A decoder that fails on the plain call is errored there; no output to compare.
         return []
     findings: list[Finding] = []
     for trial in trials:
@@ -136,21 +136,21 @@ def again(
     return findings
 
 
-def _count(judge: Judge, trial: Trial, found: Sequence[Finding]) -> None:
-    """Each message is a comparison of each law that the trial puts to the test."""
+def _count(judge: Judge, trial: Trial, findings: Sequence[Finding]) -> None:
+    """Counts each message as a comparison of each law of the trial."""
     for law in trial.laws:
         judge.compared[rule_of(judge, law)] += len(trial.places)
-    for finding in found:
+    for finding in findings:
         judge.broken[finding.rule] += 1
 
 
 def rule_of(judge: Judge, law: str) -> str:
-    """The id of the format's rule that is this law."""
+    """The id of the law's rule in the format."""
     return next(rule.id for rule in judge.rules if rule.law == law)
 
 
 def _compare(judge: Judge, trial: Trial, expected: Rows, level: int, owners: Owners) -> list[Finding]:
-    """A finding for each message of the trial that came out otherwise, or one for all of them if the decoder failed."""
+    """A finding for each message with other rows in the trial, or a single finding if the decoder failed."""
     rule = rule_of(judge, trial.laws[0])
     other: dict[Place, list[OutputRow]] = {}
     try:
@@ -179,11 +179,11 @@ def _difference(before: Sequence[OutputRow], after: Sequence[OutputRow]) -> tupl
         return f"{len(before)} rows", f"{len(after)} rows"
     for old, new in zip(before, after, strict=True):
         for name in ("row", "kind", "op", "fields", "before", "after"):
-            one, two = getattr(old, name), getattr(new, name)
-            if one == two:
+            left, right = getattr(old, name), getattr(new, name)
+            if left == right:
                 continue
-            if isinstance(one, Mapping) and isinstance(two, Mapping):
-                key = next((k for k in one if one[k] != two.get(k)), next(iter(two)))
-                return f"{name}[{key!r}] = {one.get(key)!r}"[:300], f"{name}[{key!r}] = {two.get(key)!r}"[:300]
-            return f"{name} = {one!r}"[:300], f"{name} = {two!r}"[:300]
+            if isinstance(left, Mapping) and isinstance(right, Mapping):
+                key = next((k for k in left if left[k] != right.get(k)), next(iter(right)))
+                return f"{name}[{key!r}] = {left.get(key)!r}"[:300], f"{name}[{key!r}] = {right.get(key)!r}"[:300]
+            return f"{name} = {left!r}"[:300], f"{name} = {right!r}"[:300]
     return "the same rows", "other rows"

@@ -1,4 +1,4 @@
-"""A look at what a decoder makes of a corpus: its output rows beside their cases, without a verdict."""
+"""Shows a decoder's output rows for a corpus, beside their cases, without a verdict."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from generators.storage import corpus
 from generators.wire_format import module_name
 
 OPTIONAL: Final = ("schema", "position", "commit_time", "types", "schema_version", "sql")
-"""Columns that a line has only where the decoder fills them."""
+"""Columns that a line has only if the decoder fills them."""
 
 UNANSWERED: Final = "the decoder gave no row for this message"
 _EPOCH: Final = dt.datetime(1970, 1, 1)
 
 
 class LookFailed(HarnessError):
-    """The decoder raised, hung or took its process down."""
+    """The decoder raised, hung or ended its process."""
 
     exit_code = 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A message of the corpus: where it lies, and whose it is."""
+    """A message of the corpus, with its place and case."""
 
     place: Place
     case: Case
@@ -45,19 +45,19 @@ def look(fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str],
     """One JSON-able object per output row, in the order of the corpora at or below `directory` and of their messages.
 
     Offsets are the corpus's ordinals. `decoder` None is the reference; `wanted` takes case ids. A decoder without level one is
-    asked for level two, table by table: of the level-two cases where there are any, else of all. Bytes are lower-case hex,
-    decimals text, times ISO 8601 (instants end in Z). At level one a message without any row is a line that says so in `error`.
+    asked for level two, table by table: of the level-two cases if any, else of all cases. Bytes are lower-case hex,
+    decimals text, times ISO 8601 (instants end in Z). At level one a message without a row gives a line with an `error`.
     Raises CorpusError, NothingSelected, UsageError for a decoder that cannot be loaded, LookFailed when it raises or hangs.
     """
     spec = decoder or f"{DECODERS}.{module_name(fmt)}"
-    found = [one for one in map(corpus.read, corpus.find(directory)) if one.format == fmt]
-    chosen = [(one, seen) for one in found if (seen := [s for s in _seen(one) if wanted(s.case.id)])]
+    corpora = [stored for stored in map(corpus.read, corpus.find(directory)) if stored.format == fmt]
+    chosen = [(stored, seen) for stored in corpora if (seen := [s for s in _seen(stored) if wanted(s.case.id)])]
     if not chosen:
-        what = "no case is selected" if found else f"no corpus is of format {fmt}"
+        what = "no case is selected" if corpora else f"no corpus is of format {fmt}"
         raise NothingSelected(f"{directory}: {what}")
     with ChildEngine(packages=needed((fmt,))) as engine:
         levels = engine.load(spec, "auto").result().levels
-        for number, (one, seen) in enumerate(chosen):
+        for number, (stored, seen) in enumerate(chosen):
             handle = f"look-{number}"
             path = engine.directory / f"{handle}.parquet"
             write_records(path, [s.message for s in seen], [s.place[2] for s in seen])
@@ -68,13 +68,13 @@ def look(fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str],
                 else:
                     rows = _typed_rows(engine, handle, seen, spec)
             except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-                raise LookFailed(f"{spec} on {one.path}: {error}") from None
+                raise LookFailed(f"{spec} on {stored.path}: {error}") from None
             engine.release(handle)
             yield from _lines(seen, rows, told=1 in levels)
 
 
-def _seen(one: corpus.Corpus) -> list[_Seen]:
-    sent = [(case, written.message) for case in one.cases for written in case.written]
+def _seen(stored: corpus.Corpus) -> list[_Seen]:
+    sent = [(case, written.message) for case in stored.cases for written in case.written]
     places = lay([message for _, message in sent])
     return [_Seen(place, case, message) for place, (case, message) in zip(places, sent, strict=True)]
 
@@ -88,22 +88,22 @@ def _typed_rows(engine: ChildEngine, handle: str, seen: Sequence[_Seen], spec: s
     """Level two, one call per table over the messages of its cases; typed rows win over another table's CORRUPT row."""
     asked = [s for s in seen if s.case.level == 2] or list(seen)
     by_table: dict[Table, list[_Seen]] = {}
-    for one in asked:
-        for table in one.case.tables:
-            by_table.setdefault(table, []).append(one)
+    for entry in asked:
+        for table in entry.case.tables:
+            by_table.setdefault(table, []).append(entry)
     futures = [(table, some, engine.decode(_request(handle, some, spec, table))) for table, some in by_table.items()]
-    found: dict[Place, list[OutputRow]] = {}
+    typed: dict[Place, list[OutputRow]] = {}
     for table, some, future in futures:
         places = {s.place for s in some}
         for place, rows in read(future.result(), 2).items():
-            if place not in places or (place in found and all(row.kind == "CORRUPT" for row in rows)):
+            if place not in places or (place in typed and all(row.kind == "CORRUPT" for row in rows)):
                 continue
-            found[place] = [_named(row, table) for row in rows]
-    return found
+            typed[place] = [_named(row, table) for row in rows]
+    return typed
 
 
 def _named(row: OutputRow, table: Table) -> OutputRow:
-    """A level-two row with the names of the table that was asked for, which its columns do not repeat."""
+    """A level-two row with the names of the requested table, which its columns lack."""
     if row.kind != "ROW":
         return row
     fields = {"database": table.database, "table": table.name, "keys": list(table.primary_key), **row.fields}
@@ -111,10 +111,10 @@ def _named(row: OutputRow, table: Table) -> OutputRow:
 
 
 def _lines(seen: Iterable[_Seen], rows: dict[Place, list[OutputRow]], told: bool) -> Iterator[dict[str, Any]]:
-    for one in seen:
-        topic, partition, offset = one.place
-        head = {"case": one.case.id, "topic": topic, "partition": partition, "offset": offset}
-        answered = rows.get(one.place, [])
+    for entry in seen:
+        topic, partition, offset = entry.place
+        head = {"case": entry.case.id, "topic": topic, "partition": partition, "offset": offset}
+        answered = rows.get(entry.place, [])
         if not answered and told:
             answered = [OutputRow(None, None, None, error=UNANSWERED)]
         for row in answered:
@@ -143,7 +143,7 @@ def _image(image: Any) -> dict[str, Any] | None:
 
 
 def _cell(value: Any) -> Any:
-    """A cell as JSON holds it without loss: a level-one text as it is, a typed value by its family."""
+    """A cell as lossless JSON: a level-one text unchanged, a typed value by its family."""
     if not isinstance(value, Typed):
         return value
     held, family = value.value, value.family
@@ -167,7 +167,7 @@ def _cell(value: Any) -> Any:
 
 
 def _instant(micros: int) -> str:
-    """Microseconds since 1970 as ISO 8601; a moment that Python's calendar cannot hold as a number."""
+    """Microseconds since 1970 as ISO 8601; as a number outside Python's calendar."""
     try:
         return (_EPOCH + dt.timedelta(microseconds=micros)).isoformat()
     except OverflowError:

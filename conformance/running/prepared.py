@@ -1,4 +1,4 @@
-"""What a run is asked for, and a format whose messages are published and whose calls are under way."""
+"""Settings of a run, and a format with published messages and submitted calls."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from generators.wire_format import Format
 
 Note = Callable[[str], None]
 Owners = Mapping[Place, tuple[Case, int]]
-"""Which case and which of its messages a place belongs to."""
+"""A place's case, and the number of its message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What to run. `decoder` None means each format's reference decoder; `bootstrap` None hands records over as a table."""
+    """Settings of a run. `decoder` None is each format's reference decoder; `bootstrap` None passes records as a table."""
 
     formats: tuple[str, ...]
     budget: Budget
@@ -48,18 +48,18 @@ class Settings:
 
     @property
     def selection(self) -> Selection:
-        """What --select and --exclude say."""
+        """--select and --exclude."""
         return Selection(self.select, self.exclude)
 
     @property
     def filtered(self) -> bool:
-        """Whether a selection keeps some cases or rules out."""
+        """Whether a selection leaves out cases or rules."""
         return bool(self.selection) or self.writer_profile != "*"
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Some messages decoded under other circumstances; `laws` are those that it puts to the test."""
+    """Messages decoded under other circumstances; `laws` are the tested laws."""
 
     laws: tuple[str, ...]
     circumstance: str
@@ -69,7 +69,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Messages of one call, the plain request for them, and the trials under way; `places` are in a drawn order."""
+    """Messages of one call, their plain request, and the pending trials; `places` are in a drawn order."""
 
     call: str
     plain: Request
@@ -80,7 +80,7 @@ class Sample:
 
 @dataclass(slots=True)
 class Prepared:
-    """A format whose messages are published and whose calls are under way."""
+    """A format with published messages and submitted calls."""
 
     fmt: Format[Any]
     decoder: str
@@ -97,15 +97,15 @@ class Prepared:
     owners: dict[int, Case] = field(default_factory=dict)
 
     def place(self, message: Message) -> Place:
-        """Where a message went."""
+        """A message's place."""
         return self.places[id(message)]
 
 
-def request(settings: Settings, one: Prepared, call: Call, cases: Sequence[Case]) -> Request:
-    """The decode request of some of a call's cases, with the call's foreign messages."""
+def request(settings: Settings, prepared: Prepared, call: Call, cases: Sequence[Case]) -> Request:
+    """The decode request for some cases of a call, with its foreign messages."""
     messages = [w.message for case in cases for w in case.written]
-    places = [one.place(m) for m in (*messages, *call.foreign)]
-    return Request(one.handle, to_ranges(places), one.decoder, call.level, call.deployment, call.table, mapping=settings.mapping)
+    ranges = to_ranges(prepared.place(m) for m in (*messages, *call.foreign))
+    return Request(prepared.handle, ranges, prepared.decoder, call.level, call.deployment, call.table, mapping=settings.mapping)
 
 
 def sample(seed: int, name: str, items: Sequence[Any], size: int) -> list[Any]:

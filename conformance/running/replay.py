@@ -1,6 +1,6 @@
-"""Crash files: a failure saved as data, and one case judged again.
+"""Crash files: saves failures and judges their cases again.
 
-A file holds the case (messages and expectations), the rule, the decoder and the versions, as JSON. Replaying says FIXED, FAILED
+A file holds the case (messages and expectations), the rule, the decoder and the versions, as JSON. A replay gives FIXED, FAILED
 or ERROR.
 """
 
@@ -33,7 +33,7 @@ VERSION: Final = 1
 
 
 class ReplayOutcome(enum.StrEnum):
-    """What a replay came to."""
+    """A replay's outcome."""
 
     FIXED = "FIXED"
     FAILED = "FAILED"
@@ -46,7 +46,7 @@ EXIT: Final = {ReplayOutcome.FIXED: 0, ReplayOutcome.FAILED: 1, ReplayOutcome.ER
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A saved failure; `versions` are those it was seen with."""
+    """A saved failure; `versions` are those of its run."""
 
     id: str
     rule: str
@@ -59,7 +59,7 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A saved failure judged again. `problem` says what went wrong, `changed` which versions have changed since."""
+    """A saved failure judged again. `problem` is the error, `changed` names the versions that changed since."""
 
     path: Path
     crash: Crash
@@ -70,7 +70,7 @@ class Replayed:
 
 
 def crash_id(failure: Failure) -> str:
-    """A short name that is the same for the same rule and case."""
+    """A short name, fixed by rule and case."""
     digest = hashlib.sha256(f"{failure.rule.id}\0{failure.result.case.id}".encode()).hexdigest()[:8]
     return f"{re.sub(r'[^a-z0-9]+', '-', failure.rule.id)}-{digest}"
 
@@ -78,7 +78,7 @@ def crash_id(failure: Failure) -> str:
 def save(
     directory: Path, failure: Failure, decoder: str, level: str, mapping: Mapping[str, str], seen: Mapping[str, str]
 ) -> Path:
-    """Writes a crash file and gives its path. Raises HarnessError when the disk refuses."""
+    """Writes a crash file and returns its path. Raises HarnessError when writing fails."""
     finding, rule = failure.finding, failure.rule
     data = {
         "version": VERSION,
@@ -105,8 +105,8 @@ def save(
 
 
 def save_all(result: RunResult, directory: Path, settings: Settings) -> RunResult:
-    """Saves every failure that is not on record as known, and tells each where its file is. Raises HarnessError."""
-    decoders = {found.format: found.decoder for found in result.formats}
+    """Saves every failure that is not on record as known and sets its `file`. Raises HarnessError."""
+    decoders = {fmt.format: fmt.decoder for fmt in result.formats}
     saved = []
     for failure in result.failures:
         if not failure.known:
@@ -149,7 +149,7 @@ def load(path: Path) -> Crash:
 def replay_all(
     crashes: Mapping[Path, Crash], decoder: str | None, timeout_s: float, note: Callable[[str], None]
 ) -> Iterator[Replayed]:
-    """Judges saved failures again, one after the other in one session of each decoder. Raises what loading a decoder raises."""
+    """Judges saved failures again, in one session per decoder. Raises what loading a decoder raises."""
     now = versions()
     by_decoder: dict[str, list[Path]] = {}
     for path, crash in crashes.items():
@@ -165,34 +165,36 @@ def replay_all(
                 yield Replayed(path, crash, outcome, tuple(findings), problem, changed)
 
 
-def told(one: Replayed, style: str) -> str:
+def told(result: Replayed, style: str) -> str:
     """A replay for a person, or as a JSON line."""
     if style == "json":
         return json.dumps(
             {
-                "outcome": one.outcome.value,
-                "rule": one.crash.rule,
-                "case": one.crash.case.id,
-                "file": str(one.path),
-                "findings": [{"rule": f.rule, "path": f.path, "expected": f.expected, "actual": f.actual} for f in one.findings],
-                "problem": one.problem,
-                "versions_changed": one.changed,
+                "outcome": result.outcome.value,
+                "rule": result.crash.rule,
+                "case": result.crash.case.id,
+                "file": str(result.path),
+                "findings": [
+                    {"rule": f.rule, "path": f.path, "expected": f.expected, "actual": f.actual} for f in result.findings
+                ],
+                "problem": result.problem,
+                "versions_changed": result.changed,
             },
             ensure_ascii=False,
         )
-    lines = [f"{one.outcome} {one.crash.rule} {one.crash.case.id}"]
-    lines += [f"  {f.rule} at {f.path}: expected {f.expected}, actual {f.actual}" for f in one.findings[:5]]
-    lines += [f"  {one.problem}"] if one.problem else []
-    lines += [f"  saved under other versions: {one.changed}"] if one.changed else []
+    lines = [f"{result.outcome} {result.crash.rule} {result.crash.case.id}"]
+    lines += [f"  {f.rule} at {f.path}: expected {f.expected}, actual {f.actual}" for f in result.findings[:5]]
+    lines += [f"  {result.problem}"] if result.problem else []
+    lines += [f"  saved under other versions: {result.changed}"] if result.changed else []
     return "\n".join(map(printable, lines))
 
 
 def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[ReplayOutcome, list[Finding], str]:
-    """Judges the saved case again, with the saved decoder or another; gives the outcome, the findings and what went wrong."""
-    found = rules(crash.case.format)
-    rule = next((r for r in found if r.id == crash.rule), None)
+    """Judges the saved case again, with the saved decoder or another; returns outcome, findings and error."""
+    format_rules = rules(crash.case.format)
+    rule = next((r for r in format_rules if r.id == crash.rule), None)
     if rule is None:
-        raise UnknownName("rule", crash.rule, [r.id for r in found])
+        raise UnknownName("rule", crash.rule, [r.id for r in format_rules])
     spec = decoder or crash.decoder
     level = crash.level if crash.level in ("changes", "rows") else "auto"
     loaded = engine.load(spec, level).result()
@@ -203,14 +205,14 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
     engine.open("replay", source)
     table = crash.case.tables[0] if crash.case.level == 2 else None
     asked = Request("replay", source.ranges, spec, crash.case.level, crash.case.deployment, table, mapping=crash.mapping)
-    judge = Judge(found, loaded.capabilities)
+    judge = Judge(format_rules, loaded.capabilities)
     try:
         outputs = read(engine.decode(asked).result(), crash.case.level)
         findings = list(judge.judge(crash.case, [outputs.get(p, ()) for p in places], table.name if table else None).findings)
         if rule.law and rule.law != "returns":
             findings += laws.again(engine, asked, {place: (crash.case, i) for i, place in enumerate(places)}, judge)
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-        # Whether the decoder would keep another rule cannot be told from one that does not come to an end.
+        # A decoder that fails shows nothing about another rule.
         return (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR), [], str(error)
     return _outcome(judge, crash.case, rule, findings), findings, ""
 

@@ -1,4 +1,4 @@
-"""The main job: draw, publish, decode, judge .
+"""The main job: draw, publish, decode, judge.
 
 Drawing and decoding overlap: the child process decodes one format while this process draws and publishes the next.
 """
@@ -41,11 +41,11 @@ from generators.model import Case, Message, Origin, Scenario, Written
 from generators.wire_format import FORMATS, Format, get, module_name
 
 ISOLATION_CALLS = 120
-"""How many decode calls may be spent on finding the messages that make one call raise."""
+"""Limit of decode calls to isolate the messages that make a call raise."""
 
 
 def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunResult:
-    """Runs every format of the settings on an engine, and tells `listen` what happens (conformance.running.events).
+    """Runs every format of the settings on an engine and passes events to `listen` (conformance.running.events).
 
     Raises UsageError, NothingSelected and HarnessError.
     """
@@ -64,7 +64,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         settings.arguments,
     )
     listen(Started(header, settings.formats, settings.strict))
-    # The child answers in order: every decoder is loaded before the first long call is queued. It starts to decode sooner when
+    # The child answers in order: every decoder is loaded before the first long call is queued. Decoding starts sooner if
     # the format with the fewest cases comes first.
     order = sorted(settings.formats, key=lambda name: len(get(name).profiles))
     loading = {name: load(settings, engine, get(name)) for name in order}
@@ -103,26 +103,26 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
 def _reduced(
     settings: Settings, engine: Engine, smallest: Sequence[tuple[Prepared, Sequence[Failure]]], listen: Listener
 ) -> list[Failure]:
-    """Every format's failures, those that are not on record made small and only as many as asked for; then the known ones."""
+    """All failures: first the new ones, reduced and limited by `max_fail`, then the known ones."""
     failures: list[Failure] = []
-    for one, found in smallest:
-        unknown = [failure for failure in found if not failure.known]
+    for prepared, broken in smallest:
+        unknown = [failure for failure in broken if not failure.known]
         if settings.max_fail:
             unknown = unknown[: max(0, settings.max_fail - len(failures))]
 
-        def scenario_of(case: Case, fmt: Format[Any] = one.fmt) -> Scenario | None:
+        def scenario_of(case: Case, fmt: Format[Any] = prepared.fmt) -> Scenario | None:
             selected = profiles(fmt, settings.writer_profile)
             return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
 
-        claims, note = one.loaded.capabilities, working(listen)
-        for failure in shrink_all(settings.mapping, engine, one.fmt, unknown, one.decoder, claims, scenario_of, note):
+        claims, note = prepared.loaded.capabilities, working(listen)
+        for failure in shrink_all(settings.mapping, engine, prepared.fmt, unknown, prepared.decoder, claims, scenario_of, note):
             listen(Reduced(failure))
             failures.append(failure)
-    return failures + [failure for _, found in smallest for failure in found if failure.known]
+    return failures + [failure for _, broken in smallest for failure in broken if failure.known]
 
 
 def load(settings: Settings, engine: Engine, fmt: Format[Any]) -> Future[Loaded]:
-    """Asks for the decoder of a format."""
+    """Starts loading the decoder."""
     level = {"changes": "changes", "rows": "rows"}.get(settings.level, "auto")
     return engine.load(settings.decoder or _reference(fmt), level)
 
@@ -168,13 +168,13 @@ def prepare(
 
 
 def _quiet(_future: Future[Any]) -> None:
-    """An opening that failed fails again, with its reason, in the decode calls that need it."""
+    """A failed opening fails again, with its reason, in the decode calls that need it."""
 
 
 def publish(
     settings: Settings, engine: Engine, handle: str, messages: Sequence[Message]
 ) -> tuple[dict[int, Place], RecordSource]:
-    """Publishes to Kafka, or writes a table where there is no broker; gives each message's place by its identity."""
+    """Publishes to Kafka, or writes a table without a broker; returns each message's place by its identity."""
     if settings.bootstrap is None:
         laid, source = lay_out(engine.directory, handle, messages)
         return {id(message): place for message, place in zip(messages, laid, strict=True)}, source
@@ -192,13 +192,13 @@ def publish(
     by_partition: dict[int, list[int]] = {}
     for _, partition, offset in places.values():
         by_partition.setdefault(partition, []).append(offset)
-    whole = tuple((settings.topic, p, min(found), max(found)) for p, found in sorted(by_partition.items()))
+    whole = tuple((settings.topic, p, min(offsets), max(offsets)) for p, offsets in sorted(by_partition.items()))
     return places, RecordSource(whole, bootstrap=settings.bootstrap, topic=settings.topic)
 
 
 @dataclass(slots=True)
 class Evidence:
-    """What a format's verdicts were made of: the judge with its counts, and the output of each level-one or level-two call."""
+    """The evidence of a format's verdicts: the judge with its counts, and the output of each call."""
 
     judge: Judge
     outputs: dict[str, dict[Place, list[OutputRow]]] = field(default_factory=dict)
@@ -207,7 +207,7 @@ class Evidence:
 def finish(
     settings: Settings, engine: Engine, one: Prepared, listen: Listener = ignore, evidence: Evidence | None = None
 ) -> FormatResult:
-    """Waits for a format's calls and judges them; keeps the outputs in `evidence` when it is given."""
+    """Waits for a format's calls and judges them; keeps the outputs in `evidence`, if given."""
     found = rules(one.fmt.name)
     judge = evidence.judge if evidence else Judge(found, one.loaded.capabilities)
     kept = one.kept
@@ -259,7 +259,7 @@ def finish(
 def _judge_call(
     settings: Settings,
     engine: Engine,
-    one: Prepared,
+    prepared: Prepared,
     call: Call,
     future: Future[pa.Table],
     judge: Judge,
@@ -275,30 +275,30 @@ def _judge_call(
         if isinstance(error, ChildDied) and not engine.restarts_quickly:
             return [CaseResult(c, Verdict.ERRORED, note=str(error)) for c in call.cases], {}, str(error)
         note(f"{call.name}: the decoder raised; looking for the messages that make it")
-        outputs, guilty = isolate(settings, engine, one, call)
+        outputs, guilty = isolate(settings, engine, prepared, call)
         bad = [CaseResult(c, Verdict.ERRORED, note=why) for c, why in guilty]
         named = {c.id for c, _ in guilty}
         fine = [c for c in call.cases if c.id not in named]
-        first = str(error).splitlines()[0]
-        return bad + _judge_cases(one, call, fine, outputs, judge), outputs, f"the decoder raised on {len(bad)} cases: {first}"
-    return _judge_cases(one, call, call.cases, outputs, judge), outputs, ""
+        problem = f"the decoder raised on {len(bad)} cases: {str(error).splitlines()[0]}"
+        return bad + _judge_cases(prepared, call, fine, outputs, judge), outputs, problem
+    return _judge_cases(prepared, call, call.cases, outputs, judge), outputs, ""
 
 
 def _judge_cases(
-    one: Prepared, call: Call, cases: Sequence[Case], outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
+    prepared: Prepared, call: Call, cases: Sequence[Case], outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
 ) -> list[CaseResult]:
     table = call.table.name if call.table else None
-    return [judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table) for case in cases] + [
-        result for message in call.foreign if (result := _judge_foreign(one, call, message, outputs, judge)) is not None
+    return [judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written], table) for case in cases] + [
+        result for message in call.foreign if (result := _judge_foreign(prepared, call, message, outputs, judge)) is not None
     ]
 
 
 def _judge_foreign(
-    one: Prepared, call: Call, message: Message, outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
+    prepared: Prepared, call: Call, message: Message, outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
 ) -> CaseResult | None:
-    """A message of another table owes nothing; only a breach is worth a result."""
-    place = one.place(message)
-    owner = one.owners[id(message)]
+    """The result of a message of another table, which requires no row, if it fails."""
+    place = prepared.place(message)
+    owner = prepared.owners[id(message)]
     assert call.table is not None
     name = f"{owner.id}#in-{call.table.name}"
     case = replace(owner, id=name, tables=(call.table,), written=(Written(message, ()),), origin=Origin.FOREIGN)
@@ -307,9 +307,9 @@ def _judge_foreign(
 
 
 def isolate(
-    settings: Settings, engine: Engine, one: Prepared, call: Call
+    settings: Settings, engine: Engine, prepared: Prepared, call: Call
 ) -> tuple[dict[Place, list[OutputRow]], list[tuple[Case, str]]]:
-    """Bisects a call that raises until the raising cases stand alone; gives the others' output, and the guilty with why."""
+    """Bisects a call that raises; returns the output of the other cases, and the raising cases with their errors."""
     outputs: dict[Place, list[OutputRow]] = {}
     guilty: list[tuple[Case, str]] = []
     bare = replace(call, foreign=())
@@ -319,10 +319,10 @@ def isolate(
             break
         cases = waiting.pop()
         try:
-            outputs |= read(engine.decode(request(settings, one, bare, cases)).result(), call.level)
+            outputs |= read(engine.decode(request(settings, prepared, bare, cases)).result(), call.level)
         except RecordsRaised as error:
-            told = {c.id: error.errors[p] for c in cases for w in c.written if (p := one.place(w.message)) in error.errors}
-            guilty += [(case, told[case.id]) for case in cases if case.id in told]
+            errors = {c.id: error.errors[p] for c in cases for w in c.written if (p := prepared.place(w.message)) in error.errors}
+            guilty += [(case, errors[case.id]) for case in cases if case.id in errors]
             outputs |= read(error.table, call.level)
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             if len(cases) == 1:
@@ -338,7 +338,7 @@ def isolate(
 
 
 def _returned(judge: Judge, result: CaseResult) -> CaseResult:
-    """The case with the law that decoding ends: counted for each case that was decoded, broken where it errored or timed out."""
+    """The case judged by the law that decoding ends: counted if decoded, broken if errored or timed out."""
     if result.verdict is Verdict.UNSUPPORTED:
         return result
     law = laws.rule_of(judge, "returns")
@@ -371,12 +371,12 @@ def _only(judge: Judge, result: CaseResult, kept: frozenset[str]) -> CaseResult:
     return CaseResult(result.case, judge.verdict(result.case, left), left, result.note)
 
 
-def _rule_result(settings: Settings, one: Prepared, judge: Judge, rule: Rule, kept: bool) -> RuleResult:
-    claims = one.loaded.capabilities
+def _rule_result(settings: Settings, prepared: Prepared, judge: Judge, rule: Rule, kept: bool) -> RuleResult:
+    claims = prepared.loaded.capabilities
     reachable = (
         kept
         and not settings.filtered
-        and len(one.loaded.levels) == 2
+        and len(prepared.loaded.levels) == 2
         and not (claims.profiles or claims.kinds or claims.types or claims.columns)
         and settings.decoder is None
     )
@@ -384,13 +384,13 @@ def _rule_result(settings: Settings, one: Prepared, judge: Judge, rule: Rule, ke
 
 
 def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
-    """For each broken rule its smallest case; of those that are not on record as known, if there are any."""
+    """The smallest case of each broken rule; of its unknown cases, if any."""
     by_id = {r.rule.id: r.rule for r in result.rules}
-    found: dict[str, tuple[bool, bool, int, Finding, CaseResult]] = {}
+    smallest: dict[str, tuple[bool, bool, int, Finding, CaseResult]] = {}
     counts: dict[str, set[str]] = {}
     new: Counter[str] = Counter()
     for case in result.cases:
-        # Compressed messages are the smallest, and nobody can read them.
+        # Compressed messages are the smallest, but unreadable to people.
         packed = case.case.deployment.compression != "none"
         size = sum(w.message.size for w in case.case.written)
         for finding in case.findings:
@@ -398,10 +398,10 @@ def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
             cases = counts.setdefault(finding.rule, set())
             new[finding.rule] += not known and case.case.id not in cases
             cases.add(case.case.id)
-            if finding.rule not in found or (known, packed, size) < found[finding.rule][:3]:
-                found[finding.rule] = (known, packed, size, finding, case)
+            if finding.rule not in smallest or (known, packed, size) < smallest[finding.rule][:3]:
+                smallest[finding.rule] = (known, packed, size, finding, case)
     failures = []
-    for rule, (known, _, _, finding, case) in found.items():
+    for rule, (known, _, _, finding, case) in smallest.items():
         reason, link = record.reason(rule) if known else ("", "")
         number = len(counts[rule])
         failures.append(Failure(by_id[rule], finding, case, number, on_record=number - new[rule], reason=reason, link=link))

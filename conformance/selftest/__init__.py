@@ -1,4 +1,4 @@
-"""The self test: liars must be convicted, altered outputs answered, lying writers seen, and no right decoder accused.
+"""The self test: liars, altered outputs and lying writers must be noticed; right decoders must pass.
 
 Imports `rules`, `cases`, `judging`, `engines`, `running` and `streams`.
 """

@@ -1,4 +1,4 @@
-"""Alters one compared field of a correct output, for `selftest`: the rule that owns it, and no other, must notice."""
+"""Alters one compared field of a correct output, for `selftest`: only the rule that owns it must break."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from conformance.judging.output import OutputRow
 from conformance.rules.base import Aspect
 
 _FILLED: Final[Mapping[str, Any]] = {"keys": ["altered"], "types": {"altered": "altered"}, "commit_time": 1}
-"""What takes the place of a NULL in the envelope fields that are no text."""
+"""Replacements for NULL in envelope fields that are no text."""
 
 
 def alter(rows: Sequence[OutputRow], site: Site, level: int) -> list[OutputRow]:
-    """The message's rows with the site's aspect broken, and nothing else."""
+    """The message's rows with only the site's aspect broken."""
     match site.aspect:
         case Aspect.MISSING:
             return [r for r in rows if r.row != site.row] if len({r.row for r in rows}) > 1 else []
@@ -60,7 +60,7 @@ def _altered(row: OutputRow, site: Site, level: int) -> OutputRow:
             )
         case Aspect.VALUE:
             held = changed[site.name]
-            # A zero date is rightly NULL at level two; a value of a foreign family is wrong for every type.
+            # A zero date may be NULL at level two; a value of a foreign family is wrong for every type.
             changed[site.name] = Typed("altered", None) if held is None and level == 2 else _other(held)
     return _with(row, site.side, changed)
 
@@ -70,7 +70,7 @@ def _with(row: OutputRow, side: str, image: Mapping[str, Any] | None) -> OutputR
 
 
 def _other(value: Any) -> Any:
-    """A value of the same kind that is not the same."""
+    """Another value of the same kind."""
     match value:
         case None:
             return "altered"

@@ -1,7 +1,7 @@
-"""Checks the harness: liars are convicted, altered outputs answered, lying writers seen, right decoders not accused.
+"""Checks the harness: liars, altered outputs and lying writers must be noticed, reference decoders must pass.
 
-Everything is judged by the same judge, on the named cases of every profile and a few drawn ones; keepers of tables by the stream
-check, on one profile of three formats.
+The same judge judges all, on the named cases of every profile and a few drawn cases; the stream check judges keepers of tables,
+on one profile of three formats.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ from generators.model import Case, Kind, Written
 from generators.wire_format import FORMATS, Format, get
 
 LAW_SAMPLE: Final = 10
-"""Messages on which a liar that breaks a law is tried."""
+"""Messages for a liar that breaks a law."""
 _NOWHERE: Final[Place] = ("", -1, -1)
 LIAR_CALLS: Final = 2
-"""Decode calls on which a liar is tried, those in which its rule owns most."""
+"""Decode calls for a liar: those in which its rule owns most."""
 LIE_CASES: Final = 60
-"""Scenarios judged under each lie, of those whose bytes it changes."""
+"""Scenarios judged per lie, among those whose bytes it changes."""
 
 STREAMED: Final = {name: order_of(name).tried for name in FORMATS if order_of(name).tried}
-"""Formats whose stream liars are tried, with the profile: all rules of streams have something to own in them."""
+"""Formats whose stream liars are tried, by profile: together they exercise all stream rules."""
 STREAM_NEMESES: Final = ("none", "duplicate", "replay", "schema-lags", "late-watermarks", "corrupt")
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing shown, or not. `kind` is liar, non-strict (a liar that only `--strict` convicts), stream, altered, writer or
+    """A check, passed or not. `kind` is liar, non-strict (a liar that only `--strict` convicts), stream, altered, writer or
     reference."""
 
     kind: str
@@ -63,36 +63,36 @@ class Check:
     detail: str
 
     def as_json(self) -> dict[str, Any]:
-        """For `--format json`."""
+        """The check as JSON."""
         return {"kind": self.kind, "format": self.format, "name": self.name, "ok": self.ok, "detail": self.detail}
 
 
 def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Callable[[str], None]) -> list[Check]:
-    """Runs all of it, format by format."""
-    found: list[Check] = []
+    """Runs all checks, by format."""
+    checks: list[Check] = []
     for name in formats:
         fmt = get(name)
         settings = Settings((name,), BUDGETS["smoke"], seed)
         listen = noting(note)
-        one = prepare(settings, engine, fmt, listen)
-        assert one is not None
+        prepared = prepare(settings, engine, fmt, listen)
+        assert prepared is not None
         evidence = Evidence(Judge(rules(name), remembers=True))
-        result = finish(settings, engine, one, listen, evidence)
-        found += reference(result)
+        result = finish(settings, engine, prepared, listen, evidence)
+        checks += reference(result)
         note(f"{name}: altering outputs")
-        found += altered(one, evidence, result)
-        found += liars(engine, one, evidence, settings, note)
+        checks += altered(prepared, evidence, result)
+        checks += liars(engine, prepared, evidence, settings, note)
         note(f"{name}: lying writers")
-        found += writers(engine, fmt, one.decoder)
-        engine.release(one.handle)
+        checks += writers(engine, fmt, prepared.decoder)
+        engine.release(prepared.handle)
         if name in STREAMED:
             note(f"{name}: stream liars")
-            found += stream_liars(engine, fmt, seed)
-    return found
+            checks += stream_liars(engine, fmt, seed)
+    return checks
 
 
 def reference(result: FormatResult) -> Iterator[Check]:
-    """No reference decoder is accused, and every rule was exercised."""
+    """The reference decoder breaks no rule and exercises every rule."""
     for rule in result.rules:
         if not rule.compared:
             yield Check("reference", result.format, rule.rule.id, False, "the rule owned no comparison")
@@ -104,12 +104,12 @@ def reference(result: FormatResult) -> Iterator[Check]:
     yield Check("reference", result.format, "no false alarm", not bad, text)
 
 
-def altered(one: Prepared, evidence: Evidence, result: FormatResult) -> Iterator[Check]:
-    """Each rule that owns a field convicts, alone, when one of its fields is altered in a correct output."""
+def altered(prepared: Prepared, evidence: Evidence, result: FormatResult) -> Iterator[Check]:
+    """If a field of a correct output is altered, the rule that owns it breaks, and no other."""
     cases = {c.case.id: c.case for c in result.cases}
     tables: dict[str, str | None] = {}
     where: dict[str, str] = {}
-    for call in one.calls:
+    for call in prepared.calls:
         for case in call.cases:
             tables[case.id] = call.table.name if call.table else None
             where[case.id] = call.name
@@ -118,19 +118,19 @@ def altered(one: Prepared, evidence: Evidence, result: FormatResult) -> Iterator
             continue
         sites = [s for s in evidence.judge.sites.get(rule.id, ()) if s.case in where]
         if not sites:
-            yield Check("altered", one.fmt.name, rule.id, False, "nothing to alter: the rule owned no comparison")
+            yield Check("altered", prepared.fmt.name, rule.id, False, "nothing to alter: the rule owned no comparison")
             continue
         site = sites[0]
         case = cases[site.case]
         outputs = evidence.outputs[where[case.id]]
-        rows = [list(outputs.get(one.place(w.message), ())) for w in case.written]
+        rows = [list(outputs.get(prepared.place(w.message), ())) for w in case.written]
         rows[site.message] = alter(rows[site.message], site, case.level)
         judge = Judge(evidence.judge.rules)
         judged = judge.judge(case, rows, tables[case.id])
         convicted = Counter(f.rule for f in judged.findings)
         ok = set(convicted) == {rule.id} and judged.verdict is _answer(rule.obligation, judged)
         detail = f"{site.aspect} of {site.name} in {case.id}: {judged.verdict} by {', '.join(convicted) or 'nobody'}"
-        yield Check("altered", one.fmt.name, rule.id, ok, detail)
+        yield Check("altered", prepared.fmt.name, rule.id, ok, detail)
 
 
 def _answer(obligation: Obligation, judged: CaseResult) -> Verdict:
@@ -140,30 +140,30 @@ def _answer(obligation: Obligation, judged: CaseResult) -> Verdict:
 
 
 def liars(
-    engine: ChildEngine, one: Prepared, evidence: Evidence, settings: Settings, note: Callable[[str], None]
+    engine: ChildEngine, prepared: Prepared, evidence: Evidence, settings: Settings, note: Callable[[str], None]
 ) -> Iterator[Check]:
     """Each liar is convicted by the rule that it names, on cases in which that rule owns something."""
-    for liar in engine.liars(one.fmt.name).result():
-        note(f"{one.fmt.name}: liar {liar['name']}")
-        spec = f"{LIAR}{one.fmt.name}/{liar['name']}"
+    for liar in engine.liars(prepared.fmt.name).result():
+        note(f"{prepared.fmt.name}: liar {liar['name']}")
+        spec = f"{LIAR}{prepared.fmt.name}/{liar['name']}"
         judge = Judge(evidence.judge.rules)
         results: list[CaseResult] = []
         problem = ""
         try:
             if liar["convicts"].endswith("/law/returns"):
-                results = _raising_liar(settings, engine, one, spec, liar["convicts"])
+                results = _raising_liar(settings, engine, prepared, spec, liar["convicts"])
             elif "/law/" in liar["convicts"]:
-                results = _law_liar(engine, one, spec, liar["level"], settings, judge)
+                results = _law_liar(engine, prepared, spec, liar["level"], settings, judge)
             else:
-                results = _value_liar(engine, one, spec, liar, evidence, settings, judge)
+                results = _value_liar(engine, prepared, spec, liar, evidence, settings, judge)
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             problem = str(error).splitlines()[0]
-        yield _conviction(one.fmt.name, liar["name"], liar["convicts"], judge.rules, results, problem)
+        yield _conviction(prepared.fmt.name, liar["name"], liar["convicts"], judge.rules, results, problem)
 
 
-def _conviction(fmt: str, name: str, convicts: str, found: Sequence[Rule], results: Sequence[CaseResult], problem: str) -> Check:
+def _conviction(fmt: str, name: str, convicts: str, known: Sequence[Rule], results: Sequence[CaseResult], problem: str) -> Check:
     """Whether the cases that break the liar's rule have the verdict that the rule's obligation gives them in a run."""
-    obligation = next((rule.obligation for rule in found if rule.id == convicts), None)
+    obligation = next((rule.obligation for rule in known if rule.id == convicts), None)
     kind = "non-strict" if obligation is Obligation.SHOULD else "liar"
     verdicts = Counter(result.verdict for result in results if any(f.rule == convicts for f in result.findings))
     wanted = {Verdict.NON_STRICT, *BAD} if kind == "non-strict" else BAD
@@ -179,7 +179,7 @@ def _conviction(fmt: str, name: str, convicts: str, found: Sequence[Rule], resul
 def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[Check]:
     """Each wrong keeper of tables is convicted by the stream rule that it names, and the reference by none.
 
-    All of them keep the tables of the same streams in one query, which is stopped after a batch and goes on from its checkpoint.
+    All keep the tables of the same streams in one query, which is stopped after a batch and resumed from its checkpoint.
     """
     told = engine.ask("stream", {"list": True, "format": fmt.name}, 60).result()["liars"]
     nemeses = [one for one in NEMESES if one.name in STREAM_NEMESES]
@@ -213,34 +213,34 @@ def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[C
 
 
 def _value_liar(
-    engine: ChildEngine, one: Prepared, spec: str, liar: dict[str, Any], evidence: Evidence, settings: Settings, judge: Judge
+    engine: ChildEngine, prepared: Prepared, spec: str, liar: dict[str, Any], evidence: Evidence, settings: Settings, judge: Judge
 ) -> list[CaseResult]:
     results: list[CaseResult] = []
     wanted = set(evidence.judge.seen.get((liar["convicts"], liar["level"]), ()))
-    owning = [(call, [c for c in call.cases if c.id in wanted]) for call in one.calls if call.level == liar["level"]]
-    # A server in UTC hides every confusion of zones, so such a deployment comes last.
-    owning.sort(key=lambda found: (found[0].deployment.time_zone == "UTC", -len(found[1])))
+    owning = [(call, [c for c in call.cases if c.id in wanted]) for call in prepared.calls if call.level == liar["level"]]
+    # A server in UTC hides time zone errors, so such a deployment comes last.
+    owning.sort(key=lambda pair: (pair[0].deployment.time_zone == "UTC", -len(pair[1])))
     for call, cases in owning[:LIAR_CALLS]:
         if not cases:
             continue
-        places = [one.place(w.message) for case in cases for w in case.written]
+        places = [prepared.place(w.message) for case in cases for w in case.written]
         table = call.table
-        asked = Request(one.handle, to_ranges(places), spec, call.level, call.deployment, table)
+        asked = Request(prepared.handle, to_ranges(places), spec, call.level, call.deployment, table)
         outputs = read(engine.decode(asked).result(), call.level)
         for case in cases:
-            rows = [outputs.get(one.place(w.message), ()) for w in case.written]
+            rows = [outputs.get(prepared.place(w.message), ()) for w in case.written]
             results.append(judge.judge(case, rows, table.name if table else None))
     return results
 
 
-def _raising_liar(settings: Settings, engine: ChildEngine, one: Prepared, spec: str, rule: str) -> list[CaseResult]:
-    """The cases that make it raise are found, and no others: an unreadable message among three that can be read."""
-    call = max((call for call in one.calls if call.level == 1), key=lambda found: len(found.cases))
+def _raising_liar(settings: Settings, engine: ChildEngine, prepared: Prepared, spec: str, rule: str) -> list[CaseResult]:
+    """Only the raising cases are isolated: an unreadable message among three readable cases."""
+    call = max((call for call in prepared.calls if call.level == 1), key=lambda candidate: len(candidate.cases))
     unreadable = [case for case in call.cases if _rejected(case)][:1]
     readable = [case for case in call.cases if all(c.kind is Kind.ROW for w in case.written for c in w.changes)][:3]
     cases = (*readable, *unreadable)
-    outputs, guilty = isolate(settings, engine, replace(one, decoder=spec), replace(call, cases=cases, foreign=()))
-    places = {one.place(w.message) for case in readable for w in case.written}
+    outputs, guilty = isolate(settings, engine, replace(prepared, decoder=spec), replace(call, cases=cases, foreign=()))
+    places = {prepared.place(w.message) for case in readable for w in case.written}
     if [case.id for case, _ in guilty] != [case.id for case in unreadable] or not places <= set(outputs):
         return []
     finding = Finding("", rule, 0, 0, Aspect.MISSING, "decoding", "an end", "")
@@ -252,23 +252,25 @@ def _rejected(case: Case) -> bool:
     return len(changes) == 1 and changes[0].kind is Kind.CORRUPT and not changes[0].anything
 
 
-def _law_liar(engine: ChildEngine, one: Prepared, spec: str, level: int, settings: Settings, judge: Judge) -> list[CaseResult]:
-    mine = [call for call in one.calls if call.level == level]
-    call = max(mine, key=lambda c: (len(c.table.columns) if c.table else 0, len(c.cases)))
-    found = [(case, n, w) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
-    picked = sample(settings.seed, f"liar/{spec}", found, LAW_SAMPLE)
-    owners = {one.place(w.message): (case, n) for case, n, w in picked}
-    asked = Request(one.handle, to_ranges(owners), spec, level, call.deployment, call.table)
+def _law_liar(
+    engine: ChildEngine, prepared: Prepared, spec: str, level: int, settings: Settings, judge: Judge
+) -> list[CaseResult]:
+    matching = [call for call in prepared.calls if call.level == level]
+    call = max(matching, key=lambda c: (len(c.table.columns) if c.table else 0, len(c.cases)))
+    messages = [(case, n, w) for case in call.cases for n, w in enumerate(case.written) if w.message.size < 100_000]
+    picked = sample(settings.seed, f"liar/{spec}", messages, LAW_SAMPLE)
+    owners = {prepared.place(w.message): (case, n) for case, n, w in picked}
+    asked = Request(prepared.handle, to_ranges(owners), spec, level, call.deployment, call.table)
     cases = {case.id: case for case, _, _ in picked}
     findings = laws.again(engine, asked, owners, judge)
     return [CaseResult(cases[f.case], judge.verdict(cases[f.case], (f,)), (f,)) for f in findings]
 
 
 def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Check]:
-    """Each lie of a writer is seen by its rule, or changes bytes and nothing else."""
+    """Each lie of a writer breaks its rule, or changes only bytes."""
     unsent: set[int] = set()
-    told = [(lie, *_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
-    cases = [case for _, some, _ in told for case in some]
+    lied = [(lie, *_lie(fmt, lie, unsent)) for lie in lies(fmt.name)]
+    cases = [case for _, some, _ in lied for case in some]
     grouped = calls(fmt, cases, (1, 2), 0)
     messages = [w.message for call in grouped for case in call.cases for w in case.written if id(w.message) not in unsent]
     laid, source = lay_out(engine.directory, "writers", messages)
@@ -279,7 +281,7 @@ def writers(engine: ChildEngine, fmt: Format[Any], decoder: str) -> Iterator[Che
     for call in grouped:
         results |= _judge(engine, call, decoder, places, judge)
     engine.release("writers")
-    for lie, some, changed in told:
+    for lie, some, changed in lied:
         broken = Counter(f.rule for case in some for f in results[case.id].findings)
         if lie.convicts is None:
             ok = changed > 0 and not broken
@@ -304,33 +306,33 @@ def _judge(engine: ChildEngine, call: Call, decoder: str, places: dict[int, Plac
 
 
 def _lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> tuple[list[Case], int]:
-    """Cases with the messages of the lie and the honest expectations; and how many have other bytes.
+    """Cases with the lie's messages and the honest expectations; and how many have other bytes.
 
-    Messages that the lie leaves out are owed all the same: they go to `unsent`, by identity.
+    Messages that the lie omits are still expected: they go to `unsent`, by identity.
     """
     honest = fmt.profile(lie.profile)
-    found: list[Case] = []
+    cases: list[Case] = []
     changed = 0
     for scenario in boundary_scenarios(fmt, honest):
         if not fnmatchcase(scenario.name, lie.scenario):
             continue
         truth = fmt.write(scenario.history, honest, LAYOUT)
-        told = lie.messages(fmt, scenario.history, truth)
-        if not truth or not any(told) or told == [w.message for w in truth]:
+        lying = lie.messages(fmt, scenario.history, truth)
+        if not truth or not any(lying) or lying == [w.message for w in truth]:
             continue
         changed += 1
         if changed > LIE_CASES:
             break
-        unsent.update(id(w.message) for w, message in zip(truth, told, strict=False) if message is None)
-        owed = (*(w.changes for w in truth), *[()] * len(told))
-        written = tuple(Written(told[i] or truth[i].message, owed[i]) for i in range(len(told)))
+        unsent.update(id(w.message) for w, message in zip(truth, lying, strict=False) if message is None)
+        owed = (*(w.changes for w in truth), *[()] * len(lying))
+        written = tuple(Written(lying[i] or truth[i].message, owed[i]) for i in range(len(lying)))
         case = replace(as_case(fmt, honest, scenario), written=written)
-        found.append(replace(case, id=f"{case.id}@{lie.name}"))
-    return found, changed
+        cases.append(replace(case, id=f"{case.id}@{lie.name}"))
+    return cases, changed
 
 
 def render(checks: Sequence[Check]) -> RenderableType:
-    """A table of counts, and every check that failed in words."""
+    """A table of counts, and each failed check as text."""
     table = RichTable("format", "what", "shown", "of", header_style="bold")
     words = {
         "reference": "reference decoder not accused",
@@ -342,11 +344,11 @@ def render(checks: Sequence[Check]) -> RenderableType:
     }
     for name in dict.fromkeys(c.format for c in checks):
         for kind, what in words.items():
-            mine = [c for c in checks if c.format == name and c.kind == kind]
-            if not mine:
+            matching = [c for c in checks if c.format == name and c.kind == kind]
+            if not matching:
                 continue
-            good = sum(c.ok for c in mine)
-            table.add_row(name, what, Text(str(good), style="green" if good == len(mine) else "red"), str(len(mine)))
+            good = sum(c.ok for c in matching)
+            table.add_row(name, what, Text(str(good), style="green" if good == len(matching) else "red"), str(len(matching)))
     parts: list[RenderableType] = [table]
     for check in checks:
         if check.kind in ("liar", "non-strict", "stream") and check.ok:
