@@ -479,7 +479,7 @@ def test_a_taken_port_is_avoided_and_nothing_stays(monkeypatch):
             assert b"-Xmx512m" in command
             assert own.end(30) == 128 + signal.SIGTERM
             assert not alive(pid)
-    assert any("port was taken" in note for note in notes)
+    assert any("took the port" in note for note in notes)
     assert not alive(pid)
     assert not folders[0].exists()
 
@@ -539,14 +539,14 @@ def test_no_java_is_left_when_we_are_killed(parent_that, number):
 def test_no_java_is_left_when_we_are_killed_before_it_answers(parent_that, tmp_path):
     body = """
     import json, time
-    from conformance import _embedded
+    from conformance.brokers import embedded
     def stuck(bootstrap, timeout_s):
         while own.pid is None:
             time.sleep(0.01)
         print(json.dumps(own.pid), flush=True)
         time.sleep(600)
-    _embedded.check_reachable = stuck
-    own = _embedded.EmbeddedKafka(lambda line: None)
+    embedded.check_reachable = stuck
+    own = embedded.EmbeddedKafka(lambda line: None)
     own.__enter__()
     """
     process, java = parent_that(body, env={**os.environ, "TMPDIR": str(tmp_path)})

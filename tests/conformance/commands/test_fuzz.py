@@ -299,7 +299,7 @@ def test_verdicts_are_printed(style):
     for part in (
         f"{FORMAT}/fault/must-reject: 3 accepted as ROW by tail",
         "the smallest, 9",
-        "more than the 2,048",
+        "3,072 MB of memory, limit 2,048 MB",
         "interrupted",
     ):
         assert part in text
@@ -405,9 +405,10 @@ IMPATIENT = """
 # The command line; chunks are small, and what it does is said at once and not every ten seconds.
 import sys
 from _cdc_conformance_pytest import main
-from conformance import _fuzzing, shell
+from conformance.commands import shell
+from conformance.running import fuzzing
 
-_fuzzing.CHUNK = 2_000
+fuzzing.CHUNK = 2_000
 shell.Progress.__call__ = lambda _self, text: print(text, file=sys.stderr, flush=True)
 main()
 """

@@ -473,10 +473,12 @@ TALKATIVE = """
 # The command line; it warms up once, in a JVM that starts quickly (`load` leaves QUICK out), and says at once what it does.
 import sys
 from _cdc_conformance_pytest import main
-from conformance import engine, load, shell
+from conformance.commands import shell
+from conformance.engines import child
+from conformance.load import sustained
 
-engine.QUICK = {}
-load.LoadSettings.bursts = (50,)
+child.QUICK = {}
+sustained.LoadSettings.bursts = (50,)
 shell.Progress.__call__ = lambda _self, text: print(text, file=sys.stderr, flush=True)
 main()
 """

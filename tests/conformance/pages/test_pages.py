@@ -13,12 +13,14 @@ from conformance.pages import _samples
 from conformance.pages import pages as made
 from conformance.rules import streams
 from conformance.rules.base import rules
+from conformance.rules.sources import pages as sources
 from generators.garbage.nemesis import NEMESES
 from generators.wire_format import FORMATS, formats, get
 from spark_checks import pages
 
 DOCS = Path(__file__).parents[3] / "docs"
-NAMES = ["formats.md", "undecided.md", *(f"formats/{name}.md" for name in FORMATS)]
+SOURCES = ["sources/index.md", *(f"sources/{name}.md" for name in sources())]
+NAMES = ["formats.md", "undecided.md", *SOURCES, "rooms.md", "rooms.svg", *(f"formats/{name}.md" for name in FORMATS)]
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +31,7 @@ def text():
 def test_there_is_a_page_for_each_format_and_no_other(text):
     assert list(text) == NAMES
     assert {path.name for path in (DOCS / "formats").iterdir()} == {f"{name}.md" for name in FORMATS}
+    assert {f"sources/{path.name}" for path in (DOCS / "sources").iterdir()} == set(SOURCES)
 
 
 @pytest.mark.parametrize("name", NAMES)

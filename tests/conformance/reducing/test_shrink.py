@@ -86,7 +86,7 @@ def failed(found=BIG, rule=MISSING, **finding):
 def shrunk(engine, *failures, fmt=CANAL, scenario_of=lambda _case: BIG, limits=LIMITS, notes=None):
     """What comes of failures."""
     note = (lambda _text: None) if notes is None else notes.append
-    return shrink_all(SETTINGS, engine, fmt, failures, "mine", Capabilities(), scenario_of, note, limits)
+    return shrink_all({}, engine, fmt, failures, "mine", Capabilities(), scenario_of, note, limits)
 
 
 def values(failure):
@@ -379,7 +379,7 @@ def test_a_seeded_fault_in_a_large_drawn_case_ends_as_one_row_of_at_most_two_col
     settings = Settings((name,), Budget("none", 0, 0), 1, decoder=spec)
 
     (small,) = shrink_all(
-        settings, engine, fmt, [failure], spec, Capabilities(), lambda _case: drawn, lambda _text: None, PATIENT
+        settings.mapping, engine, fmt, [failure], spec, Capabilities(), lambda _case: drawn, lambda _text: None, PATIENT
     )
 
     (written,) = small.result.case.written
