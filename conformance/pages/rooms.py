@@ -17,12 +17,10 @@ GAP: Final = (14, 46)
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A folder of a package, or a module beside its folders: its first sentence, files and lines, and the rooms it imports."""
+    """A folder of a package, or a module beside its folders: its first sentence, and the rooms it imports."""
 
     name: str
     about: str
-    files: int
-    lines: int
     imports: frozenset[str]
 
 
@@ -40,8 +38,7 @@ def rooms(root: Path) -> dict[str, Room]:
         imports = {
             room for text in texts.values() for target in _imported(text) if (room := _known(target, names)) != name and room
         }
-        lines = sum(text.count("\n") for text in texts.values())
-        found[name] = Room(name, about.split("\n\n")[0].replace("\n", " "), len(own), lines, frozenset(imports))
+        found[name] = Room(name, about.split("\n\n")[0].replace("\n", " "), frozenset(imports))
     return found
 
 
@@ -133,14 +130,14 @@ def table(found: Mapping[str, Room], note: str) -> str:
     """docs/rooms.md."""
     lines = ["# Rooms", "", note, "", "![Rooms by level; each imports only rooms below it](rooms.svg)", ""]
     lines += ["Arrows that a longer way implies are left out of the picture.", ""]
-    lines += ["| room | holds | files | lines | imports |", "|---|---|---|---|---|"]
+    lines += ["| room | holds | imports |", "|---|---|---|"]
     lines += (_row(room) for room in found.values())
     arrows = sum(len(room.imports) for room in found.values())
     return "\n".join([*lines, "", f"{len(found)} rooms, {arrows} arrows, no circle."]) + "\n"
 
 
 def _row(room: Room) -> str:
-    return f"| `{room.name}` | {room.about} | {room.files} | {room.lines:,} | {_listed(room.imports)} |"
+    return f"| `{room.name}` | {room.about} | {_listed(room.imports)} |"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -121,7 +121,9 @@ def write_stages(group: Group, directory: Path) -> None:
     """Writes the stages as Parquet files, which are read in order, one per micro-batch."""
     directory.mkdir(parents=True)
     stages = [group.messages(stage) for stage in range(STAGES)]
-    offsets = iter([offset for _, _, offset in lay([message for messages in stages for message in messages])])
+    # Like on a broker, all of them are on one topic, whatever topics the format has.
+    sent = [replace(message, topic="") for messages in stages for message in messages]
+    offsets = iter([offset for _, _, offset in lay(sent)])
     for stage, messages in enumerate(stages):
         path = directory / f"{stage}.parquet"
         write_records(path, messages, [next(offsets) for _ in messages])

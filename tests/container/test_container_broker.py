@@ -13,7 +13,7 @@ import docker
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from conformance.brokers import _container
+from conformance.brokers import container as _container
 from conformance.brokers.broker import broker
 from conformance.brokers.embedded import free_ports
 from generators.errors import HarnessError
