@@ -32,7 +32,7 @@ def shared(numbered: str, rule: str, old: str, executed: str, sent: str, zeros: 
         Lie("numbered", "2022", "envelope/position", "envelope/three-messages", "numbered", True),
         Lie("not numbered", numbered, "envelope/position", "envelope/three-messages", "numbered", False),
         Lie("partial old row", "2022", rule, "shape/update-one-column", alter=partial),
-        Lie("another zone", "2022", "value/timestamp", "timestamp-0/plain", "deployment", _ZONE),
+        Lie("another zone", "2022", "value/wire", "timestamp-0/plain", "deployment", _ZONE),
         Lie("decimal scale dropped", "2022", "value/decimal", "decimal-10-2/zero", alter=cell("0.0")),
-        Lie("zeros kept", "2022", "value/binary-stripped", "binary/trailing-zeros", alter=cell(zeros)),
+        Lie("zeros kept", "2022", "value/wire", "binary/trailing-zeros", alter=cell(zeros)),
     )

@@ -9,6 +9,6 @@ from conformance.selftest.lies.base import Lie
 
 LIES: Final = (
     *shared("2022+without-old+numbered", "image/whole-old", "old", "es", "ts", "ab\0\0"),
-    Lie("enum labels", "2022", "value/enum", "enum/member-1", alter=cell("a")),
+    Lie("enum labels", "2022", "value/wire", "enum/member-1", alter=cell("a")),
     Lie("old null", "2022", None, "shape/insert", "no_old", "null"),
 )

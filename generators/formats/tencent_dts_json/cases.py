@@ -26,7 +26,7 @@ from generators.model import (
     Watermark,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import BOUNDARY, COMPOSITE, ID, KEYLESS, START, change, insert, one_column, slug
+from generators.sources.boundaries import BOUNDARY, COMPOSITE, ID, KEYLESS, START, change, every_type, insert, one_column, slug
 
 _STRING: Final = mysql.text("varchar", 64)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
@@ -162,6 +162,9 @@ def _values(database: str) -> Iterator[Scenario]:
         yield _case(name, insert(one_column(database, name, kind), {"id": 1, "c": value}), tags=_VALUE_TAGS.get(label, set()))
 
 
+_EVERY_TYPE: Final = every_type(lambda kind: kind.source == "mysql")
+
+
 def _rows() -> Iterator[Scenario]:
     """Level two: the pool's tables, no DDL."""
     names = [column.name for column in COMPOSITE.columns]
@@ -170,6 +173,7 @@ def _rows() -> Iterator[Scenario]:
     bare: Row = {"a": 1, "b": "x", "c": None}
     updates = change(KEYLESS, Op.UPDATE, (bare, {**bare, "b": None}), ({**bare, "a": None, "b": None}, bare))
     yield _case("rows/tencent/null-last", updates, level=2)
+    yield _case("rows/tencent/bit-two-ones", insert(_EVERY_TYPE, {"id": 1, "c_bit_8": 11}), level=2)
     beat = Heartbeat(START), Watermark(START), TransactionMark(START, "BEGIN", "85")
     yield _case("rows/tencent/beside-control", *beat, insert(KEYLESS, bare), level=2)
 
