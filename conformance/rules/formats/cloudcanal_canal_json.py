@@ -250,5 +250,5 @@ RULES: Final = (
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
-ORDER: Final = Order((), (Citation("cloudcanal#canal-es"), Citation("cloudcanal#canal-id")))
+ORDER: Final = Order((), (Citation("cloudcanal#canal-es"), Citation("cloudcanal#canal-id")), ASSUMED)
 """No total order: `es` orders commits, arrival decides among equals."""

@@ -352,5 +352,5 @@ _VALUES: Final = (
 RULES: Final = (*_BOOK.faults(), *_CHANGES, *_ENVELOPE, *_IMAGES, *_VALUES)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
-ORDER: Final = Order((FILE_POSITION,), (Citation("cloudcanal-envelope#source-position"),), keys="table")
+ORDER: Final = Order((FILE_POSITION,), (Citation("cloudcanal-envelope#source-position"),), ASSUMED, keys="table")
 """How its changes are ordered (`conformance.rules.order`)."""

@@ -270,5 +270,5 @@ RULES: Final = (
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
-ORDER: Final = Order((), (Citation("cloudcanal#exec-ts"), Citation("cloudcanal#keys-empty")), keys="table")
+ORDER: Final = Order((), (Citation("cloudcanal#exec-ts"), Citation("cloudcanal#keys-empty")), ASSUMED, keys="table")
 """No total order: `execTs` orders commits, arrival decides among equals."""
