@@ -114,11 +114,12 @@ _ROWS: Final = (
     ),
     _BOOK.rule(
         "rows/delivered-twice",
-        "Delivery is at least once, whatever id promises: two equal records are two changes, and each offset is answered.",
+        "Delivery is at least once: a record that comes again is answered again, and who keeps a table drops it there.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, tags=("delivery:twice",)),
         "tencent#at-least-once",
-        "tencent#id",
+        "harness#every-offset",
+        provenance=ASSUMED,
     ),
     _BOOK.rule(
         "rows/absent-fields",

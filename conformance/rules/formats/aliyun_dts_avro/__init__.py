@@ -249,6 +249,7 @@ _ENVELOPE: Final = (
         Selector(fields=("commit_time",)),
         "aliyun#source-timestamp",
         "aliyun#born-timestamp",
+        "aliyun#ddl-tags",
     ),
     BOOK.rule(
         "envelope/types",
@@ -260,9 +261,9 @@ _ENVELOPE: Final = (
     ),
     BOOK.rule(
         "names/logical",
-        "The tags l_db_name and l_tb_name name the logical table of DRDS; objectName is the physical one.",
+        "The tags l_db_name and l_tb_name name the logical table, for sourceType MySQL too; objectName is the physical one.",
         Effect.WRONG_TABLE,
-        Selector(fields=("database", "table"), profiles=("*+drds*",)),
+        Selector(fields=("database", "table"), profiles=("*+drds*", "*+logical-names*")),
         "aliyun#logical-names",
         obligation=SHOULD,
     ),
