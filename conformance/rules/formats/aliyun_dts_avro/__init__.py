@@ -23,11 +23,14 @@ _CONTROL: Final = (
     ),
     BOOK.rule(
         "control/filler",
-        "NOOP moves the offset on, be it the smallest record of 15 or 16 bytes: CONTROL or HEARTBEAT, and no error.",
+        "NOOP, of which nothing says what it means, moves the offset on, be it the smallest record: CONTROL or HEARTBEAT.",
         Effect.PHANTOM_ROW,
         changes(kinds=("CONTROL",), tags=("control:filler",)),
         "aliyun#filler",
         "aliyun#short-records",
+        "aliyun#known-operations",
+        obligation=SHOULD,
+        provenance=ASSUMED,
     ),
     BOOK.rule(
         "control/other",

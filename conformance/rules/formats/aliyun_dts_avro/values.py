@@ -33,6 +33,7 @@ _NULLS: Final = (
         Selector(fields=("cell",), aspects=CONTENT, logicals=("json",), classes=("null-literal",)),
         "aliyun#null",
         "standards#mysql-json-null",
+        provenance=ASSUMED,
     ),
     BOOK.rule(
         "value/null",
@@ -101,6 +102,7 @@ _NUMBERS: Final = (
         Effect.LOST_PRECISION,
         value("float"),
         "aliyun#float",
+        provenance=ASSUMED,
     ),
     BOOK.rule(
         "value/double",
@@ -205,6 +207,8 @@ _OBJECTS: Final = (
         Effect.WRONG_VALUE,
         replace(value("binary", types=("binary", "varbinary")), profiles=("*+text-object*",)),
         "aliyun#object-types",
+        obligation=SHOULD,
+        provenance=ASSUMED,
     ),
     BOOK.rule(
         "value/binary-character",
