@@ -21,7 +21,7 @@ def run(
     decoder: str | None = None,
     mapping: Mapping[str, str] | None = None,
     level: str = "both",
-    writer_profile: str = "*",
+    writer_profile: str | tuple[str, ...] = "*",
     budget: str = "smoke",
     seed: int = 1,
     broker: str = "none",

@@ -26,7 +26,7 @@ from conformance.commands.shell import (
     FAILURE,
     FORMAT,
     FORMATS_GIVEN,
-    PROFILE,
+    PROFILES,
     SEED,
     Progress,
     chosen,
@@ -106,7 +106,7 @@ def _terminate(_signal: int, _frame: object) -> None:
     help="Renames the decoder's columns: after=row.after.",
 )
 @click.option("--level", type=click.Choice(["changes", "rows", "both"]), default="both", help="The level or levels to judge.")
-@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
+@PROFILES
 @BUDGET
 @SEED
 @BROKER
@@ -140,7 +140,7 @@ def run(**options: Any) -> None:
 
     mapping = dict(options["mapping"])
     settings = Settings(
-        formats=known(tuple(dict.fromkeys(options["formats"]))),
+        formats=known(tuple(dict.fromkeys(options["formats"])), options["writer_profile"], options["decoder"]),
         budget=budget(options["budget"]),
         seed=options["seed"],
         decoder=options["decoder"],

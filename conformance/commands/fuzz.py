@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from conformance.commands.shell import ALL, FORMAT, FORMATS_GIVEN, PROFILE, SEED, SPARK_DECODER, Progress, chosen, known
+from conformance.commands.shell import ALL, FORMAT, FORMATS_GIVEN, PROFILES, SEED, SPARK_DECODER, Progress, chosen, known
 from generators.errors import UsageError
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def markdown(results: Sequence[Fuzzed]) -> str:
 @ALL
 @click.option("--count", type=click.IntRange(1), default=100_000, show_default=True, help="Mutated messages per format.")
 @click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
-@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only messages of these profiles.")
+@PROFILES
 @click.option("--huge/--no-huge", default=True, show_default=True, help="Adds a few messages of 25 MB.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=300, show_default=True, help="Seconds a decode call may take.")
 @click.option(
@@ -103,7 +103,8 @@ def fuzz(**options: Any) -> None:
     from conformance.reports.console import console
     from conformance.running.fuzzing import Fuzzer, FuzzSettings, save
 
-    names, decoder = known(tuple(dict.fromkeys(options["formats"]))), options["decoder"]
+    decoder = options["decoder"]
+    names = known(tuple(dict.fromkeys(options["formats"])), options["writer_profile"], decoder)
     if options["everything"] and options["formats"]:
         raise UsageError("--all means every format; name formats or give --all, not both")
     if decoder and len(names) != 1:

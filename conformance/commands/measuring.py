@@ -61,7 +61,7 @@ def bench(
     from conformance.load import bench as measure
     from conformance.reports.console import console
 
-    names = known(formats)
+    names = known(formats, decoder=decoder)
     if decoder and len(formats) != 1:
         raise UsageError("--decoder needs exactly one format; name it")
     if fail_below is not None and compare is None:
@@ -127,7 +127,7 @@ def load(name: str, **options: Any) -> None:
     from conformance.reports import load_page as report
     from conformance.reports.console import console
 
-    (fmt,) = known((name,))
+    (fmt,) = known((name,), decoder=options["decoder"])
     search = options["search"]
     settings = loading.LoadSettings(
         format=fmt,

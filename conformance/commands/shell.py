@@ -199,6 +199,15 @@ FORMAT = click.option(
     type=click.Choice(["pretty", "json", "markdown"]),
     help="Output style; default: pretty on a terminal, else json.",
 )
+PROFILES = click.option(
+    "--writer-profile",
+    "writer_profile",
+    multiple=True,
+    default=("*",),
+    metavar="GLOB",
+    type=PROFILE,
+    help="Only these profiles; repeatable.",
+)
 BUDGET = click.option(
     "--budget",
     type=Named("budget", _budgets),
@@ -241,11 +250,20 @@ REAL_BROKER = click.option(
 )
 
 
-def known(names: Sequence[str]) -> tuple[str, ...]:
-    """The formats named, or all of them. Raises UnknownName."""
+def known(names: Sequence[str], globs: Sequence[str] = ("*",), decoder: str | None = None) -> tuple[str, ...]:
+    """The formats named, or all of them. Raises UnknownName for a format or a glob of profiles, UsageError if the decoder's file
+    does not exist: before Spark and Kafka start."""
     for name in names:
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
+    if tuple(globs) != ("*",):
+        from conformance.cases.catalogue import check_profiles
+
+        check_profiles(map(get, names or FORMATS), globs)
+    if decoder is not None and len(names) == 1 and not is_command(decoder):
+        file = decoder.rpartition(":")[0] if ".py:" in decoder else decoder
+        if file.endswith(".py") and not Path(file).is_file():
+            raise UsageError(f"decoder {decoder}: there is no file {file}")
     return tuple(names) or FORMATS
 
 

@@ -165,7 +165,7 @@ class FuzzSettings:
     count: int
     seed: int = 1
     decoder: str = ""
-    writer_profile: str = "*"
+    writer_profile: str | tuple[str, ...] = "*"
     timeout_s: float = 300
     memory_mb: int = 4096
     huge: bool = True

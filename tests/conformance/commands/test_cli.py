@@ -54,9 +54,17 @@ USAGE = [
     (["run", "--timeout", "0"], "0"),
     (["run", "--max-fail", "0"], "0"),
     (
-        ["run", TICDC, "--broker", "none", "--select", "ticdc-canal-jsn/v7.1.6"],
-        "unknown case or rule 'ticdc-canal-jsn/v7.1.6'. Did you mean",
+        ["run", TICDC, "--broker", "none", "--writer-profile", "v7.1.7"],
+        "unknown profile 'v7.1.7' of ticdc-canal-json. Did you mean",
     ),
+    (["run", TICDC, "--writer-profile", "v7.1.6", "--writer-profile", "v9*"], "unknown profile 'v9*' of ticdc-canal-json"),
+    (["run", TICDC, "debezium-json", "--writer-profile", "v7.1.6"], "unknown profile 'v7.1.6' of debezium-json"),
+    (["run", TICDC, "--decoder", "no-such.py:decode"], "decoder no-such.py:decode: there is no file no-such.py"),
+    (["fuzz", TICDC, "--writer-profile", "v9*"], "unknown profile 'v9*'"),
+    (["stream", TICDC, "--writer-profile", "v9*"], "unknown profile 'v9*'"),
+    (["bench", TICDC, "--decoder", "no-such.py"], "there is no file no-such.py"),
+    (["cases", TICDC, "--writer-profile", "v9*"], "unknown profile 'v9*'"),
+    (["corpus", "write", TICDC, "--out", "out", "--writer-profile", "v9*"], "unknown profile 'v9*'"),
     (["rules", "alibaba-canal"], "Did you mean 'alibaba-canal-json'"),
     (["cases", "ticdc-json"], "Did you mean 'ticdc-canal-json'"),
     (["selftest", "canal-json"], "unknown format 'canal-json'. Did you mean"),
@@ -91,12 +99,11 @@ def test_wrong_usage_is_exit_2_and_names_what_is_near(command, fake, tmp_path, m
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["run", TICDC, "--broker", "none", "--writer-profile", "v7.1.7"], "Did you mean 'v7.1.6'"),
+        (["run", TICDC, "--broker", "none", "--select", "nothing"], "unknown case or rule 'nothing'"),
+        (["run", TICDC, "--broker", "none", "--select", "ticdc-canal-jsn/v7.1.6"], "Did you mean 'ticdc-canal-json"),
         (["run", TICDC, "--broker", "none", "--select", f"{TICDC}/v7.1.6/no-such-case"], "no case matches"),
         (["run", "--broker", "none", "--budget", "smoke", "--exclude", "*"], "no case"),
-        (["cases", TICDC, "--writer-profile", "v9*"], "unknown profile 'v9*'"),
         (["cases", TICDC, "--writer-profile", "v7.1.6", "--select", "*/no-such-case"], "no case matches"),
-        (["corpus", "write", TICDC, "--out", "out", "--writer-profile", "v9*"], "unknown profile 'v9*'"),
     ],
 )
 def test_a_selection_that_matches_nothing_is_exit_4(command, fake, tmp_path, monkeypatch, argv, said):
@@ -105,6 +112,16 @@ def test_a_selection_that_matches_nothing_is_exit_4(command, fake, tmp_path, mon
     assert (code, out) == (4, "")
     assert said in err
     assert "Traceback" not in err
+
+
+def test_several_profiles_are_judged_in_the_writers_order(command):
+    code, out, _ = command(
+        "cases", TICDC, "--writer-profile", "v7.1.6", "--writer-profile", "v5.4.*", "--select", "*/shape/insert"
+    )
+    named = [case["id"].split("/")[1] for case in json.loads(out)]
+    wanted = [p.name for p in get(TICDC).profiles if p.name == "v7.1.6" or p.name.startswith("v5.4.")]
+    assert (code, named) == (0, wanted)
+    assert len(wanted) > 1
 
 
 def test_a_report_that_cannot_be_written_is_exit_3_before_anything_is_started(command, fake, tmp_path):

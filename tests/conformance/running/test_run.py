@@ -258,11 +258,11 @@ def test_records_that_cannot_be_read_are_no_verdict(fake):
     ("settings", "error", "said"),
     [
         ({"formats": ("ticdc-canal",)}, UnknownName, "Did you mean 'ticdc-canal-json'"),
-        ({"select": ("tidb-canal-json/v7.1.6",)}, UnknownName, "unknown case or rule 'tidb-canal-json/v7.1.6'"),
-        ({"exclude": ("nonsense",)}, UnknownName, "unknown case or rule 'nonsense'"),
+        ({"select": ("tidb-canal-json/v7.1.6",)}, NothingSelected, "unknown case or rule 'tidb-canal-json/v7.1.6'"),
+        ({"exclude": ("nonsense",)}, NothingSelected, "unknown case or rule 'nonsense'"),
         ({"select": (f"{PROFILE}/no-such-case",)}, NothingSelected, "no case matches"),
         ({"exclude": (f"{NAME}/v*",)}, NothingSelected, "no case"),
-        ({"writer_profile": "v9*"}, NothingSelected, "unknown profile 'v9[*]'"),
+        ({"writer_profile": "v9*"}, UnknownName, "unknown profile 'v9[*]'"),
         ({"decoder": "usage"}, UsageError, "told so"),
     ],
 )
