@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from conformance.commands.shell import ALL, FORMAT, FORMATS_GIVEN, PROFILES, SEED, SPARK_DECODER, Progress, chosen, known
+from conformance.commands.shell import save as keep
 from generators.errors import UsageError
 
 if TYPE_CHECKING:
@@ -119,16 +120,17 @@ def fuzz(**options: Any) -> None:
         huge=options["huge"],
     )
     results: list[Fuzzed] = []
+    lost = 0
     conf, style = QUICK if decoder else OURS, chosen(options["style"])
     with Progress() as note:
         for name in names:
             # One child per format: memory peaks are measured separately, and an out-of-memory JVM affects one format only.
             with ChildEngine(packages=needed((name,)), timeout_s=settings.timeout_s, conf=conf) as engine:
                 results.append(Fuzzer(engine, name, settings, note).run())
-            if options["report"]:
-                save(options["report"], results[-1])
             if style == "json":
                 click.echo(json.dumps(results[-1].as_json(), ensure_ascii=False))
+            if options["report"]:
+                lost = keep(lambda: save(options["report"], results[-1])) or lost
             if results[-1].interrupted:
                 break
     if style == "pretty":
@@ -137,7 +139,7 @@ def fuzz(**options: Any) -> None:
         click.echo(markdown(results))
     if any(one.interrupted for one in results):
         sys.exit(130)
-    sys.exit(0 if all(one.ok for one in results) else 1)
+    sys.exit(lost or (0 if all(one.ok for one in results) else 1))
 
 
 COMMANDS = (fuzz,)
