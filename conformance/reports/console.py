@@ -141,6 +141,7 @@ def wire_of(failure: Failure, limit: int) -> WireText:
     finding = failure.finding
     value = failure.result.case.written[finding.message].message.value
     about = {Aspect.ACCEPTED: MALFORMED, Aspect.CORRUPT: WHOLE}.get(finding.aspect, finding.path)
+    about = finding.path if finding.column else about
     return wire(value, about, finding.row, finding.expected, limit, finding.side, finding.column)
 
 
@@ -155,8 +156,8 @@ def known(failure: Failure) -> Text:
 
 def readable(value: bytes | None, limit: int = SHOWN) -> str:
     """A message's value to read: its text if it is UTF-8, else hex; shortened."""
-    if value is None:
-        return "null"
+    if not value:
+        return "no value: NULL" if value is None else "an empty value: 0 bytes"
     try:
         text = printable(value.decode("utf-8"))
     except UnicodeDecodeError:

@@ -49,6 +49,7 @@ def main() -> None:
 
 def _handled(engine: Any, request: Request) -> dict[str, Any]:
     from spark_checks.services.engine import SERVICES, DecoderError
+    from spark_checks.services.errors import told
 
     try:
         reply: dict[str, Any] = engine.handle(request)
@@ -62,7 +63,7 @@ def _handled(engine: Any, request: Request) -> dict[str, Any]:
             sys.stderr.flush()
             os._exit(70)
         raised = request["op"] == "decode" or request["op"] in SERVICES
-        return {"error": "raised" if raised else "harness", "message": _short(error)}
+        return {"error": "raised" if raised else "harness", "message": f"{type(error).__name__}: {told(error)}"}
 
 
 def _read(first: Lane, serve: Callable[[Lane], None]) -> None:
@@ -85,11 +86,6 @@ def _read(first: Lane, serve: Callable[[Lane], None]) -> None:
         # Busy in a decoder that nobody waits for any more.
         os.killpg(os.getpgid(0), signal.SIGKILL)
     first.put(None)
-
-
-def _short(error: BaseException) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("\tat ")]
-    return f"{type(error).__name__}: " + "\n".join(lines[:12])[:4000]
 
 
 if __name__ == "__main__":

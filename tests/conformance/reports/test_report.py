@@ -324,8 +324,8 @@ def test_the_replay_command_can_be_pasted():
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (None, "null"),
-        (b"", ""),
+        (None, "no value: NULL"),
+        (b"", "an empty value: 0 bytes"),
         (b"a\r\n", "a\\r\\n"),
         ("汉\u2028".encode(), "汉\\u2028"),
         (b"\xff\x00", "hex ff00"),
