@@ -33,6 +33,7 @@ from conformance.commands.shell import (
     chosen,
     known,
     save,
+    tables_in_cache,
     transport,
 )
 from conformance.engines.specs import is_command
@@ -67,6 +68,7 @@ def cli() -> None:
 def main() -> None:
     """Runs the command line. An error that the user can fix is one line, not a stack trace."""
     signal.signal(signal.SIGTERM, _terminate)
+    tables_in_cache()
     try:
         cli.main(prog_name="cdc-conformance", standalone_mode=False)
     except HarnessError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 import threading
 import time
@@ -352,6 +353,13 @@ def save(write: Callable[[], Any]) -> int:
 def chosen(style: str | None) -> str:
     """The output style: the given one, else pretty on a terminal and json through a pipe."""
     return style or ("pretty" if sys.stdout.isatty() else "json")
+
+
+def tables_in_cache() -> None:
+    """Lets Hypothesis keep its tables of characters in our cache, instead of in the user's folder."""
+    from conformance.brokers.jars import cache_dir
+
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_dir() / "hypothesis"))
 
 
 def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str | None) -> None:

@@ -9,16 +9,20 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 Request: TypeAlias = dict[str, Any]
 Lane: TypeAlias = "queue.Queue[Request | None]"
 
+PARENT: Final = os.getppid()
+"""The harness; another process is the parent once it is dead."""
 GRACE_S: Final = 2.0
 """Time limit of running requests once the parent has ended."""
 
@@ -45,6 +49,7 @@ def main() -> None:
     threading.Thread(target=_read, args=(first, serve), daemon=True).start()
     serve(first)
     engine.stop()
+    _tidy()
 
 
 def _handled(engine: Any, request: Request) -> dict[str, Any]:
@@ -66,6 +71,12 @@ def _handled(engine: Any, request: Request) -> dict[str, Any]:
         return {"error": "raised" if raised else "harness", "message": f"{type(error).__name__}: {told(error)}"}
 
 
+def _tidy() -> None:
+    """Removes the harness's temporary folder, if the harness was killed; this process's own is in it."""
+    if os.getppid() != PARENT and (own := os.environ.get("TMPDIR")):
+        shutil.rmtree(Path(own).parent, ignore_errors=True)
+
+
 def _read(first: Lane, serve: Callable[[Lane], None]) -> None:
     lanes = [first]
     for line in sys.stdin:
@@ -84,6 +95,7 @@ def _read(first: Lane, serve: Callable[[Lane], None]) -> None:
     answered.join(GRACE_S)
     if answered.is_alive():
         # Busy in a decoder that nobody waits for any more.
+        _tidy()
         os.killpg(os.getpgid(0), signal.SIGKILL)
     first.put(None)
 
