@@ -100,7 +100,8 @@ class Failure:
     """A broken rule, shown by its smallest case.
 
     `cases` counts all cases that break it, `on_record` the known cases among them; `reason` is the record's if all are known.
-    `file` is the saved crash file, `reduced` describes the case before reduction.
+    `file` is the saved crash file, `naming` the options of `replay` that name again what a file alone may not run, `reduced`
+    describes the case before reduction.
     """
 
     rule: Rule
@@ -112,6 +113,7 @@ class Failure:
     reason: str = ""
     link: str = ""
     reduced: str = ""
+    naming: tuple[str, ...] = ()
 
     @property
     def new(self) -> int:

@@ -181,7 +181,7 @@ def again(header: Header) -> str:
 
 def replay(failure: Failure) -> str:
     """The command that judges the failure's case again; empty when it was not saved."""
-    return f"{COMMAND} replay {shlex.quote(failure.file)}" if failure.file else ""
+    return shlex.join((COMMAND, "replay", failure.file, *failure.naming)) if failure.file else ""
 
 
 def remedy(entry: EntryResult) -> str:
