@@ -301,7 +301,7 @@ def replay(
     timeout: float,
     style: str | None,
 ) -> None:
-    """Judges saved failures again: FIXED, FAILED or ERROR.
+    """Judges saved failures again: FIXED, FAILED, NOT REPRODUCED or ERROR.
 
     \b
     Example: cdc-conformance replay .cdc-conformance/failures/ticdc-canal-json-value-unsigned-1a2b3c4d.json
@@ -325,7 +325,7 @@ def replay(
                 one.path.unlink(missing_ok=True)
     if not remove_fixed and (fixed := outcomes.count(again.ReplayOutcome.FIXED)):
         click.echo(f"{fixed} of {len(outcomes)} FIXED: remove their files with --remove-fixed", err=True)
-    sys.exit(max((again.EXIT[outcome] for outcome in outcomes), default=0))
+    sys.exit(again.exit_code(outcomes))
 
 
 @cli.command(short_help="Checks the harness: wrong decoders must fail, reference decoders must pass.")
