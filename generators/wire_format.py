@@ -99,6 +99,7 @@ class Format(Generic[P]):
     position: str
     scenarios: Callable[[P, str], Iterable[Scenario]]
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
+    build: Callable[..., P] | None = None
     supports: Callable[[SourceType], bool] = lambda _type: True
     container: str = "json"
     faults: tuple[Fault, ...] = FAULTS
@@ -111,6 +112,9 @@ class Format(Generic[P]):
         for profile in self.profiles:
             if profile.name == name:
                 return profile
+        release, *options = name.split("+")
+        if self.build is not None and any(profile.release == release for profile in self.profiles):
+            return self.build(release, *options)
         raise UnknownName("profile", name, [p.name for p in self.profiles], of=self.name)
 
 

@@ -64,7 +64,8 @@ class Episode:
     """A history from the truth, and the recorded messages that belong to it, in the order in which the writer owes them.
 
     `name` is unique within the recording (a table, a statement). `level` is 2 when all messages are rows of one table and the
-    case shall be judged at both levels. `limits` explain how our bytes may differ: what the model cannot describe.
+    case shall be judged at both levels. `limits` explain how our bytes may differ: what the model cannot describe; where that
+    is what a decoder should find, `judged` is False, and the episode is no case.
     """
 
     recording: Recording
@@ -74,6 +75,7 @@ class Episode:
     level: int = 1
     lost: tuple[Lost, ...] = ()
     limits: tuple[str, ...] = ()
+    judged: bool = True
     tags: frozenset[str] = frozenset()
 
     @property
@@ -102,7 +104,7 @@ def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case
     The expectation is the history's; what only the bytes tell (position, commit time) is not judged.
     """
     owed = written(fmt, profile, episode)
-    for level in range(1, episode.level + 1):
+    for level in range(1, episode.level + 1 if episode.judged else 1):
         case_id = episode.case_id + ("/typed" if level == 2 else "")
         scenario = Scenario(case_id.partition("/")[2], episode.history, level, episode.tags | {RECORDED})
         pairs = tuple(
@@ -132,7 +134,7 @@ def _known(change: Change, lost: Sequence[Lost]) -> Change:
 
 def _cell(table: str | None, name: str, cell: Cell, lost: Sequence[Lost]) -> Cell:
     why = next((x for x in lost if x.covers(table, name, cell)), None)
-    if why is None or cell.state not in (State.VALUE, State.ONE_OF):
+    if why is None or cell.state not in (State.VALUE, State.ONE_OF, State.ANY):
         return cell
     return Cell(State.ANY, cell.type, cls=cell.cls, reason=f"{why.loss} ({why.citation})")
 
