@@ -24,6 +24,7 @@ RECORDED: Final = "recorded"
 class Recording:
     """One run of a product. `profile` is the writer profile with the same release and options; `how` says how it was recorded.
 
+    `truth` names the document with the SQL truth, `count` is the number of messages (generators.recorded.store has both).
     `volatile` blanks what no two runs share (ids, positions, clock times) in a value or key of this recording's messages.
     """
 
@@ -35,6 +36,8 @@ class Recording:
     server: str
     options: str
     how: str
+    truth: str = ""
+    count: int = 0
     volatile: Callable[[bytes], bytes] = field(default=lambda data: data, compare=False)
 
 
@@ -73,6 +76,11 @@ class Episode:
     limits: tuple[str, ...] = ()
     tags: frozenset[str] = frozenset()
 
+    @property
+    def case_id(self) -> str:
+        """The id of its case of level one; that of level two ends in `/typed`."""
+        return f"{self.recording.format}/{RECORDED}/{self.recording.name}/{self.name}"
+
 
 class Mismatch(HarnessError):
     """Our writer owes another number of messages for an episode than the product published."""
@@ -95,11 +103,13 @@ def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case
     """
     owed = written(fmt, profile, episode)
     for level in range(1, episode.level + 1):
-        name = f"{RECORDED}/{episode.recording.name}/{episode.name}" + ("/typed" if level == 2 else "")
-        scenario = Scenario(name, episode.history, level, episode.tags | {RECORDED})
-        case_id = f"{fmt.name}/{name}"
+        case_id = episode.case_id + ("/typed" if level == 2 else "")
+        scenario = Scenario(case_id.partition("/")[2], episode.history, level, episode.tags | {RECORDED})
         pairs = tuple(
-            Written(replace(message, case=case_id), tuple(_known(change, episode.lost) for change in ours.changes))
+            Written(
+                replace(message, case=case_id, event=ours.message.event, timestamp_ms=ours.message.timestamp_ms),
+                tuple(_known(change, episode.lost) for change in ours.changes),
+            )
             for message, ours in zip(episode.messages, owed, strict=True)
         )
         yield replace(as_case(fmt, profile, scenario), id=case_id, written=pairs, origin=Origin.RECORDED)
