@@ -117,7 +117,7 @@ class _Writer:
         run = uuid.UUID(int=self.chance.getrandbits(128), version=4)
         self.context: Headers = ()
         if profile.context_headers:
-            found = {"connectorLogicalName": self.prefix, "taskId": "0", "connectorName": profile.source, "runId": str(run)}
+            found = {"connectorLogicalName": self.prefix, "taskId": "0", "connectorName": profile.connector, "runId": str(run)}
             self.context = tuple((f"__debezium.context.{name}", text.encode()) for name, text in found.items())
 
     # Records
@@ -169,17 +169,18 @@ class _Writer:
         shown: Any = snapshot or (Raw("null") if profile.nulls_kept else None)
         block: dict[str, Any] = {
             "version": profile.release,
-            "connector": profile.source,
+            "connector": profile.connector,
             "name": self.prefix,
             "snapshot": shown,
             "db": database,
             **envelope.stamps(profile, self.source_ms(at)),
         }
         if profile.is_mysql:
-            gtid = f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}" if profile.transactions else None
+            mariadb = profile.connector == "mariadb"
+            gtid = self.transaction_id() if profile.transactions or mariadb else None
             server = 0 if snapshot else self.server
             block |= {"table": table, "server_id": server, "gtid": gtid, "file": self.file, "pos": self.place, "row": row}
-            block["thread"] = None if snapshot else 7
+            block["thread"] = None if snapshot or mariadb else 7
         else:
             block |= {"schema": outer, "table": table, "txId": self.transaction, "lsn": self.place}
             if version >= (1, 5):
@@ -193,6 +194,8 @@ class _Writer:
 
     def transaction_id(self) -> str:
         """The id of the transaction that holds the current event."""
+        if self.profile.connector == "mariadb":
+            return f"0-{self.server}-{self.transaction}"
         if self.profile.is_mysql:
             return f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}"
         return f"{self.transaction}:{self.place}" if self.profile.version >= (2, 0) else str(self.transaction)
@@ -286,7 +289,7 @@ class _Writer:
         self.change(place, Op.DELETE, sent, None, key, headers)
         if self.profile.tombstones:
             found = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
-            self.emit(place.shape.topic, self.row_key(place.shape, key), None, found, place.event.at, (*self.context, *headers))
+            self.emit(place.shape.topic, self.row_key(place.shape, key), None, found, place.event.at, (*headers, *self.context))
 
     def not_sent(self, column: Column) -> DebeziumCell:
         """A column that the old row does not have."""
@@ -333,7 +336,7 @@ class _Writer:
             full_after=full_image(shape, after),
             accept=((Kind.CORRUPT, None),) if corrupt else (),
         )
-        self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*self.context, *headers))
+        self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*headers, *self.context))
 
     def truncate(self, at: Instant, table: Table) -> None:
         """TRUNCATE, which 1.4 does not know."""
@@ -433,7 +436,7 @@ class _Writer:
             commit_time_us=self.source_ms(event.at) * 1000,
         )
         name = self.key_text(key, {"prefix": event.table})
-        self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), found, event.at, self.context)
+        self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), found, event.at)
 
 
 KINDS: Final = (

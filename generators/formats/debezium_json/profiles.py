@@ -25,7 +25,7 @@ class DebeziumProfile(Profile):
     `provide.transaction.metadata`; `nulls_kept` is `replace.null.with.default=false`; `legacy_tombstones` a Kafka Connect before
     2.2, which writes null as an object. Releases from 2.0 on run with `skipped.operations=none`, so that TRUNCATE is written.
     `mangles_names`, `context_headers`, `transaction_first` and `step_ms` (the resolution of `source.ts_ms`) follow from release
-    and connector; `tombstones` is `tombstones.on.delete`.
+    and connector; `tombstones` is `tombstones.on.delete`, `connector` the connector's own name.
     """
 
     modes: Modes = Modes()
@@ -40,6 +40,7 @@ class DebeziumProfile(Profile):
     transaction_first: bool = False
     step_ms: int = 1
     tombstones: bool = True
+    connector: str = "mysql"
 
     @property
     def version(self) -> tuple[int, int]:
@@ -53,12 +54,12 @@ class DebeziumProfile(Profile):
 
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "source": ("postgresql",),
+    "source": ("postgresql", "mariadb"),
     "image": ("full", "minimal"),
     "schemas": ("schemaless", "plain-key"),
     "transactions": ("transaction",),
     "nulls": ("nulls-kept",),
-    "tombstones": ("legacy-tombstone",),
+    "tombstones": ("legacy-tombstone", "no-tombstone"),
     "decimal": DECIMALS[1:],
     "temporal": TEMPORALS,
     "binary": BINARIES[1:],
@@ -69,6 +70,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 OPTIONS: Final[Mapping[str, str]] = {
     "postgresql": "The PostgreSQL connector. Else MySQL's.",
+    "mariadb": "The MariaDB connector: MySQL's types under names of its own, no thread, another form of GTIDs.",
     "full": "REPLICA IDENTITY FULL. Else DEFAULT: no before image but the key.",
     "minimal": "binlog_row_image=MINIMAL.",
     "schemaless": "schemas.enable=false for key and value: the payload alone.",
@@ -76,6 +78,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "transaction": "provide.transaction.metadata=true: a transaction block, and BEGIN and END messages.",
     "nulls-kept": "replace.null.with.default=false: a NULL stays null where the column has a default.",
     "legacy-tombstone": "Kafka Connect before 2.2: a tombstone is an object with null in it, not a null value.",
+    "no-tombstone": "tombstones.on.delete=false: no record follows a delete.",
     "double": "decimal.handling.mode=double.",
     "string": "decimal.handling.mode=string.",
     "adaptive_time_microseconds": "time.precision.mode=adaptive_time_microseconds, MySQL's default: TIME is microseconds.",
@@ -102,6 +105,7 @@ CHOICES: Final = Choices(
     OPTIONS,
     tuple(GROUPS.values()),
     (
+        Limit("mariadb", "came with 2.7", _SINCE_3_1),
         Limit("full", "is PostgreSQL's REPLICA IDENTITY", needs=("postgresql",)),
         Limit("minimal", "is MySQL's binlog_row_image", without=("postgresql",)),
         Limit("minimal", "is known of 1.9.7 alone: 2.5.4 and 3.5.0 stop on the first row", ("1.9.7.Final",)),
@@ -129,7 +133,7 @@ def profile(release: str, *options: str) -> DebeziumProfile:
     chosen = {group: option for group, members in GROUPS.items() for option in members if option in options}
     major, minor = map(int, release.split(".")[:2])
     version = (major, minor)
-    postgresql = "source" in chosen
+    postgresql, mariadb = (chosen.get("source") == name for name in ("postgresql", "mariadb"))
     modes = Modes(
         version,
         decimal=chosen.get("decimal", DECIMALS[0]),
@@ -150,7 +154,9 @@ def profile(release: str, *options: str) -> DebeziumProfile:
         key_schemas="schemas" not in chosen,
         transactions="transactions" in chosen,
         nulls_kept="nulls" in chosen,
-        legacy_tombstones="tombstones" in chosen,
+        legacy_tombstones=chosen.get("tombstones") == "legacy-tombstone",
+        tombstones=chosen.get("tombstones") != "no-tombstone",
+        connector="mariadb" if mariadb else "postgresql" if postgresql else "mysql",
         mangles_names=postgresql and version <= (2, 5),
         context_headers=version >= (3, 5),
         transaction_first=version >= (3, 5),
