@@ -1,7 +1,7 @@
 """The recordings of Canal: an episode per version of a table for its rows, and one per table for its statements.
 
-The truth lists statements in order with the rows that they changed; the messages are cut along it. The server splits the rows of a
-statement into events of some kilobytes, so a message's number of rows is taken from the message, and nothing else.
+The truth lists statements in order with the rows that they changed; the messages are cut along it. The server splits the rows of
+a statement into events of some kilobytes, so a message's number of rows is taken from the message, and nothing else.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from generators.families.canal import CanalCell, is_blob
 from generators.families.java_text import Escapes, has_raw_control, hash_code, json_name, json_string, remainder_of_abs
 from generators.formats.alibaba_canal_json.cases import scenarios
 from generators.formats.alibaba_canal_json.cells import column_type, column_wire
-from generators.formats.alibaba_canal_json.profiles import OPTIONS, PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
+from generators.formats.alibaba_canal_json.profiles import CHOICES, PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
 from generators.model import (
     Cell,
     Change,
@@ -377,7 +377,7 @@ FORMAT: Final = Format(
     title="Alibaba Canal flat message (JSON)",
     source="mysql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
     build=profile,
     write=write,
     kinds=KINDS,

@@ -1,7 +1,7 @@
 """A column's type text and cells: those of `generators.families.canal`, but for live DDL statements and character sets.
 
-Canal knows a table that it saw created by the statement alone: `mysqlType` repeats its spelling, and what the spelling does not say
-is decoded wrong (canal#live-spelling, canal#live-blob, canal#charset-ignored).
+Canal knows a table that it saw created by the statement alone: `mysqlType` repeats its spelling, and what the spelling does not
+say is decoded wrong (canal#live-spelling, canal#live-blob, canal#charset-ignored).
 """
 
 from __future__ import annotations

@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from generators.errors import UnknownName, UsageError
 from generators.families.canal import DDL_TYPES
 from generators.families.java_text import Escapes
 from generators.model import Deployment
-from generators.wire_format import Profile
+from generators.wire_format import Choices, Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +22,8 @@ class CanalProfile(Profile):
     `gtid` is the text of the field, None when the release has no such field. `drops_empty_old` leaves out the `old` element of a
     row without a change. `lob_null_codes` gives NULL cells the codes 2004 and 2005. `query_is_ddl` marks CREATE and DROP DATABASE
     as DDL. `keeps_dropped_key` still names a primary key that was dropped.
-    `database_hash` is `canal.mq.database.hash`. `old_time` is TIME in the storage of servers before 5.6, `display_widths` a server
-    that prints them (before 8.0.19), `mariadb` one that logs rows of tables without a key whole under every row image, and no
+    `database_hash` is `canal.mq.database.hash`. `old_time` is TIME as servers before 5.6 store it, `display_widths` a server that
+    prints them (before 8.0.19), `mariadb` one that logs rows of tables without a key whole under every row image, and no
     virtual column under MINIMAL. `connection_charset` is `canal.instance.connectionCharset`, "" for UTF-8.
     """
 
@@ -92,8 +91,12 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
-EXCLUSIVE: Final = (("noblob", "minimal"), ("mariadb", "mysql8"), ("utc", "shanghai", "new-york"))
-"""Options of which a profile has one at most."""
+CHOICES: Final = Choices(
+    "alibaba-canal-json",
+    tuple(RELEASES),
+    OPTIONS,
+    (("noblob", "minimal"), ("mariadb", "mysql8"), ("utc", "shanghai", "new-york")),
+)
 
 _FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "noblob": {"image": "noblob"},
@@ -109,17 +112,7 @@ _ZONES: Final = {"utc": "UTC", "shanghai": "Asia/Shanghai", "new-york": "America
 
 def profile(release: str, *options: str) -> CanalProfile:
     """The profile of a release with options, in any order. Raises UnknownName, or UsageError for a pair that cannot be."""
-    if release not in RELEASES:
-        raise UnknownName("release", release, RELEASES, of="Alibaba Canal")
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of="alibaba-canal-json")
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
-    for group in EXCLUSIVE:
-        if len(given := [option for option in group if option in options]) > 1:
-            raise UsageError(f"options {' and '.join(given)} exclude each other: a server or a JVM has one of them")
-    made = replace(RELEASES[release], options=tuple(option for option in OPTIONS if option in options))
+    made = replace(RELEASES[release], options=CHOICES.checked(release, options))
     for option in options:
         made = replace(made, **_FACTS.get(option, {}))
         if option in _ZONES:
