@@ -387,8 +387,8 @@ class Change:
 
     `before` and `after` are the wire's images (level one). `full_before` and `full_after`, when not None, replace them at level
     two: images rebuilt from the whole message (a partial `old` overlaid on `data`). `accept` lists other (kind, op) pairs that
-    are as good; `anything` says that any rows will do as long as there is one (UNSPECIFIED faults). None in `position`,
-    `commit_time_us`, `types`, `schema_version` means that the format has none there.
+    are as good, `databases` other names of the database; `anything` says that any rows will do as long as there is one
+    (UNSPECIFIED faults). None in `position`, `commit_time_us`, `types`, `schema_version` means that the format has none there.
     """
 
     row: int
@@ -408,6 +408,7 @@ class Change:
     schema_version: str | None = None
     sql: str | None = None
     accept: tuple[tuple[Kind, Op | None], ...] = ()
+    databases: tuple[str, ...] = ()
     anything: bool = False
 
     def image(self, side: str, level: int) -> Image | None:

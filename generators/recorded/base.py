@@ -24,6 +24,7 @@ RECORDED: Final = "recorded"
 class Recording:
     """One run of a product. `profile` is the writer profile with the same release and options; `how` says how it was recorded.
 
+    `truth` names the document with the SQL truth, `count` is the number of messages (generators.recorded.store has both).
     `volatile` blanks what no two runs share (ids, positions, clock times) in a value or key of this recording's messages.
     """
 
@@ -35,6 +36,8 @@ class Recording:
     server: str
     options: str
     how: str
+    truth: str = ""
+    count: int = 0
     volatile: Callable[[bytes], bytes] = field(default=lambda data: data, compare=False)
 
 
@@ -61,7 +64,8 @@ class Episode:
     """A history from the truth, and the recorded messages that belong to it, in the order in which the writer owes them.
 
     `name` is unique within the recording (a table, a statement). `level` is 2 when all messages are rows of one table and the
-    case shall be judged at both levels. `limits` explain how our bytes may differ: what the model cannot describe.
+    case shall be judged at both levels. `limits` explain how our bytes may differ: what the model cannot describe; where that
+    is what a decoder should find, `judged` is False, and the episode is no case.
     """
 
     recording: Recording
@@ -71,7 +75,13 @@ class Episode:
     level: int = 1
     lost: tuple[Lost, ...] = ()
     limits: tuple[str, ...] = ()
+    judged: bool = True
     tags: frozenset[str] = frozenset()
+
+    @property
+    def case_id(self) -> str:
+        """The id of its case of level one; that of level two ends in `/typed`."""
+        return f"{self.recording.format}/{RECORDED}/{self.recording.name}/{self.name}"
 
 
 class Mismatch(HarnessError):
@@ -94,12 +104,14 @@ def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case
     The expectation is the history's; what only the bytes tell (position, commit time) is not judged.
     """
     owed = written(fmt, profile, episode)
-    for level in range(1, episode.level + 1):
-        name = f"{RECORDED}/{episode.recording.name}/{episode.name}" + ("/typed" if level == 2 else "")
-        scenario = Scenario(name, episode.history, level, episode.tags | {RECORDED})
-        case_id = f"{fmt.name}/{name}"
+    for level in range(1, episode.level + 1 if episode.judged else 1):
+        case_id = episode.case_id + ("/typed" if level == 2 else "")
+        scenario = Scenario(case_id.partition("/")[2], episode.history, level, episode.tags | {RECORDED})
         pairs = tuple(
-            Written(replace(message, case=case_id), tuple(_known(change, episode.lost) for change in ours.changes))
+            Written(
+                replace(message, case=case_id, event=ours.message.event, timestamp_ms=ours.message.timestamp_ms),
+                tuple(_known(change, episode.lost) for change in ours.changes),
+            )
             for message, ours in zip(episode.messages, owed, strict=True)
         )
         yield replace(as_case(fmt, profile, scenario), id=case_id, written=pairs, origin=Origin.RECORDED)
@@ -122,7 +134,7 @@ def _known(change: Change, lost: Sequence[Lost]) -> Change:
 
 def _cell(table: str | None, name: str, cell: Cell, lost: Sequence[Lost]) -> Cell:
     why = next((x for x in lost if x.covers(table, name, cell)), None)
-    if why is None or cell.state not in (State.VALUE, State.ONE_OF):
+    if why is None or cell.state not in (State.VALUE, State.ONE_OF, State.ANY):
         return cell
     return Cell(State.ANY, cell.type, cls=cell.cls, reason=f"{why.loss} ({why.citation})")
 

@@ -283,6 +283,7 @@ _IMAGES = ("before", "after", "full_before", "full_after")
 _CHANGE = frozenset({"row", "kind", "op", *_TEXTS, "keys", "position", "commit_time_us", *_IMAGES, "types", "schema_version"}) | {
     "sql",
     "accept",
+    "databases",
     "anything",
 }
 _ACCEPT = frozenset({"kind", "op"})
@@ -314,6 +315,8 @@ def dump_change(change: Change, table: Table | None = None) -> Plain:
             plain[name] = dump_text(getattr(change, name))
     if change.accept:
         plain["accept"] = [{"kind": kind.value, "op": op.value if op else None} for kind, op in change.accept]
+    if change.databases:
+        plain["databases"] = [dump_text(name) for name in change.databases]
     if change.anything:
         plain["anything"] = True
     return plain
@@ -358,6 +361,7 @@ def load_change(data: Plain, at: str = "", table: Table | None = None) -> Change
         schema_version=maybe(found, "schema_version", at, string),
         sql=maybe(found, "sql", at, string),
         accept=array(found.get("accept", []), path(at, "accept"), _load_accept),
+        databases=array(found.get("databases", []), path(at, "databases"), string),
         anything=boolean(found.get("anything", False), path(at, "anything")),
     )
 
