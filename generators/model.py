@@ -120,7 +120,7 @@ class Default:
     """A column's DEFAULT: `text` as SHOW CREATE TABLE (PostgreSQL: the catalogue) prints it, `value` None for an expression."""
 
     text: str
-    value: Value = None
+    value: Value = field(default=None, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
