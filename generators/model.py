@@ -128,7 +128,7 @@ class Column:
     """A column of a table.
 
     `declared` is the type as the statement that made the table spelled it, "" for the source's own spelling; `charset` a
-    character set other than the table's default; `generated` is stored, virtual or "".
+    character set other than the table's default and `collation` its collation; `generated` is stored, virtual or "".
     """
 
     name: str
@@ -137,12 +137,26 @@ class Column:
     declared: str = field(default="", repr=False)
     default: Default | None = field(default=None, repr=False)
     charset: str = field(default="", repr=False)
+    collation: str = field(default="", repr=False)
     generated: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """An index of a table under its name."""
+
+    name: str
+    columns: tuple[str, ...]
+    unique: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
-    """A table at one version of its schema. `primary_key` is in the key's declared order; `unique` are unique keys beside it."""
+    """A table at one version of its schema. `primary_key` is in the key's declared order; `unique` are unique keys beside it.
+
+    `indexes` are the indexes with their names, where they are known: with the unique keys, without a primary key by which the
+    database finds rows.
+    """
 
     database: str
     name: str
@@ -150,6 +164,7 @@ class Table:
     primary_key: tuple[str, ...] = ()
     unique: tuple[tuple[str, ...], ...] = ()
     schema: str | None = None
+    indexes: tuple[Index, ...] = field(default=(), repr=False)
 
     def column(self, name: str) -> Column:
         """The column of that name. Raises KeyError."""

@@ -32,8 +32,8 @@ _ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
 
 
 def partition_of(table: Table, partitions: int) -> int:
-    """The partition of a table's rows: CRC-32 of schema and table name, in place of TiCDC's own hash."""
-    return zlib.crc32(f"{table.database}\0{table.name}".encode()) % partitions
+    """The partition of a table's rows: CRC-32 of schema and table name."""
+    return zlib.crc32(f"{table.database}{table.name}".encode()) % partitions
 
 
 def split_rows(event: RowChange, *, split_keys: bool) -> list[tuple[Op, Row | None, Row | None]]:
@@ -56,6 +56,15 @@ def split_rows(event: RowChange, *, split_keys: bool) -> list[tuple[Op, Row | No
         else:
             found.append((Op.UPDATE, before, after))
     return sorted(found, key=lambda row: _ORDER[row[0]]) if split else found
+
+
+def split_by_ticdc(event: RowChange, row: Row | None) -> bool:
+    """Whether the row is half of an UPDATE that TiCDC split: TiDB itself splits those of a clustered primary key."""
+    clustered = () if any(index.name == "PRIMARY" for index in event.table.indexes) else event.table.primary_key
+    for before, after in ((images.before, images.after) for images in event.rows):
+        if row is not None and before is not None and after is not None and (row is before or row is after):
+            return not any(_differs(event.table.column(name).type, before[name], after[name]) for name in clustered)
+    return False
 
 
 def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
@@ -88,4 +97,18 @@ def pack(compression: str, value: bytes) -> bytes:
             import cramjam
 
             return bytes(cramjam.lz4.compress(value))
+    return value
+
+
+def unpack(compression: str, value: bytes) -> bytes:
+    """The value before `pack`."""
+    match compression:
+        case "snappy":
+            import cramjam
+
+            return bytes(cramjam.snappy.decompress_raw(value))
+        case "lz4":
+            import cramjam
+
+            return bytes(cramjam.lz4.decompress(value))
     return value

@@ -24,8 +24,9 @@ class SimpleProfile(Profile):
 
     `location` is the zone name in TIMESTAMP objects, "" the host's own, which is the deployment's `time_zone`; "Local" is what Go
     calls the host's zone. `column_order` orders a tableSchema's columns ("id": by column id). `float_verb` is Go's: "f" fixed
-    notation, "g" exponents from 1e6 on and below 1e-4; it concerns JSON only. `default_utc` tells that a TIMESTAMP column's
-    default is in UTC. `auto_bootstrap` sends a BOOTSTRAP before a table's first row and again after 120 s or 10000 rows; without
+    notation, "g" exponents from 1e6 on and below 1e-4; it concerns JSON only, as `short_escapes`, which tells
+    that \\b and \\f have escapes of two characters (Go since 1.22). `default_utc` tells that a TIMESTAMP column's default is in
+    UTC. `auto_bootstrap` sends a BOOTSTRAP before a table's first row and again after 120 s or 10000 rows; without
     it one is sent where the history has one. `max_message_bytes` is compared only when `reduce` says what becomes of a larger
     message.
     """
@@ -35,6 +36,7 @@ class SimpleProfile(Profile):
     pre_table_schema: bool = True
     column_order: Literal["id", "table"] = "id"
     float_verb: Literal["f", "g"] = "f"
+    short_escapes: bool = True
     default_utc: bool = True
     checksum: bool = False
     auto_bootstrap: bool = False
@@ -50,11 +52,10 @@ _NEW: Final = SimpleProfile(
     new=True,
     pre_table_schema=False,
     column_order="table",
-    default_utc=False,
 )
 
 RELEASES: Final[Mapping[str, SimpleProfile]] = {
-    "v7.5.7": SimpleProfile("v7.5.7", assumed=_ASSUMED),
+    "v7.5.7": SimpleProfile("v7.5.7", assumed=_ASSUMED, short_escapes=False),
     "v8.5.7": SimpleProfile("v8.5.7", assumed=_ASSUMED),
     "new-8.5.4": replace(_NEW, release="new-8.5.4", float_verb="g", assumed=f"{_NEW.assumed}; floats by Go's rule for %v"),
     "new-8.5.6": _NEW,
@@ -68,16 +69,17 @@ OPTIONS: Final[Mapping[str, str]] = {
     **REDUCED,
     "auto-bootstrap": "A BOOTSTRAP comes before a table's first row, and again after 120 seconds or 10,000 rows.",
     "one-partition": "A BOOTSTRAP goes to one partition instead of all (send-bootstrap-to-all-partition=false).",
-    "snappy": COMPRESSION["snappy"],
+    **COMPRESSION,
 }
 """What each option means, in the order of a profile's name."""
 
-EXCLUSIVE: Final = (("tz", "local-zone"), ("handle-key-only", "claim-check"))
+EXCLUSIVE: Final = (("tz", "local-zone"), ("handle-key-only", "claim-check"), ("snappy", "lz4"))
 SERVER_ZONE: Final = "America/New_York"
 
 DEPLOYMENTS: Final[Mapping[str, Deployment]] = {
     "none": Deployment("Asia/Shanghai"),
     "snappy": Deployment("America/New_York", compression="snappy"),
+    "lz4": Deployment("UTC", compression="lz4"),
 }
 """`time_zone` is the host's zone: what a location `Local` stands for."""
 
@@ -101,7 +103,7 @@ def profile(release: str, *options: str) -> SimpleProfile:
         reduce = "handle-key-only"
     if "claim-check" in options:
         reduce = "claim-check"
-    deployment = DEPLOYMENTS["snappy" if "snappy" in options else "none"]
+    deployment = next((DEPLOYMENTS[o] for o in ("snappy", "lz4") if o in options), DEPLOYMENTS["none"])
     limit = REDUCED_LIMIT if deployment.compression == "none" else COMPRESSED_LIMIT
     return replace(
         base,

@@ -3,9 +3,8 @@
 Releases: v5.3.4 to v8.5.7 of the classic architecture (pingcap/tiflow) and v8.5.4, v8.5.6 of the new one (pingcap/ticdc).
 Source of truth: PingCAP's TiCDC Canal-JSON Protocol, corrected by TiCDC's source and output (the facts ticdc#...).
 
-One row change is one Kafka record without headers; a DML key is zero-length, a DDL or watermark key is null. TiCDC's
-default dispatcher sends a table's rows to the partition that a small hash of schema and table name chooses; that hash is not in
-the reference, so this writer takes CRC-32 of the two names. Rows of one table are always in one partition. DDL goes to partition
+One row change is one Kafka record without headers; a DML key is zero-length, a DDL or watermark key is null. The default
+dispatcher sends a table's rows to one partition, chosen by CRC-32 of its two names (ticdc#partitions). DDL goes to partition
 0 (to every partition in v5.3 and older), watermarks to every partition. With a topic for each table, classic TiCDC sends a RENAME
 to the topic of the table's old name; the one default topic of this writer hides that. Tables without a key are written as with
 `force-replicate=true`.
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from generators.families.ticdc import text
+from generators.families.ticdc.ddl import restored
 from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
 from generators.formats.ticdc_canal_json.cases import scenarios
 from generators.formats.ticdc_canal_json.profiles import OPTIONS, PROFILES, TicdcProfile, profile
@@ -157,7 +157,7 @@ class _Images:
         after: Row | None,
         keep: tuple[str, ...] | None = None,
     ) -> _Images:
-        columns = table.columns
+        columns = tuple(c for c in table.columns if c.generated != "virtual")
         if keep is not None:
             columns = tuple(c for c in columns if c.name in keep)
         if profile.column_order == "sorted":
@@ -288,7 +288,7 @@ def _envelope(
 
 
 def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> tuple[bytes, Change]:
-    sql = text.render_ddl(event.action, event.sql)
+    sql = restored(event.sql)
     body = _envelope(
         profile,
         stamp,

@@ -111,7 +111,7 @@ def test_row_of_the_reference_byte_for_byte():
         Column("b", mysql.binary("varbinary", 4)),
     )
     user = Table("simple", "user", columns, ("id",))
-    created = SchemaChange(at(447984074911121430), "create table", "CREATE TABLE `user` (...)", "simple", "user", after=user)
+    created = SchemaChange(at(447984074911121430), "create table", "CREATE TABLE `user` (`id` int)", "simple", "user", after=user)
     row = {
         "id": 1,
         "name": "John Doe",
