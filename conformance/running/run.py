@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles
+from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles, recorded_cases
 from conformance.engines.base import (
     ChildDied,
     DecodeRaised,
@@ -143,6 +143,7 @@ def prepare(
     note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {settings.budget.drawn}")
     drawn = list(drawn_cases(fmt, selected, settings.budget.drawn, settings.seed))
     cases += drawn
+    cases += recorded_cases(fmt, settings.writer_profile, settings.budget.recorded, settings.select)
     for_rules = settings.selection.rule_patterns(rules(fmt.name), cases)
     cases = settings.selection.cases(for_rules, cases)
     if not cases:
@@ -239,7 +240,7 @@ def finish(
     if len(kept) < len(found):
         results = [_only(judge, r, kept) for r in results]
     order = {profile.name: number for number, profile in enumerate(one.fmt.profiles)}
-    results.sort(key=lambda result: order[result.case.profile])
+    results.sort(key=lambda result: order.get(result.case.profile, len(order)))
     places = {case.id: tuple(one.place(w.message) for w in case.written) for call in one.calls for case in call.cases}
     outcome = tuple(_rule_result(settings, one, judge, rule, rule.id in kept) for rule in found)
     return FormatResult(

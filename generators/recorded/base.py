@@ -83,6 +83,11 @@ class Episode:
     timed: bool = False
     unrecorded: frozenset[int] = frozenset()
 
+    @property
+    def case_id(self) -> str:
+        """The id of its case of level one; that of level two ends in `/typed`."""
+        return f"{self.recording.format}/{RECORDED}/{self.recording.name}/{self.name}"
+
 
 class Mismatch(HarnessError):
     """Our writer owes another number of messages for an episode than the product published."""
@@ -107,11 +112,13 @@ def cases(fmt: Format[Any], profile: Profile, episode: Episode) -> Iterator[Case
     owed = written(fmt, profile, episode)
     profile = replace(profile, **episode.recording.facts)
     for level in range(1, episode.level + 1):
-        name = f"{RECORDED}/{episode.recording.name}/{episode.name}" + ("/typed" if level == 2 else "")
-        scenario = Scenario(name, episode.history, level, episode.tags | {RECORDED})
-        case_id = f"{fmt.name}/{name}"
+        case_id = episode.case_id + ("/typed" if level == 2 else "")
+        scenario = Scenario(case_id.partition("/")[2], episode.history, level, episode.tags | {RECORDED})
         pairs = tuple(
-            Written(replace(message, case=case_id), tuple(_known(change, episode) for change in ours.changes))
+            Written(
+                replace(message, case=case_id, event=ours.message.event, timestamp_ms=ours.message.timestamp_ms),
+                tuple(_known(change, episode) for change in ours.changes),
+            )
             for message, ours in zip(episode.messages, owed, strict=True)
         )
         yield replace(
