@@ -1,6 +1,6 @@
 """What TiCDC's Kafka sink does to every protocol's messages: split rows, partitions, size limit, claim checks, compression.
 
-Facts: ticdc#kafka-records, #compression, #canal-claim-check, #key-update.
+Facts: ticdc#kafka-records, #partitions, #compression, #canal-claim-check, #key-update.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import uuid
 import zlib
+from collections.abc import Sequence
 from typing import Final
 
 from generators.families.ticdc import text
@@ -31,9 +32,29 @@ COMPRESSION: Final = {
 _ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
 
 
-def partition_of(table: Table, partitions: int) -> int:
-    """The partition of a table's rows: CRC-32 of schema and table name."""
-    return zlib.crc32(f"{table.database}{table.name}".encode()) % partitions
+DISPATCHERS: Final = {
+    "index-value": "A row's partition is that of its handle key's values (dispatcher index-value), not of its table.",
+    "ts": "A row's partition is that of its commitTs (dispatcher ts), not of its table.",
+}
+"""What the options mean that choose the partitions of rows."""
+
+
+def dispatched(options: Sequence[str]) -> str:
+    """The dispatcher among the options of a profile."""
+    return next((option for option in options if option in DISPATCHERS), "table")
+
+
+def partition_of(dispatcher: str, table: Table, row: Row, tso: int, partitions: int, time_zone: str = "UTC") -> int:
+    """The partition of a row: CRC-32 of its two names, in turn with those of the name and value of each column of its key."""
+    if dispatcher == "ts":
+        return tso % partitions
+    found = zlib.crc32(f"{table.database}{table.name}".encode(errors="surrogatepass"))
+    for column in table.columns if dispatcher == "index-value" else ():
+        if column.name in table.handle_key:
+            value = text.canonical(column.type, row[column.name])
+            shown = value if isinstance(value, bytes) else text.value_text(column.type, value, time_zone=time_zone).encode()
+            found ^= zlib.crc32(column.name.encode() + shown)
+    return found % partitions
 
 
 def split_rows(event: RowChange, *, split_keys: bool) -> list[tuple[Op, Row | None, Row | None]]:

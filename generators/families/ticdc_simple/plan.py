@@ -85,11 +85,12 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
                         yield _bootstrap(known, profile, built, everywhere, number)
                     last.rows += len(rows)
                 for op, before, after in rows:
-                    where = (partition_of(event.table, partitions),)
+                    row, dispatcher = after or before or {}, profile.dispatcher
+                    where = partition_of(dispatcher, event.table, row, tso, partitions, host_zone(profile))
                     record = _row(known, profile, op, before, after, tso, built)
                     if record.checksum and op is not event.op and not profile.new and split_by_ticdc(event, before or after):
                         record = replace(record, checksum=Checksum(CHECKSUM_VERSION, 0, 0))
-                    yield Planned(record, where, number)
+                    yield Planned(record, (where,), number)
             case Bootstrap():
                 announced.setdefault(event.table, _Announced(event.at.ms))
                 yield _bootstrap(catalogue.current(event.table), profile, built, everywhere, number)

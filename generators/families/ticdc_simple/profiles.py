@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from generators.errors import UnknownName, UsageError
-from generators.families.ticdc.sink import COMPRESSION, REDUCED
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, REDUCED, dispatched
 from generators.model import Deployment
 from generators.wire_format import Profile
 
@@ -28,7 +28,7 @@ class SimpleProfile(Profile):
     that \\b and \\f have escapes of two characters (Go since 1.22). `default_utc` tells that a TIMESTAMP column's default is in
     UTC. `auto_bootstrap` sends a BOOTSTRAP before a table's first row and again after 120 s or 10000 rows; without
     it one is sent where the history has one. `max_message_bytes` is compared only when `reduce` says what becomes of a larger
-    message.
+    message. `dispatcher` chooses the partitions of rows.
     """
 
     new: bool = False
@@ -43,6 +43,7 @@ class SimpleProfile(Profile):
     bootstrap_to_all: bool = True
     max_message_bytes: int = 10 * 1024 * 1024
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
+    dispatcher: str = "table"
 
 
 _ASSUMED: Final = "the numbers in a checksum block; lengths of fractional temporal types; the escapes of \\b and \\f"
@@ -70,10 +71,11 @@ OPTIONS: Final[Mapping[str, str]] = {
     "auto-bootstrap": "A BOOTSTRAP comes before a table's first row, and again after 120 seconds or 10,000 rows.",
     "one-partition": "A BOOTSTRAP goes to one partition instead of all (send-bootstrap-to-all-partition=false).",
     **COMPRESSION,
+    **DISPATCHERS,
 }
 """What each option means, in the order of a profile's name."""
 
-EXCLUSIVE: Final = (("tz", "local-zone"), ("handle-key-only", "claim-check"), ("snappy", "lz4"))
+EXCLUSIVE: Final = (("tz", "local-zone"), ("handle-key-only", "claim-check"), ("snappy", "lz4"), tuple(DISPATCHERS))
 SERVER_ZONE: Final = "America/New_York"
 
 DEPLOYMENTS: Final[Mapping[str, Deployment]] = {
@@ -115,6 +117,7 @@ def profile(release: str, *options: str) -> SimpleProfile:
         bootstrap_to_all="one-partition" not in options,
         reduce=reduce,
         max_message_bytes=limit if reduce else base.max_message_bytes,
+        dispatcher=dispatched(options),
     )
 
 

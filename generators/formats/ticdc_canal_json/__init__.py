@@ -7,12 +7,15 @@ One row change is one Kafka record without headers; a DML key is zero-length, a 
 dispatcher sends a table's rows to one partition, chosen by CRC-32 of its two names (ticdc#partitions). DDL goes to partition
 0 (to every partition in v5.3 and older), watermarks to every partition. With a topic for each table, classic TiCDC sends a RENAME
 to the topic of the table's old name; the one default topic of this writer hides that. Tables without a key are written as with
-`force-replicate=true`.
+`force-replicate=true`, and whole where TiCDC refuses that beside an option (delete-only-output-handle-key-columns).
 """
 
 from __future__ import annotations
 
+import base64
 import random
+import struct
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -70,8 +73,15 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
         stamp = _Stamp.of(event.at, profile, chance)
         match event:
             case RowChange():
-                partition = partition_of(event.table, layout.partitions)
                 for op, before, after in split_rows(event, split_keys=profile.split_keys):
+                    partition = partition_of(
+                        profile.dispatcher,
+                        event.table,
+                        after or before or {},
+                        stamp.tso,
+                        layout.partitions,
+                        profile.deployment.time_zone,
+                    )
                     value, change = _row_message(profile, event.table, op, before, after, stamp, chance)
                     written.append(Written(Message(layout.topic, partition, b"", value, (), stamp.encoded, number), (change,)))
             case SchemaChange():
@@ -117,18 +127,33 @@ def _row_message(
     stamp: _Stamp,
     chance: random.Random,
 ) -> tuple[bytes, Change]:
-    images = _Images.of(profile, table, op, before, after)
+    rowkey = f',"rowkey":"{_row_key(table, after or before or {})}"' if profile.row_key else ""
+    cut = table.handle_key if op is Op.DELETE and profile.delete_handle_key and table.handle_key else None
+    images = _Images.of(profile, table, op, before, after, keep=cut)
     types = [c.name for c in images.columns]
     if profile.mysql_type_order == "random":
         chance.shuffle(types)
-    value = _pack(profile, images.body(types, stamp, ""), profile.terminator)
+    value = _pack(profile, images.body(types, stamp, rowkey), profile.terminator)
     if profile.reduce and len(value) + RECORD_OVERHEAD > profile.max_message_bytes:
         flag = ',"onlyHandleKey":true'
         if profile.reduce == "claim-check":
             flag = f',"claimCheckLocation":{text.escape(claim_check_location(CLAIM_CHECK_STORAGE, chance))}'
         images = _Images.of(profile, table, op, before, after, keep=table.handle_key)
-        value = _pack(profile, images.body([name for name in types if name in table.handle_key], stamp, flag), profile.terminator)
+        value = _pack(
+            profile, images.body([name for name in types if name in table.handle_key], stamp, flag + rowkey), profile.terminator
+        )
     return value, images.change(stamp)
+
+
+def _row_key(table: Table, row: Row) -> str:
+    """TiKV's key of the row in base64: the table's id and the handle, a single integer key or a number of TiDB's own."""
+    key = table.primary_key
+    clustered = len(key) == 1 and table.column(key[0]).type.logical is Logical.INT
+    handle = row[key[0]] if clustered else zlib.crc32(repr(sorted(row.items())).encode())
+    assert isinstance(handle, int)
+    numbers = (zlib.crc32(table.name.encode()) % 10_000, handle - (1 << 64 if handle >> 63 > 0 else 0))
+    one, other = (struct.pack(">Q", number + (1 << 63)) for number in numbers)
+    return base64.b64encode(b"t" + one + b"_r" + other).decode()
 
 
 @dataclass(frozen=True, slots=True)

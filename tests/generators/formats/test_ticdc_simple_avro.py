@@ -390,7 +390,7 @@ def test_size_limit_counts_36_bytes_of_record_overhead():
 def test_messages_are_those_of_json_in_another_encoding():
     table = table_of(Column("c", mysql.text("varchar", 9)))
     events = (
-        SchemaChange(Instant(5, 9), "create table", "CREATE TABLE `t` (...)", "d", "t", after=table),
+        SchemaChange(Instant(5, 9), "create table", "CREATE TABLE `t` (`id` int)", "d", "t", after=table),
         insert(table, {"id": 1, "c": "x"}, Instant(10)),
         change(table, Op.UPDATE, ({"id": 1, "c": "x"}, {"id": 2, "c": "x"}), at=Instant(20)),
         Watermark(Instant(30)),
