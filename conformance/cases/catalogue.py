@@ -89,12 +89,19 @@ def matches(name: str, pattern: str) -> bool:
 
 
 def profiles(fmt: Format[Any], glob: str = "*") -> tuple[Profile, ...]:
-    """The format's profiles that match. Raises NothingSelected."""
+    """The format's profiles that match; a name without wildcards may be any that the format's options make.
+
+    Raises NothingSelected, or UsageError for options that do not go together.
+    """
     matching = tuple(p for p in fmt.profiles if fnmatchcase(p.name, glob))
-    if not matching:
-        known = UnknownName("profile", glob, [p.name for p in fmt.profiles], of=fmt.name)
-        raise NothingSelected(str(known))
-    return matching
+    if matching:
+        return matching
+    try:
+        if not set("*?[").isdisjoint(glob):
+            raise UnknownName("profile", glob, [p.name for p in fmt.profiles], of=fmt.name)
+        return (fmt.profile(glob),)
+    except UnknownName as error:
+        raise NothingSelected(str(error)) from error
 
 
 @cache

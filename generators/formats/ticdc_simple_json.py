@@ -28,7 +28,7 @@ from generators.families.ticdc import text
 from generators.families.ticdc_simple.cases import scenarios
 from generators.families.ticdc_simple.encoding import publish, timestamp
 from generators.families.ticdc_simple.plan import host_zone
-from generators.families.ticdc_simple.profiles import OPTIONS, PROFILES, SimpleProfile, profile
+from generators.families.ticdc_simple.profiles import CHOICES, PROFILES, SimpleProfile, profile
 from generators.families.ticdc_simple.records import (
     BootstrapRecord,
     Checksum,
@@ -220,7 +220,8 @@ FORMAT: Final[Format[SimpleProfile]] = Format(
     title="TiCDC Simple, JSON",
     source="TiDB, TiCDC Simple Protocol",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     write=write,
     kinds=KINDS,
     position="commitTs as decimal text; 0 for a BOOTSTRAP, which the documentation calls meaningless",

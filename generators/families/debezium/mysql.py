@@ -22,6 +22,9 @@ from generators.sources import mysql
 
 _INTEGERS: Final = {"tinyint": "int16", "smallint": "int16", "mediumint": "int32", "int": "int32", "bigint": "int64"}
 _UNSIGNED: Final = {"tinyint": "int16", "smallint": "int32", "mediumint": "int32", "int": "int64", "bigint": "int64"}
+BOOLEANS: Final = ("BOOLEAN", "BOOL")
+"""Spellings of TINYINT(1) that the connector keeps apart while it reads the statement (debezium#boolean-tinyint)."""
+
 _EPOCH_DATE: Final = dt.date(1970, 1, 1)
 _ZERO: Final = "a zero date is null, or the epoch in a NOT NULL column"
 _ZERO_TIMESTAMP: Final = "a streamed zero TIMESTAMP is written as the epoch (up to 3.5), which no other TIMESTAMP is"
@@ -29,13 +32,18 @@ _TWO_DIGITS: Final = "years 1 to 99 are taken for two-digit years (enable.time.a
 
 
 @lru_cache(maxsize=4096)
-def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
-    """The Connect schema of a column of that type. Raises ValueError for `adaptive`, which the MySQL connector refuses."""
+def schema(kind: SourceType, modes: Modes, nullable: bool = True, declared: str = "") -> Schema:
+    """The Connect schema of a column of that type; `declared` is the spelling of the streamed statement.
+
+    Raises ValueError for `adaptive`, which the MySQL connector refuses.
+    """
     if modes.temporal == "adaptive":
         raise ValueError("time.precision.mode adaptive is refused by the MySQL connector")
     match kind.logical:
         case Logical.INT if kind.name == "bigint" and kind.unsigned and modes.bigint_unsigned == "precise":
             return values.decimal_schema(20 if modes.release >= (2, 4) else None, 0, modes, nullable, mode="precise")
+        case Logical.INT if declared in BOOLEANS:
+            return Schema("boolean", nullable)
         case Logical.INT:
             return Schema((_UNSIGNED if kind.unsigned else _INTEGERS)[kind.name], nullable)
         case Logical.DECIMAL:
@@ -69,14 +77,16 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             return Schema("string", nullable)
 
 
-def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False) -> DebeziumCell:
+def wire(
+    kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False, declared: str = ""
+) -> DebeziumCell:
     """A column's value on the wire; NULL of a NOT NULL column takes the type's fallback. Raises TypeError for a value that is
     none of the type's, KeyError for a type that no MySQL has."""
-    found = schema(kind, modes, nullable)
+    found = schema(kind, modes, nullable, "" if snapshot else declared)
     if value is None:
         return wired(found, kind, "", Meaning(None if nullable else fallback(found), None, "", lost=not nullable))
     cls = mysql.value_class(kind, value)
-    meaning = _meaning(kind, value, modes, snapshot)
+    meaning = _boolean(value) if found.type == "boolean" else _meaning(kind, value, modes, snapshot)
     if meaning.value is None and not nullable:
         meaning = _epoch(kind, found, meaning)
     return wired(found, kind, _class(kind, cls, meaning), meaning)
@@ -116,6 +126,11 @@ def fallback(found: Schema) -> Any:
     return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0}.get(found.type, 0)
 
 
+def _boolean(value: Value) -> Meaning:
+    """BIT(1), and a column declared BOOLEAN, which holds other numbers than 0 and 1 as well."""
+    return Meaning(bool(value), int(bool(value)), "" if value in (0, 1) else "BOOLEAN is true or false: other numbers are true")
+
+
 def _meaning(kind: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:
     match kind.logical, value:
         case Logical.INT, int():
@@ -128,7 +143,7 @@ def _meaning(kind: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
             return Meaning(value, value)
         case Logical.BIT, int():
-            return Meaning(bool(value) if kind.length == 1 else value.to_bytes((kind.length or 1) + 7 >> 3, "little"), value)
+            return Meaning(value.to_bytes((kind.length or 1) + 7 >> 3, "little"), value)
         case Logical.TEXT, str():
             kept = value.rstrip(" ") if kind.name == "char" else value
             kept = "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept) if not _encodes(kept) else kept

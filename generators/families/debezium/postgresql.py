@@ -90,16 +90,25 @@ def _money(modes: Modes) -> str:
     return modes.decimal if modes.release >= (1, 8) else "precise"
 
 
-def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False) -> DebeziumCell:
+def wire(
+    kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False, declared: str = ""
+) -> DebeziumCell:
     """A column's value on the wire; NULL of a NOT NULL column takes a fallback (`not_sent`). Raises TypeError for a value that is
-    none of the type's."""
+    none of the type's. `declared` changes nothing: the server knows one spelling."""
     if value is None:
         return not_sent(kind, modes, nullable) if not nullable else wired(schema(kind, modes, True), kind, "", Meaning(None))
     if _is_placeholder(value):
         return _hidden(kind, modes, nullable)
     meaning = _meaning(kind, value, modes)
-    cls = "variable-scale" if isinstance(meaning.value, dict) else postgresql.value_class(kind, value)
-    return wired(schema(kind, modes, nullable, snapshot), kind, cls, meaning)
+    found = schema(kind, modes, nullable, snapshot)
+    return wired(found, kind, _class(kind, value, found, meaning), meaning)
+
+
+def _class(kind: SourceType, value: Value, found: Schema, meaning: Meaning) -> str:
+    """The value's class as written: `variable-scale` decimals, times in `unit-millis`."""
+    if isinstance(meaning.value, dict):
+        return "variable-scale"
+    return "unit-millis" if found.name == "io.debezium.time.Time" else postgresql.value_class(kind, value)
 
 
 def not_sent(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:

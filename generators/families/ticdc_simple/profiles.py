@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.errors import UnknownName, UsageError
 from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, REDUCED, dispatched
 from generators.model import Deployment
-from generators.wire_format import Profile
+from generators.wire_format import Choices, Profile
 
 REDUCED_LIMIT: Final = 9_000
 COMPRESSED_LIMIT: Final = 2_000
@@ -75,7 +74,12 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
-EXCLUSIVE: Final = (("tz", "local-zone"), ("handle-key-only", "claim-check"), ("snappy", "lz4"), tuple(DISPATCHERS))
+CHOICES: Final = Choices(
+    "ticdc-simple",
+    tuple(RELEASES),
+    OPTIONS,
+    (("tz", "local-zone"), ("handle-key-only", "claim-check"), ("snappy", "lz4"), tuple(DISPATCHERS)),
+)
 SERVER_ZONE: Final = "America/New_York"
 
 DEPLOYMENTS: Final[Mapping[str, Deployment]] = {
@@ -91,14 +95,7 @@ def profile(release: str, *options: str) -> SimpleProfile:
 
     Raises UnknownName for an unknown release or option, UsageError for two options that exclude each other.
     """
-    if release not in RELEASES:
-        raise UnknownName("release", release, RELEASES, of="ticdc-simple")
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of="ticdc-simple")
-    for one, other in EXCLUSIVE:
-        if one in options and other in options:
-            raise UsageError(f"options {one!r} and {other!r} of ticdc-simple exclude each other")
+    chosen = CHOICES.checked(release, options)
     base = RELEASES[release]
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
     if "handle-key-only" in options:
@@ -109,7 +106,7 @@ def profile(release: str, *options: str) -> SimpleProfile:
     limit = REDUCED_LIMIT if deployment.compression == "none" else COMPRESSED_LIMIT
     return replace(
         base,
-        options=tuple(o for o in OPTIONS if o in options),
+        options=chosen,
         deployment=deployment,
         location=SERVER_ZONE if "tz" in options else "Local" if "local-zone" in options else "",
         checksum="checksum" in options,

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from generators.families.canal import CanalCell, is_blob, type_text, wire
 from generators.families.java_text import Escapes, has_raw_control, hash_code, json_name, json_string, remainder_of_abs
 from generators.formats.alibaba_canal_json.cases import scenarios
-from generators.formats.alibaba_canal_json.profiles import OPTIONS, PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
+from generators.formats.alibaba_canal_json.profiles import CHOICES, PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
 from generators.model import (
     Cell,
     Change,
@@ -358,7 +358,8 @@ FORMAT: Final = Format(
     title="Alibaba Canal flat message (JSON)",
     source="mysql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     write=write,
     kinds=KINDS,
     position="`id`, the number of Canal's batch, shared by every message of the batch; not unique and no total order",

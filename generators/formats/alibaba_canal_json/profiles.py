@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from generators.errors import UnknownName, UsageError
 from generators.families.canal import DDL_TYPES
 from generators.families.java_text import Escapes
 from generators.model import Deployment
-from generators.wire_format import Profile
+from generators.wire_format import Choices, Limit, Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,27 +77,24 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
+_HASHING: Final = (
+    "needs 1.1.7 or later: before, an UPDATE with an unchanged row stops the hashing writer "
+    "(IndexOutOfBounds, the batch rolls back for ever)"
+)
+CHOICES: Final = Choices(
+    "alibaba-canal-json",
+    tuple(RELEASES),
+    OPTIONS,
+    (("noblob", "minimal"),),
+    (Limit("pk-hash", _HASHING, tuple(name for name, base in RELEASES.items() if not base.drops_empty_old)),),
+)
+
 
 def profile(release: str, *options: str) -> CanalProfile:
     """The profile of a release with options, in any order. Raises UnknownName, or UsageError for a pair that cannot be."""
-    if release not in RELEASES:
-        raise UnknownName("release", release, RELEASES, of="Alibaba Canal")
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of="alibaba-canal-json")
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
-    if {"noblob", "minimal"} <= set(options):
-        raise UsageError("options noblob and minimal exclude each other: binlog_row_image of a server has one value")
-    base = RELEASES[release]
-    if "pk-hash" in options and base.drops_empty_old:
-        raise UsageError(
-            f"option pk-hash needs 1.1.7 or later: in {release} an UPDATE with an unchanged row stops the hashing writer "
-            "(IndexOutOfBounds, the batch rolls back for ever)"
-        )
+    chosen = CHOICES.checked(release, options)
     image = next((option for option in options if option != "pk-hash"), "full")
-    ordered = tuple(option for option in OPTIONS if option in options)
-    return replace(base, options=ordered, image=image, pk_hash="pk-hash" in options)
+    return replace(RELEASES[release], options=chosen, image=image, pk_hash="pk-hash" in options)
 
 
 PROFILES: Final = (

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from generators.errors import UnknownName, UsageError
 from generators.families.cloudcanal.messages import RELEASE
 from generators.families.connect import Raw, envelope, payload_text
 from generators.families.debezium.mysql import wire
@@ -36,7 +35,7 @@ from generators.model import (
     Table,
     Written,
 )
-from generators.wire_format import Format, KindRow, Profile
+from generators.wire_format import Choices, Format, KindRow, Profile
 
 __all__ = ["FORMAT", "PROFILES", "EnvelopeProfile", "profile", "write"]
 
@@ -72,17 +71,15 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
+CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS)
+
 
 def profile(*options: str) -> EnvelopeProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=NAME)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
+    chosen = CHOICES.checked(RELEASE, options)
     return EnvelopeProfile(
         RELEASE,
-        tuple(option for option in OPTIONS if option in options),
+        chosen,
         MODES.deployment,
         ASSUMED,
         schemas="schemaless" not in options,
@@ -220,7 +217,8 @@ FORMAT: Final = Format(
     title="CloudCanal Debezium Envelope",
     source="mysql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=lambda _release, *options: profile(*options),
     write=write,
     kinds=KINDS,
     position="`source.file` and `source.pos`, as `file:pos`",

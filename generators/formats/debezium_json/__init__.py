@@ -26,8 +26,19 @@ from generators.families.debezium.values import DebeziumCell
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.cases import cell_faults, losses, scenarios
 from generators.formats.debezium_json.envelope import SILENT, table_changes
-from generators.formats.debezium_json.profiles import OPTIONS, PROFILES, DebeziumProfile, profile, supports
-from generators.formats.debezium_json.rows import Place, Shape, Wires, full_image, image, key_header, key_json, row_json, shape_of
+from generators.formats.debezium_json.profiles import CHOICES, PROFILES, DebeziumProfile, profile, supports
+from generators.formats.debezium_json.rows import (
+    Place,
+    Reading,
+    Shape,
+    Wires,
+    full_image,
+    image,
+    key_header,
+    key_json,
+    row_json,
+    shape_of,
+)
 from generators.model import (
     Change,
     Column,
@@ -68,6 +79,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
     writer = _Writer(history, profile, layout)
     for number, event in enumerate(history.events):
         writer.number = number
+        writer.reading.see(event)
         match event:
             case RowChange():
                 writer.rows(event)
@@ -91,6 +103,7 @@ class _Writer:
         self.profile, self.layout, self.prefix = profile, layout, layout.topic
         self.chance = random.Random(f"{history.seed}/{profile.name}")
         self.written: list[Written] = []
+        self.reading = Reading(history.events, profile.version >= (2, 0))
         self.number = 0
         self.server = self.chance.randrange(1, 1 << 32)
         self.file = f"mysql-bin.{self.chance.randrange(1, 999):06d}"
@@ -164,12 +177,14 @@ class _Writer:
         }
         if profile.is_mysql:
             gtid = f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}" if profile.transactions else None
-            block |= {"table": table, "server_id": self.server, "gtid": gtid, "file": self.file, "pos": self.place, "row": row}
+            server = 0 if snapshot else self.server
+            block |= {"table": table, "server_id": server, "gtid": gtid, "file": self.file, "pos": self.place, "row": row}
             block["thread"] = None if snapshot else 7
         else:
             block |= {"schema": outer, "table": table, "txId": self.transaction, "lsn": self.place}
             if version >= (1, 5):
-                block["sequence"] = f'["{self.last_commit}","{self.place}"]'
+                last = "null" if snapshot else f'"{self.last_commit}"'
+                block["sequence"] = f'[{last},"{self.place}"]'
         return payload_text(envelope.source_schema(profile), block)
 
     def position(self, row: int = 0) -> str:
@@ -201,11 +216,12 @@ class _Writer:
         if event.op is Op.TRUNCATE:
             self.truncate(event.at, table)
             return
-        self.advance()
+        if not self.reading.goes_on:
+            self.advance()
         known = tuple(self.defaults.get((table.database, table.name), {}).items())
         shape = shape_of(table, profile, self.prefix, known, event.op is Op.READ)
         for i, images in enumerate(event.rows):
-            if not profile.is_mysql and i:
+            if not profile.is_mysql and i and event.op is not Op.READ:
                 self.place += 56  # each row has its place in PostgreSQL's log
             self.row(event, shape, dict(known), images, i)
         self.last_commit = self.place
@@ -218,7 +234,7 @@ class _Writer:
         snapshot = event.op is Op.READ
         before = self.wires(table, images.before, defaults, snapshot) if images.before is not None else {}
         after = self.wires(table, images.after, defaults, snapshot) if images.after is not None else {}
-        position = Place(event, shape, number)
+        position = Place(event, shape, 0, self.reading.marker(event, number)) if snapshot else Place(event, shape, number)
         if event.op is Op.DELETE:
             if profile.image == "default" and not shape.key:
                 return  # no replica identity: PostgreSQL sends nothing
@@ -241,7 +257,10 @@ class _Writer:
         """Every column of a row."""
         modes, mysql = self.profile.modes, self.profile.is_mysql
         wire = _debezium_mysql.wire if mysql else _debezium_postgresql.wire
-        found = {c.name: wire(c.type, row.get(c.name), modes, nullable=c.nullable, snapshot=snapshot) for c in table.columns}
+        found = {
+            c.name: wire(c.type, row.get(c.name), modes, nullable=c.nullable, snapshot=snapshot, declared=c.declared.upper())
+            for c in table.columns
+        }
         for name, default in defaults.items():
             if name in found and found[name].json == "null" and not self.profile.nulls_kept:
                 stand_in = wire(table.column(name).type, default, modes)
@@ -289,7 +308,7 @@ class _Writer:
         """One change of a row."""
         event, shape, profile = place.event, place.shape, self.profile
         table = event.table
-        source = self.source(event.at, table.database, shape.outer, shape.table, place.row, self.snapshot(place))
+        source = self.source(event.at, table.database, shape.outer, shape.table, place.row, place.snapshot)
         moment = envelope.stamps(profile, event.at.ms + self.lag)
         stamps = ",".join(f'"{name}":{number}' for name, number in moment.items())
         block = f'"transaction":{self.transaction_block(f"{shape.outer}.{shape.table}")}'
@@ -315,14 +334,6 @@ class _Writer:
             accept=((Kind.CORRUPT, None),) if corrupt else (),
         )
         self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*self.context, *headers))
-
-    def snapshot(self, place: Place) -> str:
-        """`source.snapshot` of a row that was read; "" for a streamed one. `first` came with 2.0."""
-        if place.event.op is not Op.READ:
-            return ""
-        if place.row == len(place.event.rows) - 1:
-            return "last"
-        return "first" if not place.row and self.profile.version >= (2, 0) else "true"
 
     def truncate(self, at: Instant, table: Table) -> None:
         """TRUNCATE, which 1.4 does not know."""
@@ -444,7 +455,8 @@ FORMAT: Final = Format(
     title="Debezium (Kafka Connect JSON)",
     source="mysql, postgresql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     write=write,
     kinds=KINDS,
     position="`source.file`:`source.pos`:`source.row` of MySQL, `source.lsn` of PostgreSQL as decimal text",

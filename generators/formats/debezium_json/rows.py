@@ -5,9 +5,10 @@ Source: debezium#envelope-members, debezium#key-update, debezium#record-key and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Final, TypeAlias
 
 from generators.families.connect import Schema, header_text, payload_text, schema_text, string
@@ -16,18 +17,53 @@ from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
-from generators.model import Cell, Column, Image, RowChange, State, Table, Value
+from generators.model import Cell, Column, Event, Image, Op, RowChange, State, Table, Value
 
 Wires: TypeAlias = Mapping[str, DebeziumCell]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A row of an event, by number."""
+    """A row of an event, by number; `snapshot` is the marker of a row that was read."""
 
     event: RowChange
     shape: Shape
     row: int
+    snapshot: str = ""
+
+
+class Reading:
+    """The snapshots of a history: rows that are read one event after the other share one position, and have markers."""
+
+    def __init__(self, events: Sequence[Event], marks_tables: bool) -> None:
+        self.marks_tables = marks_tables
+        self.goes_on = False
+        self._reads, self._last = False, {id(event) for event in _last_of_snapshots(events)}
+
+    def see(self, event: Event) -> None:
+        """The next event: `goes_on` says whether it belongs to the snapshot of the one before."""
+        if isinstance(event, RowChange):
+            self.goes_on = self._reads and event.op is Op.READ
+            self._reads = event.op is Op.READ
+
+    def marker(self, event: RowChange, row: int) -> str:
+        """`source.snapshot` of a row that was read: up to 1.9 true and last alone (debezium#snapshot-markers)."""
+        first, last = not row, row == len(event.rows) - 1
+        if last and id(event) in self._last:
+            return "last"
+        if not self.marks_tables or not (first or last):
+            return "true"
+        if first and not self.goes_on:
+            return "first"
+        return "last_in_data_collection" if last else "first_in_data_collection"
+
+
+def _last_of_snapshots(events: Sequence[Event]) -> Iterator[Event]:
+    """The events that end a run of events of rows that were read."""
+    rows = [event for event in events if isinstance(event, RowChange)]
+    for event, after in zip_longest(rows, rows[1:]):
+        if event.op is Op.READ and (after is None or after.op is not Op.READ):
+            yield event
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +117,7 @@ def shape_of(
 
 def _column_schema(column: Column, profile: DebeziumProfile, default: Value, snapshot: bool) -> Schema:
     if profile.is_mysql:
-        found = _debezium_mysql.schema(column.type, profile.modes, column.nullable)
+        found = _debezium_mysql.schema(column.type, profile.modes, column.nullable, "" if snapshot else column.declared.upper())
     else:
         found = _debezium_postgresql.schema(column.type, profile.modes, column.nullable, snapshot)
     return found if default is None else replace(found, default=payload_text(found, default))

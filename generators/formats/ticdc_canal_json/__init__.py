@@ -24,7 +24,7 @@ from generators.families.ticdc import text
 from generators.families.ticdc.ddl import restored
 from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
 from generators.formats.ticdc_canal_json.cases import scenarios
-from generators.formats.ticdc_canal_json.profiles import OPTIONS, PROFILES, TicdcProfile, profile
+from generators.formats.ticdc_canal_json.profiles import CHOICES, PROFILES, TicdcProfile, profile
 from generators.model import (
     Cell,
     Change,
@@ -372,7 +372,8 @@ FORMAT: Final[Format[TicdcProfile]] = Format(
     title="TiCDC Canal-JSON",
     source="TiDB, TiCDC Canal-JSON Protocol",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     write=write,
     kinds=KINDS,
     position="commitTs of `_tidb`, for a watermark its watermarkTs, as decimal text; none without the extension",

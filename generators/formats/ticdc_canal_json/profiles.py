@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.errors import UnknownName, UsageError
 from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, REDUCED, dispatched
 from generators.model import Deployment
-from generators.wire_format import Profile
+from generators.wire_format import Choices, Limit, Profile
 
 REDUCED_LIMIT: Final = 9_000
 COMPRESSED_LIMIT: Final = 2_000
@@ -115,8 +114,22 @@ RELEASES: Final[Mapping[str, tuple[TicdcProfile, tuple[str, ...]]]] = {
 }
 """Each release without options, and the options that it has."""
 
-EXCLUSIVE: Final = (("handle-key-only", "claim-check"), ("snappy", "lz4"), tuple(DISPATCHERS))
-NEEDS_EXTENSION: Final = ("handle-key-only", "claim-check", "row-key")
+
+def _since(option: str) -> Limit:
+    having = tuple(name for name, (_, options) in RELEASES.items() if option in options)
+    return Limit(option, f"is an option of {', '.join(having)} alone", having)
+
+
+CHOICES: Final = Choices(
+    "ticdc-canal-json",
+    tuple(RELEASES),
+    OPTIONS,
+    (("handle-key-only", "claim-check"), ("snappy", "lz4"), tuple(DISPATCHERS)),
+    (
+        *map(_since, OPTIONS),
+        *(Limit(option, "needs extension", needs=("extension",)) for option in ("handle-key-only", "claim-check", "row-key")),
+    ),
+)
 
 DEPLOYMENTS: Final[Mapping[str, Deployment]] = {
     "none": Deployment("Asia/Shanghai"),
@@ -131,19 +144,7 @@ def profile(release: str, *options: str) -> TicdcProfile:
     Raises UnknownName for an unknown release or option, UsageError for an option that the release has not, for two options that
     exclude each other, and for one that needs the extension.
     """
-    if release not in RELEASES:
-        raise UnknownName("release", release, RELEASES, of="ticdc-canal-json")
-    base, legal = RELEASES[release]
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of="ticdc-canal-json")
-        if option not in legal:
-            raise UsageError(f"TiCDC {release} has no option {option!r}; it has: {', '.join(legal) or 'none'}")
-        if option in NEEDS_EXTENSION and "extension" not in options:
-            raise UsageError(f"option {option!r} of ticdc-canal-json needs 'extension'")
-    for one, other in EXCLUSIVE:
-        if one in options and other in options:
-            raise UsageError(f"options {one!r} and {other!r} of ticdc-canal-json exclude each other")
+    chosen = CHOICES.checked(release, options)
     compatible = "content-compatible" in options
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
     if "handle-key-only" in options:
@@ -151,10 +152,11 @@ def profile(release: str, *options: str) -> TicdcProfile:
     if "claim-check" in options:
         reduce = "claim-check"
     deployment = next((DEPLOYMENTS[o] for o in ("snappy", "lz4") if o in options), DEPLOYMENTS["none"])
+    base, _ = RELEASES[release]
     limit = REDUCED_LIMIT if deployment.compression == "none" else COMPRESSED_LIMIT
     return replace(
         base,
-        options=tuple(o for o in OPTIONS if o in options),
+        options=chosen,
         deployment=deployment,
         extension="extension" in options,
         params_in_mysql_type=compatible,

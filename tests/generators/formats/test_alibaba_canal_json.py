@@ -613,4 +613,4 @@ def test_profiles_have_fixed_names_and_few_deployments() -> None:
     assert len({p.deployment for p in PROFILES}) <= 3
     assert {p.release for p in PROFILES} == {"1.1.4", "1.1.5", "1.1.6", "1.1.7", "1.1.8"}
     with pytest.raises(UnknownName):
-        FORMAT.profile("1.1.4+noblob")
+        FORMAT.profile("1.1.4+noblobs")

@@ -47,7 +47,7 @@ def test_schema_versions_change_when_the_recorded_ones_do():
     fmt = get("ticdc-simple-json")
     for one in episodes("simple-json-main"):
         ours = [json.loads(w.message.value) for w in written(fmt, fmt.profile(one.recording.profile), one)]
-        pairs = {pair for pair in zip(versions(map(json.loads, (m.value for m in one.messages))), versions(ours), strict=True)}
+        pairs = set(zip(versions(map(json.loads, (m.value for m in one.messages))), versions(ours), strict=True))
         assert len({theirs for theirs, _ in pairs}) == len({own for _, own in pairs}) == len(pairs)
 
 
