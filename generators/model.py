@@ -402,8 +402,8 @@ class Change:
 
     `before` and `after` are the wire's images (level one). `full_before` and `full_after`, when not None, replace them at level
     two: images rebuilt from the whole message (a partial `old` overlaid on `data`). `accept` lists other (kind, op) pairs that
-    are as good; `anything` says that any rows will do as long as there is one (UNSPECIFIED faults). None in `position`,
-    `commit_time_us`, `types`, `schema_version` means that the format has none there.
+    are as good, `key_sets` other keys, each in any order; `anything` says that any rows will do as long as there is one
+    (UNSPECIFIED faults). None in `position`, `commit_time_us`, `types`, `schema_version` means that the format has none there.
     """
 
     row: int
@@ -422,6 +422,7 @@ class Change:
     types: Mapping[str, str] | None = None
     schema_version: str | None = None
     sql: str | None = None
+    key_sets: tuple[frozenset[str], ...] = ()
     accept: tuple[tuple[Kind, Op | None], ...] = ()
     anything: bool = False
 

@@ -95,8 +95,8 @@ class Mismatch(HarnessError):
 
 def written(fmt: Format[Any], profile: Profile, episode: Episode) -> tuple[Written, ...]:
     """What our writer makes of the episode's history, a message for each recorded message. Raises Mismatch."""
-    ours = fmt.write(episode.history, replace(profile, **episode.recording.facts), episode.recording.layout)
-    ours = tuple(one for one in ours if one.message.event not in episode.unrecorded)
+    found = fmt.write(episode.history, replace(profile, **episode.recording.facts), episode.recording.layout)
+    ours = tuple(one for one in found if one.message.event not in episode.unrecorded)
     if len(ours) != len(episode.messages):
         raise Mismatch(
             f"{fmt.name}/{episode.recording.name}/{episode.name}: {len(ours)} messages, {len(episode.messages)} recorded"

@@ -164,11 +164,10 @@ def _steps(truth: Mapping[str, Any]) -> Iterator[_Step]:
         event = {**event, "action": ACTIONS.get(event["action"], event["action"])}
         before = known.get(place) or known.get(_others(event))
         waiting = texts.get(".".join(place))
+        after = before
         if event["action"] == "create view":
             after = known[place] = _view(event["query_before_rewrite"], known, place)
-        elif event["action"] in _KEEPS_TEXT or not waiting:
-            after = before
-        else:
+        elif event["action"] not in _KEEPS_TEXT and waiting:
             after = known[place] = mysql_truth.table(waiting.pop(0), *place)
         if event["action"] == "exchange partition":
             before = known[_others(event)]
@@ -297,9 +296,6 @@ def _blank_simple(value: bytes) -> bytes:
     for pattern, replacement in _SIMPLE:
         value = pattern.sub(replacement, value)
     return value
-
-
-_VOLATILE: Final = {"tableID": 0, "buildTs": 0, "schemaVersion": 0, "claimCheckLocation": None}
 
 
 def _blank_avro(value: bytes) -> bytes:

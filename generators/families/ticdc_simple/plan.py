@@ -25,6 +25,7 @@ from generators.families.ticdc_simple.records import (
     Record,
     RowImage,
     SchemaKey,
+    TableSchema,
     WatermarkRecord,
 )
 from generators.families.ticdc_simple.schema import Catalogue, Known
@@ -102,17 +103,17 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
                 pass
 
 
-def schemas_sent(planned: Iterable[Planned]) -> Mapping[SchemaKey, Mapping[str, str]]:
-    """The column types of every schema that the messages carry, preTableSchema included; the first one counts."""
-    found: dict[SchemaKey, Mapping[str, str]] = {}
+def schemas_sent(planned: Iterable[Planned]) -> Mapping[SchemaKey, TableSchema]:
+    """Every schema that the messages carry, preTableSchema included; the first one of a key counts."""
+    found: dict[SchemaKey, TableSchema] = {}
     for one in planned:
         match one.record:
             case BootstrapRecord(table_schema=schema):
-                found.setdefault(schema.key, schema.types)
+                found.setdefault(schema.key, schema)
             case DdlRecord(table_schema=after, pre_table_schema=before):
                 for one_of_two in (after, before):
                     if one_of_two is not None:
-                        found.setdefault(one_of_two.key, one_of_two.types)
+                        found.setdefault(one_of_two.key, one_of_two)
             case _:
                 pass
     return found

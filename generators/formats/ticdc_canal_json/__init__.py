@@ -244,7 +244,7 @@ class _Images:
             before = {c.name: old.get(c.name, Cell(State.ABSENT, c.type)) for c in self.table.columns}
             full = {name: old.get(name, cell) for name, cell in whole.items()} if len(old) < len(whole) else None
         lossy = any(_beyond_latin1(cell) for image in (whole, before or {}) for cell in image.values())
-        keys = set(self.table.primary_key)
+        keys = frozenset(self.table.primary_key)
         return Change(
             0,
             Kind.ROW,
@@ -252,6 +252,7 @@ class _Images:
             database=self.table.database,
             table=self.table.name,
             keys=tuple(c.name for c in self.table.columns if c.name in keys),
+            key_sets=(keys,),
             position=str(stamp.tso) if self.profile.extension else None,
             commit_time_us=stamp.es * 1000,
             before=whole if self.op is Op.DELETE else before,

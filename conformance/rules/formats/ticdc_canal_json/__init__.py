@@ -353,7 +353,7 @@ _TYPES: Final = (
 _ENVELOPE: Final = (
     _rule(
         "envelope/keys",
-        "keys is pkNames in the wire's order; a table without a primary key has none.",
+        "keys are the columns of pkNames, in any order; a table without a primary key has none.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",)),
         "ticdc#canal-pk-names",
