@@ -18,9 +18,9 @@ from generators.formats.aliyun_dts_avro.cases import scenarios
 from generators.formats.aliyun_dts_avro.cells import CHARSET_DOUBT, NONE, Writer, supports, type_number, writer_of
 from generators.formats.aliyun_dts_avro.faults import FAULTS, cell_faults
 from generators.formats.aliyun_dts_avro.profiles import (
+    CHOICES,
     NAME,
     OPERATION,
-    OPTIONS,
     PROFILES,
     SETTING,
     AliyunProfile,
@@ -364,7 +364,8 @@ FORMAT: Final = Format(
     title="Aliyun DTS Avro",
     source="mysql, postgresql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     write=write,
     kinds=KINDS,
     position="`sourcePosition` as it stands: end offset and file number as `72469@78`, or PostgreSQL's place in the log",

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from generators.errors import UnknownName, UsageError
 from generators.formats.aliyun_dts_avro.schema import ONE_BLOCK, Framing
-from generators.wire_format import Profile
+from generators.wire_format import Choices, Limit, Profile
 
 NAME: Final = "aliyun-dts-avro"
 RELEASES: Final = ("2019", "2020-06")
@@ -119,6 +118,21 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
+CHOICES: Final = Choices(
+    NAME,
+    RELEASES,
+    OPTIONS,
+    (("drds", "logical-names"), ("text-character", "text-object"), ("blocks", "sized-blocks")),
+    (
+        Limit("physical-log", "needs postgresql", needs=("postgresql",)),
+        Limit(
+            "postgresql",
+            "has no choice of MySQL's",
+            without=("drds", "logical-names", "text-character", "text-object", "legacy-charsets"),
+        ),
+    ),
+)
+
 _FACTS: Final[dict[str, dict[str, Any]]] = {
     "postgresql": {"source": "postgresql", "source_type": "PostgreSQL", "source_version": "13.4", "charset": "utf8"},
     "physical-log": {"physical": True, "fraction": "nanos", "offset": -210, "booleans": ("false", "true")},
@@ -138,24 +152,7 @@ def profile(release: str, *options: str) -> AliyunProfile:
 
     Raises UnknownName, or UsageError for a repeated option and for a pair that no task has.
     """
-    if release not in RELEASES:
-        raise UnknownName("release", release, RELEASES, of=NAME)
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=NAME)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
-    chosen = tuple(option for option in OPTIONS if option in options)
-    mysql_only = {"drds", "logical-names", "text-character", "text-object", "legacy-charsets"}
-    for one, others, why in (
-        ("physical-log", set(OPTIONS) - set(chosen) if "postgresql" not in chosen else set(), "needs postgresql"),
-        ("postgresql", mysql_only & set(chosen), "has no choice of MySQL's"),
-        ("drds", {"logical-names"} & set(chosen), "has logical names of its own"),
-        ("text-character", {"text-object"} & set(chosen), "is another branch than text-object"),
-        ("blocks", {"sized-blocks"} & set(chosen), "is another framing than sized-blocks"),
-    ):
-        if one in chosen and others:
-            raise UsageError(f"{release}+{'+'.join(chosen)}: {one} {why}")
+    chosen = CHOICES.checked(release, options)
     facts: dict[str, Any] = {"born": release != "2019", "meta_version": release != "2019"}
     facts["version"] = 170844600 if release == "2019" else 0
     for option in chosen:
