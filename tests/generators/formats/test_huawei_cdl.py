@@ -247,7 +247,7 @@ def test_profiles_are_checked() -> None:
         _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "default-identiy")
     with pytest.raises(UsageError, match="Known: default-identity, opengauss, other-package, txid-first"):
         _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "heartbeat-identifier")
-    with pytest.raises(UsageError, match="Known: default-identity, heartbeat-identifier, other-package"):
+    with pytest.raises(UsageError, match="Known: default-identity, heartbeat-identifier, opengauss, other-package"):
         _cdl.profile(huawei_cdl_debezium.BASE, huawei_cdl_debezium.CHOICES, "txid-first")
     with pytest.raises(UsageError, match="once"):
         _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "other-package", "other-package")
