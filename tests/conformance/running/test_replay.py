@@ -37,9 +37,8 @@ def told(value=None, error=None):
 class Fake:
     """An engine whose decoder gives a row for the message, no row, or an error."""
 
-    environments = {}
-
     def __init__(self, directory, answer, claims=None):
+        self.environments = {}
         self.directory, self.answer, self.claims = directory, answer, claims or Capabilities()
 
     def load(self, _spec, _level):
