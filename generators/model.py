@@ -116,12 +116,28 @@ TIME signed microseconds, ENUM a 1-based index, SET a bit mask."""
 
 
 @dataclass(frozen=True, slots=True)
+class Default:
+    """A column's DEFAULT: `text` as SHOW CREATE TABLE (PostgreSQL: the catalogue) prints it, `value` None for an expression."""
+
+    text: str
+    value: Value = None
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table."""
+    """A column of a table.
+
+    `declared` is the type as the statement that made the table spelled it, "" for the source's own spelling; `charset` a
+    character set other than the table's default; `generated` is stored, virtual or "".
+    """
 
     name: str
     type: SourceType
     nullable: bool = True
+    declared: str = field(default="", repr=False)
+    default: Default | None = field(default=None, repr=False)
+    charset: str = field(default="", repr=False)
+    generated: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,12 +443,14 @@ class Scenario:
 
 
 class Origin(enum.StrEnum):
-    """Where a case comes from: FAULT is a named case that is spoiled, FOREIGN a message of another table in a level-two call."""
+    """Where a case comes from: FAULT is a named case that is spoiled, FOREIGN a message of another table in a level-two call,
+    RECORDED bytes of a real product."""
 
     NAMED = "named"
     DRAWN = "drawn"
     FAULT = "fault"
     FOREIGN = "foreign"
+    RECORDED = "recorded"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
 from generators.drawing.cases import as_case, boundary_scenarios
-from generators.errors import NothingSelected, UnknownName
+from generators.errors import UnknownName
 from generators.garbage import faults
 from generators.model import Case, Deployment, Kind, Message, Origin, Scenario, Table, Written
 from generators.sources import boundaries
@@ -76,13 +76,23 @@ def matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) or name.startswith(pattern if pattern.endswith("/") else pattern + "/")
 
 
-def profiles(fmt: Format[Any], glob: str = "*") -> tuple[Profile, ...]:
-    """The format's profiles that match. Raises NothingSelected."""
-    matching = tuple(p for p in fmt.profiles if fnmatchcase(p.name, glob))
+def profiles(fmt: Format[Any], globs: str | Sequence[str] = "*") -> tuple[Profile, ...]:
+    """The format's profiles that match a glob, or any of several. Raises UnknownName."""
+    several = (globs,) if isinstance(globs, str) else globs
+    matching = tuple(p for p in fmt.profiles if any(fnmatchcase(p.name, glob) for glob in several))
     if not matching:
-        known = UnknownName("profile", glob, [p.name for p in fmt.profiles], of=fmt.name)
-        raise NothingSelected(str(known))
+        raise UnknownName("profile", " ".join(several), [p.name for p in fmt.profiles], of=fmt.name)
     return matching
+
+
+def check_profiles(formats: Iterable[Format[Any]], globs: Sequence[str]) -> None:
+    """Raises UnknownName unless every glob matches a profile of a format, and every format has a profile that matches."""
+    names = [(fmt, profile.name) for fmt in formats for profile in fmt.profiles]
+    for glob in globs:
+        if not any(fnmatchcase(name, glob) for _, name in names):
+            raise UnknownName("profile", glob, [name for _, name in names], of=", ".join(dict.fromkeys(f.name for f, _ in names)))
+    for fmt in dict.fromkeys(fmt for fmt, _ in names):
+        profiles(fmt, globs)
 
 
 @cache

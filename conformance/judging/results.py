@@ -101,7 +101,8 @@ class Failure:
     """A broken rule and a cause, shown by its smallest case.
 
     `cases` counts all cases with this cause, `on_record` the known cases among them; `reason` is the record's if all are known.
-    `file` is the saved crash file, `reduced` describes the case before reduction. `keys` are the findings' keys that the cause
+    `file` is the saved crash file, `naming` the options of `replay` that name again what a file alone may not run, `reduced`
+    describes the case before reduction. `keys` are the findings' keys that the cause
     stands for, and `others` counts the rule's further causes that are not failures of their own. `profiles` are those that
     fail, of `judged`, `faults` the kinds of faults.
     """
@@ -115,6 +116,7 @@ class Failure:
     reason: str = ""
     link: str = ""
     reduced: str = ""
+    naming: tuple[str, ...] = ()
     cause: Cause | None = None
     keys: tuple[str, ...] = ("",)
     others: int = 0

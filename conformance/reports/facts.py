@@ -209,7 +209,7 @@ def _some(names: Sequence[str]) -> str:
 
 def replay(failure: Failure) -> str:
     """The command that judges the failure's case again; empty when it was not saved."""
-    return f"{COMMAND} replay {shlex.quote(failure.file)}" if failure.file else ""
+    return shlex.join((COMMAND, "replay", failure.file, *failure.naming)) if failure.file else ""
 
 
 def remedy(entry: EntryResult) -> str:

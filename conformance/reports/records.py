@@ -18,7 +18,6 @@ from conformance.files import put
 from conformance.judging.known import EntryResult
 from conformance.judging.results import Failure, FormatResult, Header, RunResult
 from conformance.running.events import Event, Judged, Started
-from generators.errors import HarnessError
 
 VERSION = 4
 NAME = "report.jsonl"
@@ -182,19 +181,6 @@ def as_bytes(value: bytes | None) -> Mapping[str, str] | None:
         return {"text": value.decode("utf-8")}
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(value).decode()}
-
-
-def prepare(directory: Path) -> None:
-    """Creates the report's directory and tests it before a long run. Raises HarnessError if it cannot be written."""
-    probe = directory / "report.jsonl.partial"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe.write_bytes(b"\n")
-        probe.unlink()
-    except OSError as error:
-        raise HarnessError(
-            f"cannot write a report to {directory}: {error.strerror or error}. Choose another --report."
-        ) from error
 
 
 def write(result: RunResult, directory: Path) -> Path:

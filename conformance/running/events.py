@@ -97,8 +97,8 @@ def working(listen: Listener) -> Callable[[str], None]:
     return lambda text: listen(Working(text))
 
 
-def noting(note: Callable[[str], None]) -> Listener:
-    """A listener that notes a run's stages as text."""
+def noting(note: Callable[[str], None], judged: Callable[[FormatResult], None] = lambda _result: None) -> Listener:
+    """A listener that notes a run's stages as text, and passes on each format's result."""
 
     def listen(event: Event) -> None:
         match event:
@@ -108,8 +108,9 @@ def noting(note: Callable[[str], None]) -> Listener:
                 note(f"{event.format}: {event.messages:,} messages of {event.cases:,} cases; {event.calls} decode calls")
             case Decoded(call=call):
                 note(f"{event.format}: {call.name} judged{f': {call.note}' if call.note else ''}")
-            case Judged(result=judged):
-                note(f"{judged.format}: {len(judged.cases):,} cases judged")
+            case Judged(result=result):
+                judged(result)
+                note(f"{result.format}: {len(result.cases):,} cases judged")
 
     return listen
 

@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out
+from conformance.engines.child import DECODERS
 from conformance.engines.command import engine_for
-from conformance.files import FAILURES
+from conformance.engines.specs import LIAR
+from conformance.files import FAILURES, put
 from conformance.judging.judge import BAD, Finding, Judge, Verdict
 from conformance.judging.output import read
 from conformance.judging.results import Failure, RunResult, versions
@@ -26,9 +28,10 @@ from conformance.rules.base import rules
 from conformance.running import laws
 from conformance.running.prepared import Settings
 from conformance.text import printable
-from generators.errors import HarnessError, UnknownName, UsageError
+from generators.errors import UnknownName, UsageError
 from generators.model import Case
 from generators.storage import codec
+from generators.wire_format import module_name
 
 VERSION: Final = 1
 TOGETHER: Final = "the run saw this failure only together with other messages, which the file does not hold; run it again"
@@ -93,10 +96,8 @@ def crash_id(failure: Failure) -> str:
     return f"{re.sub(r'[^a-z0-9]+', '-', failure.rule.id)}-{digest}"
 
 
-def save(
-    directory: Path, failure: Failure, decoder: str, level: str, mapping: Mapping[str, str], seen: Mapping[str, str]
-) -> Path:
-    """Writes a crash file and returns its path. Raises HarnessError when writing fails."""
+def save(path: Path, failure: Failure, decoder: str, level: str, mapping: Mapping[str, str], seen: Mapping[str, str]) -> Path:
+    """Writes a crash file. Raises HarnessError when writing fails."""
     finding, rule = failure.finding, failure.rule
     data = {
         "version": VERSION,
@@ -117,26 +118,40 @@ def save(
         "versions": dict(seen),
         "case": codec.dump_case(failure.result.case),
     }
-    path = directory / f"{crash_id(failure)}.json"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    except OSError as error:
-        raise HarnessError(f"cannot save the failure to {path}: {error.strerror or error}") from error
-    return path
+    return put(
+        path, lambda: [json.dumps(data, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"), b"\n"], "the failure"
+    )
 
 
-def save_all(result: RunResult, directory: Path, settings: Settings) -> RunResult:
-    """Saves every failure that is not on record as known and sets its `file`. Raises HarnessError."""
+def named(result: RunResult, directory: Path, settings: Settings) -> RunResult:
+    """The result with the crash file of every failure that is not on record, and the options that replay it; saves nothing."""
+    options = ["--decoder", settings.decoder] if settings.decoder and not trusted(settings.decoder) else []
+    for name, expression in settings.mapping.items():
+        options += ["--map", f"{name}={expression}"]
+    failures = (
+        failure if failure.known else replace(failure, file=str(directory / f"{crash_id(failure)}.json"), naming=tuple(options))
+        for failure in result.failures
+    )
+    return replace(result, failures=tuple(failures))
+
+
+def save_all(result: RunResult, settings: Settings) -> None:
+    """Saves every failure that has a file. Raises HarnessError."""
     decoders = {fmt.format: fmt.decoder for fmt in result.formats}
-    saved = []
     for failure in result.failures:
-        if not failure.known:
-            decoder = settings.decoder or decoders[failure.result.case.format]
-            path = save(directory, failure, decoder, settings.level, settings.mapping, result.header.versions)
-            failure = replace(failure, file=str(path))
-        saved.append(failure)
-    return replace(result, failures=tuple(saved))
+        if failure.file:
+            # Of an unfinished run not every format has a result.
+            decoder = (
+                settings.decoder
+                or decoders.get(failure.result.case.format)
+                or f"{DECODERS}.{module_name(failure.result.case.format)}"
+            )
+            save(Path(failure.file), failure, decoder, settings.level, settings.mapping, result.header.versions)
+
+
+def trusted(decoder: str) -> bool:
+    """Whether a file may name the decoder alone: it is a part of this harness."""
+    return decoder.startswith((f"{DECODERS}.", LIAR))
 
 
 def shown_alone(failure: Failure) -> bool:
@@ -182,6 +197,13 @@ def load(path: Path) -> Crash:
         raise UsageError(f"{path} is not a crash file: {type(error).__name__}: {error}") from error
 
 
+def unnamed(crashes: Iterable[Crash], decoder: str | None, mapping: Mapping[str, str]) -> list[str]:
+    """What the files alone name to run: decoders that are not this harness's own, and expressions. A file may be a stranger's."""
+    named = [f"decoder {crash.decoder!r}" for crash in crashes if not decoder and not trusted(crash.decoder)]
+    named += [f"--map {f'{k}={v}'!r}" for crash in crashes for k, v in crash.mapping.items() if mapping.get(k) != v]
+    return list(dict.fromkeys(named))
+
+
 def replay_all(
     crashes: Mapping[Path, Crash], decoder: str | None, timeout_s: float, note: Callable[[str], None]
 ) -> Iterator[Replayed]:
@@ -215,8 +237,7 @@ def told(result: Replayed, style: str) -> str:
                 ],
                 "problem": result.problem,
                 "versions_changed": result.changed,
-            },
-            ensure_ascii=False,
+            }
         )
     lines = [f"{result.outcome} {result.crash.rule} {result.crash.case.id}"]
     lines += [f"  {f.rule} at {f.path}: expected {f.expected}, actual {f.actual}" for f in result.findings[:5]]

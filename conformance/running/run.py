@@ -32,6 +32,7 @@ from conformance.judging.known import Record
 from conformance.judging.output import OutputRow, Place, read
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult, versions
 from conformance.judging.selection import claimed
+from conformance.judging.wording import error
 from conformance.reducing.reduce import shrink_all
 from conformance.rules.base import Aspect, Rule, rules
 from conformance.running import laws
@@ -357,7 +358,7 @@ def _returned(judge: Judge, result: CaseResult) -> CaseResult:
     if result.verdict not in (Verdict.ERRORED, Verdict.TIMEOUT):
         return result
     judge.broken[law] += 1
-    why = result.note.partition("\n")[0][:500]
+    why = error(result.note)
     return replace(result, findings=(Finding(result.case.id, law, 0, 0, Aspect.MISSING, "decoding", "an end", why),))
 
 

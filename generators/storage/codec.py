@@ -14,6 +14,7 @@ from generators.model import (
     Cell,
     Change,
     Column,
+    Default,
     Deployment,
     Image,
     Kind,
@@ -122,11 +123,21 @@ def load_type(data: Plain, at: str = "") -> SourceType:
 
 
 def dump_column(column: Column) -> Plain:
-    """A column: `name`, `type`, `nullable`."""
-    return {"name": dump_text(column.name), "type": dump_type(column.type), "nullable": column.nullable}
+    """A column: `name`, `type`, `nullable`; `declared`, `charset`, `generated` and `default` where the column has them."""
+    plain: dict[str, Any] = {"name": dump_text(column.name), "type": dump_type(column.type), "nullable": column.nullable}
+    plain |= {key: dump_text(text) for key in _SPELLED if (text := getattr(column, key))}
+    if column.default is not None:
+        plain["default"] = {"text": dump_text(column.default.text), "value": dump_value(column.default.value)}
+    return plain
 
 
-_COLUMN = frozenset({"name", "type", "nullable"})
+_SPELLED = ("declared", "charset", "generated")
+_COLUMN = frozenset({"name", "type", "nullable", "default", *_SPELLED})
+
+
+def _load_default(data: Plain, at: str) -> Default:
+    members = fields(data, at, frozenset({"text", "value"}))
+    return Default(string(need(members, "text", at), path(at, "text")), load_value(need(members, "value", at), path(at, "value")))
 
 
 def load_column(data: Plain, at: str = "") -> Column:
@@ -136,6 +147,8 @@ def load_column(data: Plain, at: str = "") -> Column:
         string(need(members, "name", at), path(at, "name")),
         load_type(need(members, "type", at), path(at, "type")),
         boolean(need(members, "nullable", at), path(at, "nullable")),
+        default=maybe(members, "default", at, _load_default),
+        **{key: string(members.get(key, ""), path(at, key)) for key in _SPELLED},
     )
 
 

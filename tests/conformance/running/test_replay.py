@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import Future
 from dataclasses import replace
+from typing import ClassVar
 
 import pyarrow as pa
 import pytest
@@ -37,8 +38,9 @@ def told(value=None, error=None):
 class Fake:
     """An engine whose decoder gives a row for the message, no row, or an error."""
 
+    environments: ClassVar[dict[str, str]] = {}
+
     def __init__(self, directory, answer, claims=None):
-        self.environments = {}
         self.directory, self.answer, self.claims = directory, answer, claims or Capabilities()
 
     def load(self, _spec, _level):
