@@ -154,6 +154,8 @@ def load(path: Path) -> Crash:
         texts = (crash.id, crash.rule, crash.decoder, crash.level, *crash.mapping.values(), *crash.versions.values())
         if not all(isinstance(text, str) for text in texts):
             raise TypeError("id, rule, decoder, level, mapping and versions must be texts")
+        if not case.written:
+            raise ValueError("a case needs a message")
         if case.level == 2 and not case.tables:
             raise ValueError("a level-two case needs a table")
         return crash
