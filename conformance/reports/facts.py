@@ -82,6 +82,25 @@ def standings(fmt: FormatResult, strict: bool = False) -> list[RuleStanding]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """How a profile breaks a rule: the number of cases, and of those not recorded as known."""
+
+    cases: int = 0
+    new: int = 0
+
+
+def breaches(fmt: FormatResult) -> dict[str, dict[str, Breach]]:
+    """The broken rules of a format, each with the profiles that break it."""
+    found: dict[str, dict[str, Breach]] = {}
+    for case in fmt.cases:
+        for rule in {f.rule for f in case.findings}:
+            by_profile = found.setdefault(rule, {})
+            old = by_profile.get(case.case.profile, Breach())
+            by_profile[case.case.profile] = Breach(old.cases + 1, old.new + (rule not in case.known))
+    return found
+
+
 def _standing(result: RuleResult, cases: int, new: int, strict: bool) -> Standing:
     if new:
         return Standing.BROKEN if strict or result.rule.obligation is Obligation.MUST else Standing.LAX

@@ -159,11 +159,12 @@ def prepare(
     if not cases:
         return None
     kept = settings.selection.rules(for_rules, rules(fmt.name))
-    count = sum(case.origin is Origin.DRAWN for case in cases)
+    note(f"{fmt.name}: {len(cases)} cases in {time.monotonic() - began:.1f} s; waiting for the decoder")
     loaded = loading.result()
     mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
+    count = sum(case.origin is Origin.DRAWN for case in (*mine, *(result.case for result in unsupported)))
     grouped = calls(fmt, mine, loaded.levels, settings.seed)
-    note(f"{fmt.name}: {len(mine)} cases drawn in {time.monotonic() - began:.1f} s; publishing")
+    note(f"{fmt.name}: publishing {len(mine)} cases")
     messages = [w.message for call in grouped for case in call.cases for w in case.written]
     handle = f"{fmt.name}"
     places, source = publish(settings, engine, handle, messages)
