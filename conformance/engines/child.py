@@ -30,7 +30,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, RecordSource, Request
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
 from conformance.engines.specs import LIAR
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import check_columns
@@ -87,7 +87,6 @@ class ChildEngine:
     """
 
     environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
-    restarts_quickly = False
 
     def __init__(
         self,
@@ -151,6 +150,7 @@ class ChildEngine:
             "repartition": request.repartition,
             "mapping": dict(request.mapping),
             "out": str(out),
+            **({"limit_s": request.limit_s} if request.limit_s else {}),
         }
 
         def read(_reply: Mapping[str, Any]) -> pa.Table:
@@ -333,6 +333,8 @@ class ChildEngine:
                 asked.future.set_result(reply)
             case "raised":
                 self._fail(asked, DecodeRaised(reply["message"]))
+            case "plan":
+                self._fail(asked, PlanFailed(reply["message"]))
             case "usage":
                 self._fail(asked, UsageError(reply["message"]))
             case _ if op == "start":

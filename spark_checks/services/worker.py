@@ -48,6 +48,8 @@ def main() -> None:
 
 
 def _handled(engine: Any, request: Request) -> dict[str, Any]:
+    from pyspark.errors import AnalysisException
+
     from spark_checks.services.engine import SERVICES, DecoderError
 
     try:
@@ -62,7 +64,8 @@ def _handled(engine: Any, request: Request) -> dict[str, Any]:
             sys.stderr.flush()
             os._exit(70)
         raised = request["op"] == "decode" or request["op"] in SERVICES
-        return {"error": "raised" if raised else "harness", "message": _short(error)}
+        kind = "plan" if request["op"] == "decode" and isinstance(error, AnalysisException) else "raised" if raised else "harness"
+        return {"error": kind, "message": _short(error)}
 
 
 def _read(first: Lane, serve: Callable[[Lane], None]) -> None:
