@@ -129,8 +129,9 @@ def shrink_all(
     """The failures in order, each with its smallest case; `reduced` describes the reduction and its cost.
 
     `claims` are the decoder's. `scenario_of` gives the scenario of a case, or None: such a failure stays unchanged, unless its
-    case is a fault case, which is looked up in the catalogue, or a recorded one, of which messages are left out. Also unchanged: failures of a law (but `returns`), of foreign
-    messages, of a decoder that does not end, and those on whose candidates a writer crashes.
+    case is a fault case, which is looked up in the catalogue, or a recorded one, of which messages are left out. Also unchanged:
+    failures of a law (but `returns`), of foreign messages, of a decoder that does not end, and those on whose candidates a writer
+    crashes.
     """
     tracks = {id(failure): track for failure in failures if (track := _track(fmt, failure, scenario_of)) is not None}
     if not tracks:
