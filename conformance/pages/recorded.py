@@ -16,8 +16,9 @@ a checkout). They serve twice:
   decoder owes is made of the truth, never of the message. `--select '*/recorded/*'` runs them alone; budget `smoke` takes a
   sample, `ci` and `nightly` all. Batch ids, positions and commit times are in no truth and are not judged.
 - **As an audit of our writers.** `cdc-conformance corpus audit` gives the same history to the writer of the recording's profile
-  and compares bytes, without ids, positions and clock times. *Identical* are the same bytes. *Explained* differ for a stated limit
-  of the model, *unexplained* for no stated reason. *Apart* are in no episode: the model lacks a type, or the truth a statement.
+  and compares bytes, without ids, positions and clock times. *Identical* are the same bytes. *Explained* ones differ for a stated
+  limit of the model, *unexplained* ones for no stated reason. *Apart* are in no episode: the model lacks a type, or the truth a
+  statement.
 
 `cdc-conformance corpus list` tells how each was recorded; `corpus verify` without a folder checks their files.
 """.strip()

@@ -44,7 +44,9 @@ def agreement(fmt: Format[Any]) -> Iterator[Agreed]:
         yield Agreed(
             recording,
             tuple(dict.fromkeys(one.episode.recording.profile for one in compared)),
-            *(counts[state] for state in Agreement),
+            counts[Agreement.IDENTICAL],
+            counts[Agreement.EXPLAINED],
+            counts[Agreement.UNEXPLAINED],
             tuple(reasons.items()),
             tuple(one for one in compared if one.agreement is not Agreement.IDENTICAL),
         )
