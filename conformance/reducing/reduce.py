@@ -21,6 +21,7 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out, to_ranges
+from conformance.judging.causes import alike
 from conformance.judging.judge import Capabilities, CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.judging.output import Outputs, Place, read
 from conformance.judging.results import Failure
@@ -82,6 +83,12 @@ class Track:
         """Whether the failure is a decoder that raises."""
         return self.failure.rule.law == RETURNS
 
+    def wants(self, finding: Finding, case: Case) -> bool:
+        """Whether a finding of a smaller case breaks the failure's rule for the same cause."""
+        known, first = self.failure.cause, self.failure.finding
+        same_rule = finding.rule in (self.failure.rule.id, first.instead)
+        return same_rule and (known is None or alike(known, finding, case))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
@@ -130,8 +137,8 @@ def shrink_all(
 
     `claims` are the decoder's. `scenario_of` gives the scenario of a case, or None: such a failure stays unchanged, unless its
     case is a fault case, which is looked up in the catalogue, or a recorded one, of which messages are left out. Also unchanged:
-    failures of a law (but `returns`), of foreign messages, of a decoder that does not end, and those on whose candidates a writer
-    crashes.
+    failures of a law (but `returns`), of foreign messages, of a decoder that does not end, and those on whose candidates a
+    writer crashes.
     """
     tracks = {id(failure): track for failure in failures if (track := _track(fmt, failure, scenario_of)) is not None}
     if not tracks:
@@ -198,9 +205,9 @@ def reduce(tracks: Sequence[Track], ask: Ask, limits: Limits = LIMITS, note: Cal
                 track.rounds = number
         for candidate, result in ask(batches):
             track = candidate.track
-            finding = next((f for f in result.findings if f.rule == track.failure.rule.id), None)
+            finding = next((f for f in result.findings if track.wants(f, candidate.case)), None)
             if finding is not None and candidate.size < track.size:
-                _take(candidate, result, finding)
+                _take(candidate, result, replace(finding, rule=track.failure.rule.id))
         asked = {id(c.track) for batch in batches for c in batch.candidates}
         active = [track for track in active if track.deferred or id(track) in asked]
 
@@ -421,6 +428,7 @@ def _reduce_raising(track: Track, decoding: Decoding) -> None:
         finally:
             track.calls += decoding.calls - before
             decoding.engine.release(handle)
+        raising = [(c, why) for c, why in raising if track.wants(track.finding, c.case)]
         if raising:
             candidate, why = min(raising, key=lambda raised: raised[0].size)
             finding = replace(track.finding, message=0, row=0, actual=why)

@@ -59,7 +59,7 @@ def source_type(spelling: str, enums: Mapping[str, Sequence[str]], domains: Mapp
     match name:
         case "smallint" | "integer" | "bigint":
             return postgresql.integer(name)
-        case "numeric" if not numbers or 0 <= numbers[1]:
+        case "numeric" if not numbers or numbers[1] >= 0:
             return postgresql.numeric(*numbers)
         case "bit":
             return postgresql.bit(first or 1)

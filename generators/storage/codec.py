@@ -284,6 +284,7 @@ _CHANGE = frozenset({"row", "kind", "op", *_TEXTS, "keys", "position", "commit_t
     "sql",
     "accept",
     "databases",
+    "key_sets",
     "anything",
 }
 _ACCEPT = frozenset({"kind", "op"})
@@ -313,6 +314,8 @@ def dump_change(change: Change, table: Table | None = None) -> Plain:
     for name in ("schema_version", "sql"):
         if getattr(change, name) is not None:
             plain[name] = dump_text(getattr(change, name))
+    if change.key_sets:
+        plain["key_sets"] = [[dump_text(key) for key in sorted(keys)] for keys in change.key_sets]
     if change.accept:
         plain["accept"] = [{"kind": kind.value, "op": op.value if op else None} for kind, op in change.accept]
     if change.databases:
@@ -360,6 +363,9 @@ def load_change(data: Plain, at: str = "", table: Table | None = None) -> Change
         types=maybe(found, "types", at, texts),
         schema_version=maybe(found, "schema_version", at, string),
         sql=maybe(found, "sql", at, string),
+        key_sets=array(
+            found.get("key_sets", []), path(at, "key_sets"), lambda keys, where: frozenset(array(keys, where, string))
+        ),
         accept=array(found.get("accept", []), path(at, "accept"), _load_accept),
         databases=array(found.get("databases", []), path(at, "databases"), string),
         anything=boolean(found.get("anything", False), path(at, "anything")),

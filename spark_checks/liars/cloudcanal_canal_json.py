@@ -40,8 +40,11 @@ _OF_CLOUDCANAL: Final = {
     "empty-old-as-row": "image/sides",
     "types-without-length": "envelope/types",
     "sent-as-committed": "envelope/commit-time",
+    "milliseconds-cut": "envelope/commit-time",
     "old-ignored": "value/text",
     "unchanged-not-kept": "image/whole-old",
+    "absent-old-as-null": "image/partial-old",
+    "deletes-dropped": "rows/deleted-in-both",
 }
 
 LIARS: Final[tuple[Liar, ...]] = (

@@ -40,7 +40,7 @@ def composed(fmt: Format[Any]) -> list[Profile]:
 
 def test_options_are_ordered_and_checked() -> None:
     assert SHAPES.checked("2", ("bigger", "round", "big")) == ("round", "big", "bigger")
-    with pytest.raises(UnknownName, match="unknown option 'rond' of shapes. Did you mean 'round'"):
+    with pytest.raises(UnknownName, match=r"unknown option 'rond' of shapes\. Did you mean 'round'"):
         SHAPES.checked("1", ("rond",))
     with pytest.raises(UnknownName, match="unknown release '3' of shapes"):
         SHAPES.checked("3", ())

@@ -148,6 +148,7 @@ _ROWS: Final = (
         Selector(fields=("change",), aspects=(Aspect.OP,), kinds=("ROW",)),
         "canal#type",
     ),
+    _BOOK.readable(),
     _BOOK.one_each(),
 )
 

@@ -59,7 +59,7 @@ _CONTROL: Final = (
     ),
     _BOOK.rule(
         "control/time",
-        "A HEARTBEAT has heartbeatTimestamp (seconds) and no commit time; a CHECKPOINT has neither.",
+        "A HEARTBEAT alone has heartbeatTimestamp (seconds), and no commit time; a CHECKPOINT has neither.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",), kinds=("HEARTBEAT", "CONTROL")),
         "tencent#heartbeat",
@@ -128,8 +128,16 @@ _ROWS: Final = (
         "tencent#absent-fields",
     ),
     _BOOK.rule(
+        "rows/own-digits",
+        "A row with a TIMESTAMP of none to three fraction digits is readable.",
+        Effect.STOPPED_PIPELINE,
+        Selector(fields=("change",), aspects=(Aspect.CORRUPT,), kinds=("ROW",), profiles=("*own-digits*",)),
+        "tencent#fraction-digits",
+        obligation=SHOULD,
+    ),
+    _BOOK.rule(
         "rows/readable",
-        "INSERT, UPDATE and DELETE are one row each, the fields that do not apply being null.",
+        "INSERT, UPDATE and DELETE are one row each, others null or left out as the page says.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",)),
         "tencent#message-types",
@@ -171,10 +179,11 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/position",
-        "position is a text, end offset and file number (2196@4); rows of one event share it. id is not a position.",
+        "position is a text, end offset and file number (2196@4); rows of one event share it. Neither id nor safePosition is it.",
         Effect.WRONG_ORDER,
         Selector(fields=("position",)),
         "tencent#position",
+        "tencent#safe-position",
         "tencent#id",
     ),
     _BOOK.rule(
@@ -251,10 +260,18 @@ _IMAGES: Final = (
 
 _SPECIAL_VALUES: Final = (
     _BOOK.rule(
+        "value/timestamp-digits",
+        "A TIMESTAMP may have none to six fraction digits, whatever the page says of milliseconds.",
+        Effect.TIME_SHIFT,
+        Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=("timestamp",), profiles=("*own-digits*",), levels=(2,)),
+        "tencent#fraction-digits",
+        obligation=SHOULD,
+    ),
+    _BOOK.rule(
         "value/timestamp-epoch",
         "The older edition's TIMESTAMP is the number of milliseconds since 1970 in UTC.",
         Effect.TIME_SHIFT,
-        Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=("timestamp",), profiles=("*older-edition*",)),
+        Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=("timestamp",), profiles=("*older-edition*",), levels=(2,)),
         "tencent#timestamp-epoch",
         obligation=SHOULD,
     ),
@@ -268,6 +285,7 @@ _SPECIAL_VALUES: Final = (
             logicals=("datetime",),
             tags=("datetime:day-first",),
             profiles=("*older-edition*",),
+            levels=(2,),
         ),
         "tencent#day-first",
         "tencent#datetime-example",

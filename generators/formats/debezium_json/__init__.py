@@ -32,16 +32,20 @@ from generators.formats.debezium_json.rows import (
     Reading,
     Shape,
     Wires,
+    defaults_of,
     full_image,
     image,
     key_header,
     key_json,
     row_json,
     shape_of,
+    stand_in,
 )
 from generators.model import (
+    Cell,
     Change,
     Column,
+    Default,
     Heartbeat,
     History,
     Instant,
@@ -54,9 +58,9 @@ from generators.model import (
     RowImages,
     SchemaChange,
     SourceStatement,
+    State,
     Table,
     TransactionMark,
-    Value,
     Written,
 )
 from generators.wire_format import Format, KindRow
@@ -113,7 +117,7 @@ class _Writer:
         self.open = False
         self.counts: dict[str, int] = {}
         self.lag = self.chance.randrange(40, 400)
-        self.defaults: dict[tuple[str, str], dict[str, Value]] = {}
+        self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
         run = uuid.UUID(int=self.chance.getrandbits(128), version=4)
         self.context: Headers = ()
         if profile.context_headers:
@@ -221,15 +225,15 @@ class _Writer:
             return
         if not self.reading.goes_on:
             self.advance()
-        known = tuple(self.defaults.get((table.database, table.name), {}).items())
-        shape = shape_of(table, profile, self.prefix, known, event.op is Op.READ)
+        known = defaults_of(table, profile, self.defaults.get((table.database, table.name), {}))
+        shape = shape_of(table, profile, self.prefix, tuple(known.items()), event.op is Op.READ)
         for i, images in enumerate(event.rows):
             if not profile.is_mysql and i and event.op is not Op.READ:
                 self.place += 56  # each row has its place in PostgreSQL's log
-            self.row(event, shape, dict(known), images, i)
+            self.row(event, shape, known, images, i)
         self.last_commit = self.place
 
-    def row(self, event: RowChange, shape: Shape, defaults: Mapping[str, Value], images: RowImages, number: int) -> None:
+    def row(self, event: RowChange, shape: Shape, defaults: Mapping[str, Default], images: RowImages, number: int) -> None:
         """The messages of one row."""
         profile, table = self.profile, event.table
         if event.op is Op.UPDATE and profile.is_mysql and images.before == images.after:
@@ -241,12 +245,12 @@ class _Writer:
         if event.op is Op.DELETE:
             if profile.image == "default" and not shape.key:
                 return  # no replica identity: PostgreSQL sends nothing
-            self.delete(position, before)
+            self.delete(position, before, defaults)
             return
         old_key, new_key = key_json(shape, before), key_json(shape, after)
         if event.op is Op.UPDATE and old_key != new_key:
             headers = (("__debezium.newkey", key_header(shape, after)),), (("__debezium.oldkey", key_header(shape, before)),)
-            self.delete(position, before, headers[0])
+            self.delete(position, before, defaults, headers[0])
             created = self.toasted(table, images, after)
             self.change(position, Op.INSERT, None, created, new_key, headers[1])
             return
@@ -256,7 +260,7 @@ class _Writer:
             return
         self.change(position, event.op, None, after, new_key)
 
-    def wires(self, table: Table, row: Row, defaults: Mapping[str, Value], snapshot: bool) -> Wires:
+    def wires(self, table: Table, row: Row, defaults: Mapping[str, Default], snapshot: bool) -> Wires:
         """Every column of a row."""
         modes, mysql = self.profile.modes, self.profile.is_mysql
         wire = _debezium_mysql.wire if mysql else _debezium_postgresql.wire
@@ -266,8 +270,8 @@ class _Writer:
         }
         for name, default in defaults.items():
             if name in found and found[name].json == "null" and not self.profile.nulls_kept:
-                stand_in = wire(table.column(name).type, default, modes)
-                found[name] = replace(stand_in, cell=replace(stand_in.cell, cls="default", reason=_REPLACED))
+                shown = stand_in(table.column(name), default, self.profile, snapshot)
+                found[name] = replace(shown, cell=replace(shown.cell, cls="default", reason=_REPLACED))
         return found
 
     def toasted(self, table: Table, images: RowImages, after: Wires) -> Wires:
@@ -281,18 +285,24 @@ class _Writer:
                 found[column.name] = _debezium_postgresql.unavailable(column.type, self.profile.modes, column.nullable)
         return found
 
-    def delete(self, place: Place, before: Wires, headers: Headers = ()) -> None:
+    def delete(self, place: Place, before: Wires, defaults: Mapping[str, Default], headers: Headers = ()) -> None:
         """A delete and its tombstone."""
         key, sent = key_json(place.shape, before), before
         if self.profile.image == "default":
-            sent = {c.name: before[c.name] if c.name in place.shape.key else self.not_sent(c) for c in place.event.table.columns}
+            columns = place.event.table.columns
+            sent = {
+                c.name: before[c.name] if c.name in place.shape.key else self.not_sent(c, defaults.get(c.name)) for c in columns
+            }
         self.change(place, Op.DELETE, sent, None, key, headers)
         if self.profile.tombstones:
             found = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
             self.emit(place.shape.topic, self.row_key(place.shape, key), None, found, place.event.at, (*headers, *self.context))
 
-    def not_sent(self, column: Column) -> DebeziumCell:
+    def not_sent(self, column: Column, default: Default | None) -> DebeziumCell:
         """A column that the old row does not have."""
+        if default is not None and not self.profile.nulls_kept:
+            shown = stand_in(column, default, self.profile, False)
+            return replace(shown, cell=Cell(State.ANY, column.type, text=shown.cell.text, cls="fallback", json=shown.cell.json))
         return _debezium_postgresql.not_sent(column.type, self.profile.modes, column.nullable)
 
     def keys(self, shape: Shape) -> tuple[str, ...] | None:
@@ -388,7 +398,7 @@ class _Writer:
         given = _DEFAULT.search(event.sql)
         if given and event.action in ("add column", "set default"):
             name = given[1] or given[2]
-            self.defaults[here] = {**self.defaults.get(here, {}), name: int(given[3])}
+            self.defaults[here] = {**self.defaults.get(here, {}), name: Default(given[3], int(given[3]))}
 
     def heartbeat(self, event: Heartbeat) -> None:
         """A heartbeat on its own topic."""

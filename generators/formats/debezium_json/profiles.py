@@ -25,7 +25,8 @@ class DebeziumProfile(Profile):
     `provide.transaction.metadata`; `nulls_kept` is `replace.null.with.default=false`; `legacy_tombstones` a Kafka Connect before
     2.2, which writes null as an object. Releases from 2.0 on run with `skipped.operations=none`, so that TRUNCATE is written.
     `mangles_names`, `context_headers`, `transaction_first` and `step_ms` (the resolution of `source.ts_ms`) follow from release
-    and connector; `tombstones` is `tombstones.on.delete`, `connector` the connector's own name.
+    and connector; `tombstones` is `tombstones.on.delete`, `connector` the connector's own
+    name, `defaults` says whether it knows the defaults of columns.
     """
 
     modes: Modes = Modes()
@@ -40,6 +41,7 @@ class DebeziumProfile(Profile):
     transaction_first: bool = False
     step_ms: int = 1
     tombstones: bool = True
+    defaults: bool = True
     connector: str = "mysql"
 
     @property
@@ -124,7 +126,7 @@ CHOICES: Final = Choices(
 _MYSQL_ASSUMED: Final = (
     "the MySQL connector behaves as MariaDB's was seen to; ids of transactions are GTIDs; columns of tableChanges"
 )
-_POSTGRESQL_ASSUMED: Final = "order of members of hstore; REAL of a snapshot is widened; 24:00:00 in connect and isostring"
+_POSTGRESQL_ASSUMED: Final = "order of members of hstore; 24:00:00 in connect and isostring"
 
 
 def profile(release: str, *options: str) -> DebeziumProfile:
@@ -156,6 +158,7 @@ def profile(release: str, *options: str) -> DebeziumProfile:
         nulls_kept="nulls" in chosen,
         legacy_tombstones=chosen.get("tombstones") == "legacy-tombstone",
         tombstones=chosen.get("tombstones") != "no-tombstone",
+        defaults=not postgresql or version >= (1, 9),
         connector="mariadb" if mariadb else "postgresql" if postgresql else "mysql",
         mangles_names=postgresql and version <= (2, 5),
         context_headers=version >= (3, 5),

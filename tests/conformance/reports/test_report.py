@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 from rich.console import Console
 
+from conformance import files
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult
 from conformance.judging.known import State as EntryState
@@ -196,7 +197,7 @@ def test_a_report_is_written_whole(tmp_path, validator):
 def test_a_report_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("", "utf-8")
     for target in (tmp_path / "file", tmp_path / "file" / "below"):
-        for attempt in (records.prepare, lambda place: records.write(RUN, place)):
+        for attempt in (files.check, lambda place: records.write(RUN, place)):
             with pytest.raises(HarnessError, match=r"cannot write .*another (--report|place)"):
                 attempt(target)
 
@@ -211,7 +212,7 @@ def test_a_report_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeyp
 
 
 def test_a_directory_that_can_be_written_is_left_empty(tmp_path):
-    records.prepare(tmp_path / "a" / "b")
+    files.check(tmp_path / "a" / "b")
     assert list((tmp_path / "a" / "b").iterdir()) == []
 
 
@@ -323,8 +324,8 @@ def test_the_replay_command_can_be_pasted():
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (None, "null"),
-        (b"", ""),
+        (None, "no value: NULL"),
+        (b"", "an empty value: 0 bytes"),
         (b"a\r\n", "a\\r\\n"),
         ("汉\u2028".encode(), "汉\\u2028"),
         (b"\xff\x00", "hex ff00"),

@@ -162,13 +162,21 @@ _ROWS: Final = (
         "debezium#boolean-tinyint",
     ),
     BOOK.rule(
+        "rows/without-before",
+        "Under REPLICA IDENTITY DEFAULT an UPDATE without before and a DELETE with the key alone are changes, and no error.",
+        Effect.LOST_CHANGE,
+        Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",), tags=("identity",), profiles=_POSTGRESQL),
+        "debezium#before-default-identity",
+    ),
+    BOOK.rule(
         "rows/every-row",
         "Each message of a row is one change, whatever its schema block says and whatever its columns are called.",
         Effect.LOST_CHANGE,
-        Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",)),
+        Selector(fields=("change",), aspects=(Aspect.MISSING, Aspect.EXTRA), kinds=("ROW",)),
         "connect#schemas-enable",
         "debezium#snapshot-member",
     ),
+    BOOK.readable(),
     BOOK.rule(
         "rows/op",
         "op is the operation: c, u, d in lower case.",
@@ -205,7 +213,7 @@ _FIELDS: Final = (
     ),
     BOOK.rule(
         "key/columns",
-        "The record key's members are the key's columns in its declared order; no record key is no key.",
+        "The record key's members are the key's columns in its declared order, in streams of PostgreSQL's 1.4 in the table's.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",)),
         "debezium#record-key",
