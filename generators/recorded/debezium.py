@@ -110,7 +110,7 @@ def _episodes(recording: Recording, is_mysql: bool, options: tuple[str, ...], sn
     truncates = not is_mysql and recording.release != "1.4.0.Final"
     by_topic: dict[str, list[Message]] = {}
     for message in store.messages(recording):
-        by_topic.setdefault(message.topic, []).append(message)
+        by_topic.setdefault(message.topic, []).append(replace(message, partition=message.partition or 0))  # the engine has none
     for name, told in store.truth(PRODUCT)[server]["tables"].items():
         database, table = _names(name, is_mysql)
         topic = re.sub(r"[^A-Za-z0-9._-]", "_", f"{recording.name[:3].rstrip('0123456789-')}.{database}.{table}")
@@ -305,10 +305,14 @@ _GREGORIAN: Final = wall("1582-10-15")
 _UTF16: Final = "a character set utf16 loses a leading byte order mark"
 
 
+def _is_early(value: Value) -> bool:
+    return isinstance(value, int) and value < _GREGORIAN
+
+
 def _lost(table: Table, snapshot: bool) -> tuple[Lost, ...]:
     if snapshot and table.schema:
         old = (c.name for c in table.columns if c.type.logical is Logical.DATETIME)
-        return tuple(Lost(_JULIAN, "debezium#julian-timestamps", table.name, name, lambda v: v < _GREGORIAN) for name in old)
+        return tuple(Lost(_JULIAN, "debezium#julian-timestamps", table.name, name, _is_early) for name in old)
     marked = (c.name for c in table.columns if c.charset == "utf16")
     return tuple(Lost(_UTF16, "debezium#utf16-mark", table.name, name, lambda v: str(v).startswith("\ufeff")) for name in marked)
 
