@@ -141,7 +141,7 @@ def _episodes(recording: Recording, is_mysql: bool, options: tuple[str, ...], sn
                 tuple(messages),
                 2,
                 _lost(found, snapshot),
-                _limits(told, snapshot and not is_mysql),
+                _limits(server, name, snapshot and not is_mysql),
             )
 
 
@@ -317,9 +317,10 @@ def _lost(table: Table, snapshot: bool) -> tuple[Lost, ...]:
     return tuple(Lost(_UTF16, "debezium#utf16-mark", table.name, name, lambda v: str(v).startswith("\ufeff")) for name in marked)
 
 
-def _limits(told: Mapping[str, Any], julian: bool) -> tuple[str, ...]:
+def _limits(server: str, name: str, julian: bool) -> tuple[str, ...]:
     """What of the table the model does not have, or the product loses."""
-    text = " ".join((told["ddl"], *(version.get("show_create", "") for version in told["versions"])))
+    tables = store.truth(PRODUCT)[server]["tables"]
+    text = " ".join(told["ddl"] for other, told in tables.items() if name.startswith(other))  # a renamed table's too
     limits = (
         (" COMMENT '" in text, "the model has no comments of columns, which are docs of schemas"),
         ("utf16" in text, _UTF16),
