@@ -24,6 +24,7 @@ from generators.model import (
     Row,
     RowChange,
     RowImages,
+    SourceStatement,
     Table,
     Value,
     ZeroDate,
@@ -111,6 +112,7 @@ def _episodes(recording: Recording, is_mysql: bool, options: tuple[str, ...], sn
     by_topic: dict[str, list[Message]] = {}
     for message in store.messages(recording):
         by_topic.setdefault(message.topic, []).append(replace(message, partition=message.partition or 0))  # the engine has none
+    yield from _logical_messages(recording, "+".join((recording.release, *options)), by_topic.get("pg.message", []))
     for name, told in store.truth(PRODUCT)[server]["tables"].items():
         database, table = _names(name, is_mysql)
         topic = re.sub(r"[^A-Za-z0-9._-]", "_", f"{recording.name[:3].rstrip('0123456789-')}.{database}.{table}")
@@ -143,6 +145,23 @@ def _episodes(recording: Recording, is_mysql: bool, options: tuple[str, ...], sn
                 _lost(found, snapshot),
                 _limits(server, name, snapshot and not is_mysql),
             )
+
+
+def _logical_messages(recording: Recording, profile: str, messages: Sequence[Message]) -> Iterator[Episode]:
+    """PostgreSQL's logical messages whose content is text, in order; those of bytes come last."""
+    texts = (_EMITTED.search(statement["sql"]) for statement in _statements("postgresql") if statement["kind"] == "message")
+    events = [SourceStatement(START, "logical-message", text[2], "inv", text[1]) for text in texts if text]
+    if messages:
+        yield Episode(
+            replace(recording, profile=profile, volatile=blank),
+            "logical-messages",
+            History(tuple(events)),
+            tuple(messages[: len(events)]),
+            limits=("the model does not say whether a logical message is in a transaction",) if "transaction" in profile else (),
+        )
+
+
+_EMITTED: Final = re.compile(r"pg_logical_emit_message\(\w+, '([^']*)', '([^']*)'\)")
 
 
 def _names(name: str, is_mysql: bool) -> tuple[str, str]:
