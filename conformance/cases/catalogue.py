@@ -17,7 +17,7 @@ from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
 from generators.drawing.cases import as_case, boundary_scenarios
-from generators.errors import NothingSelected, UnknownName
+from generators.errors import UnknownName, UsageError
 from generators.garbage import faults
 from generators.model import Case, Deployment, Kind, Message, Origin, Scenario, Table, Written
 from generators.recorded import registry as recordings
@@ -88,20 +88,48 @@ def matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) or name.startswith(pattern if pattern.endswith("/") else pattern + "/")
 
 
-def profiles(fmt: Format[Any], glob: str = "*") -> tuple[Profile, ...]:
-    """The format's profiles that match; a name without wildcards may be any that the format's options make.
+def profiles(fmt: Format[Any], globs: str | Sequence[str] = "*") -> tuple[Profile, ...]:
+    """The format's profiles that match a glob, or any of several; a name without wildcards may be any that its options make.
 
-    Raises NothingSelected, or UsageError for options that do not go together.
+    Raises UnknownName if nothing matches, UsageError for options that do not go together.
     """
-    matching = tuple(p for p in fmt.profiles if fnmatchcase(p.name, glob))
-    if matching:
-        return matching
-    try:
-        if not set("*?[").isdisjoint(glob):
-            raise UnknownName("profile", glob, [p.name for p in fmt.profiles], of=fmt.name)
-        return (fmt.profile(glob),)
-    except UnknownName as error:
-        raise NothingSelected(str(error)) from error
+    chosen: dict[str, Profile] = {}
+    unknown: UnknownName | None = None
+    for glob in (globs,) if isinstance(globs, str) else globs:
+        try:
+            chosen |= {profile.name: profile for profile in _matching(fmt, glob)}
+        except UnknownName as error:
+            unknown = unknown or error
+    if unknown and not chosen:
+        raise unknown
+    return tuple(chosen.values())
+
+
+def _matching(fmt: Format[Any], glob: str) -> tuple[Profile, ...]:
+    listed = tuple(profile for profile in fmt.profiles if fnmatchcase(profile.name, glob))
+    if listed or set("*?[").isdisjoint(glob):
+        return listed or (fmt.profile(glob),)
+    raise UnknownName("profile", glob, [profile.name for profile in fmt.profiles], of=fmt.name)
+
+
+def check_profiles(formats: Iterable[Format[Any]], globs: Sequence[str]) -> None:
+    """Raises UnknownName unless every glob matches a profile of a format, and every format has a profile that matches."""
+    several = tuple(formats)
+    for glob in globs:
+        problems: list[UsageError] = []
+        for fmt in several:
+            try:
+                _matching(fmt, glob)
+                break
+            except UsageError as error:
+                problems.append(error)
+        else:
+            if len(several) == 1:
+                raise problems[0]
+            names = [profile.name for fmt in several for profile in fmt.profiles]
+            raise UnknownName("profile", glob, names, of=", ".join(fmt.name for fmt in several))
+    for fmt in several:
+        profiles(fmt, globs)
 
 
 @cache
@@ -133,9 +161,12 @@ def named_cases(fmt: Format[Any], selected: Sequence[Profile]) -> Iterator[Case]
         yield from _named(fmt, profile)
 
 
-def recorded_cases(fmt: Format[Any], glob: str, count: int | None, select: Sequence[str] = ()) -> tuple[Case, ...]:
+def recorded_cases(
+    fmt: Format[Any], globs: str | Sequence[str], count: int | None, select: Sequence[str] = ()
+) -> tuple[Case, ...]:
     """The format's recorded cases whose profile matches: `count` of them, evenly spread; all when a selection names them."""
-    found = recordings.recorded_cases(fmt, glob)
+    several = (globs,) if isinstance(globs, str) else tuple(globs)
+    found = recordings.recorded_cases(fmt, several)
     if count is None or count >= len(found) or any(f"/{RECORDED}/" in f"{pattern}/" for pattern in select):
         return found
     return tuple(found[i * len(found) // count] for i in range(count))

@@ -15,7 +15,7 @@ from conformance.commands.shell import (
     FORMAT,
     FORMAT_NAME,
     FORMATS_GIVEN,
-    PROFILE,
+    PROFILES,
     SEED,
     SPARK_DECODER,
     chosen,
@@ -110,17 +110,18 @@ def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None)
 
 @click.command("cases")
 @FORMATS_GIVEN
-@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
+@PROFILES
 @click.option("--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these ids: a prefix or glob.")
 @FORMAT
-def list_cases(formats: tuple[str, ...], writer_profile: str, select: tuple[str, ...], style: str | None) -> None:
+def list_cases(formats: tuple[str, ...], writer_profile: tuple[str, ...], select: tuple[str, ...], style: str | None) -> None:
     """The named cases: stable ids, level and tags.
 
     \b
     Example: cdc-conformance cases ticdc-canal-json --select 'ticdc-canal-json/v7.1.6/unsigned-bigint'
     """
-    from conformance.cases.catalogue import matches, named_cases, profiles
+    from conformance.cases.catalogue import check_profiles, matches, named_cases, profiles
 
+    check_profiles(registry.formats(formats), writer_profile)
     rows = [
         {"id": case.id, "level": case.level, "messages": len(case.written), "tags": sorted(case.tags)}
         for fmt in registry.formats(formats)
@@ -147,21 +148,28 @@ def corpus() -> None:
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The output directory.")
 @SEED
 @click.option("--count", type=click.IntRange(0), default=100, show_default=True, help="Drawn cases per profile.")
-@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
+@PROFILES
 @click.option("--boundaries/--no-boundaries", default=True, show_default=True, help="Include the named cases.")
 @click.option("--parquet", is_flag=True, help="Also writes messages.parquet in the shape of Spark's Kafka source.")
 def corpus_write(
-    formats: tuple[str, ...], out: Path, seed: int, count: int, writer_profile: str, boundaries: bool, parquet: bool
+    formats: tuple[str, ...],
+    out: Path,
+    seed: int,
+    count: int,
+    writer_profile: tuple[str, ...],
+    boundaries: bool,
+    parquet: bool,
 ) -> None:
     """Writes a corpus per format and profile: named cases and seeded cases.
 
     \b
     Example: cdc-conformance corpus write ticdc-canal-json --out corpora --seed 7 --count 200
     """
-    from conformance.cases.catalogue import named_cases, profiles
+    from conformance.cases.catalogue import check_profiles, named_cases, profiles
     from generators.bulk import expander as bulk
     from generators.storage import corpus as disk
 
+    check_profiles(registry.formats(formats), writer_profile)
     for fmt in registry.formats(formats):
         for profile in profiles(fmt, writer_profile):
 

@@ -269,8 +269,8 @@ def wire(
 ) -> WireText:
     """A message's value with a finding's field marked. JSON that is not UTF-8 has these bytes escaped; a binary value is dumped,
     with the column's name and the expected text marked."""
-    if value is None:
-        return WireText("null", (Segment("null"),), 0)
+    if not value:
+        return WireText("null", (Segment("no value: NULL" if value is None else "an empty value: 0 bytes"),), 0)
     text, note = _text(value)
     if text is None:
         text, marks = dump(value, _needles(column, expected), max(limit // 4, WIDTH))

@@ -238,7 +238,7 @@ class StreamSettings:
     """The settings of `stream`; `decoder` None is the reference."""
 
     formats: tuple[str, ...]
-    glob: str = "*"
+    glob: str | tuple[str, ...] = "*"
     nemesis: str = "*"
     seed: int = 1
     decoder: str | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
@@ -34,12 +34,12 @@ def episodes(name: str) -> tuple[Episode, ...]:
 
 
 @cache
-def recorded_cases(fmt: Format[Any], glob: str = "*") -> tuple[Case, ...]:
-    """The cases of a format's recordings whose writer profile matches."""
+def recorded_cases(fmt: Format[Any], globs: Sequence[str] = ("*",)) -> tuple[Case, ...]:
+    """The cases of a format's recordings whose writer profile matches a glob."""
     return tuple(
         case
         for episode in episodes(fmt.name)
-        if fnmatchcase(episode.recording.profile, glob)
+        if any(fnmatchcase(episode.recording.profile, glob) for glob in globs)
         for case in cases(fmt, fmt.profile(episode.recording.profile), episode)
     )
 

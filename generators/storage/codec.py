@@ -283,6 +283,8 @@ _IMAGES = ("before", "after", "full_before", "full_after")
 _CHANGE = frozenset({"row", "kind", "op", *_TEXTS, "keys", "position", "commit_time_us", *_IMAGES, "types", "schema_version"}) | {
     "sql",
     "accept",
+    "databases",
+    "key_sets",
     "anything",
 }
 _ACCEPT = frozenset({"kind", "op"})
@@ -312,8 +314,12 @@ def dump_change(change: Change, table: Table | None = None) -> Plain:
     for name in ("schema_version", "sql"):
         if getattr(change, name) is not None:
             plain[name] = dump_text(getattr(change, name))
+    if change.key_sets:
+        plain["key_sets"] = [[dump_text(key) for key in sorted(keys)] for keys in change.key_sets]
     if change.accept:
         plain["accept"] = [{"kind": kind.value, "op": op.value if op else None} for kind, op in change.accept]
+    if change.databases:
+        plain["databases"] = [dump_text(name) for name in change.databases]
     if change.anything:
         plain["anything"] = True
     return plain
@@ -357,7 +363,11 @@ def load_change(data: Plain, at: str = "", table: Table | None = None) -> Change
         types=maybe(found, "types", at, texts),
         schema_version=maybe(found, "schema_version", at, string),
         sql=maybe(found, "sql", at, string),
+        key_sets=array(
+            found.get("key_sets", []), path(at, "key_sets"), lambda keys, where: frozenset(array(keys, where, string))
+        ),
         accept=array(found.get("accept", []), path(at, "accept"), _load_accept),
+        databases=array(found.get("databases", []), path(at, "databases"), string),
         anything=boolean(found.get("anything", False), path(at, "anything")),
     )
 

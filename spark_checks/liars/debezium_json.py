@@ -33,7 +33,7 @@ _CONVICTS: Final = {
     "before-lost": "image/sides",
     "delete-without-row": "after/delete-null",
     "delete-by-after": "after/delete-null",
-    "before-required": "rows/without-before",
+    "before-required": "rows/readable",
     "tombstone-as-delete": "tombstone/kind",
     "tombstone-dropped": "tombstone/kind",
     "legacy-null-refused": "tombstone/legacy-null",

@@ -17,7 +17,7 @@ from conformance.cases.catalogue import (
     profiles,
 )
 from generators.drawing.cases import as_case
-from generators.errors import NothingSelected, UnknownName, UsageError
+from generators.errors import UnknownName, UsageError
 from generators.model import Change, Kind, Message, Written
 from generators.sources.registry import of_table
 from generators.wire_format import FORMATS, Format, KindRow, Profile, get
@@ -271,10 +271,10 @@ def test_profiles_by_glob():
     assert profiles(fmt) == fmt.profiles
     assert [p.name for p in profiles(fmt, "v7.1.6")] == ["v7.1.6"]
     assert all(p.name.startswith("v5.") for p in profiles(fmt, "v5.*"))
-    with pytest.raises(NothingSelected, match=r"unknown profile 'v7\.1\.7' of ticdc-canal-json\. Did you mean 'v7\.1\.6'\?"):
+    with pytest.raises(UnknownName, match=r"unknown profile 'v7\.1\.7' of ticdc-canal-json\. Did you mean 'v7\.1\.6'\?"):
         profiles(fmt, "v7.1.7")
     assert [p.name for p in profiles(fmt, "v7.1.6+only-updated+extension")] == ["v7.1.6+extension+only-updated"]
-    with pytest.raises(NothingSelected, match="Did you mean 'extension'"):
+    with pytest.raises(UnknownName, match="Did you mean 'extension'"):
         profiles(fmt, "v7.1.6+extnsion")
     with pytest.raises(UsageError, match="is an option of"):
         profiles(fmt, "v5.3.4+extension")

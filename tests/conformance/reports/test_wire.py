@@ -163,8 +163,8 @@ def test_a_long_dump_says_what_it_leaves_out():
 @pytest.mark.parametrize(
     ("value", "form", "text"),
     [
-        (None, "null", "null"),
-        (b"", "text", ""),
+        (None, "null", "no value: NULL"),
+        (b"", "null", "an empty value: 0 bytes"),
         (b'{"a":"\xff"}', "text", '{"a":"\\xff"}'),
         (b"plain", "text", "plain"),
         ("\ufeff{}".encode(), "text", "\ufeff{}"),

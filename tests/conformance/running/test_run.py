@@ -64,7 +64,9 @@ def replayed(tmp_path, engine, result, fixed):
     """Saves every failure, and judges each again with its decoder and with another: the outcomes."""
     outcomes = []
     for failure in result.failures:
-        path = replay.save(tmp_path / "failures", failure, result.header.decoder, "both", {}, {})
+        path = replay.save(
+            tmp_path / "failures" / f"{replay.crash_id(failure)}.json", failure, result.header.decoder, "both", {}, {}
+        )
         crash = replay.load(path)
         assert crash.case.id == failure.result.case.id
         assert [w.message.value for w in crash.case.written] == [w.message.value for w in failure.result.case.written]
@@ -258,11 +260,11 @@ def test_records_that_cannot_be_read_are_no_verdict(fake):
     ("settings", "error", "said"),
     [
         ({"formats": ("ticdc-canal",)}, UnknownName, "Did you mean 'ticdc-canal-json'"),
-        ({"select": ("tidb-canal-json/v7.1.6",)}, UnknownName, "unknown case or rule 'tidb-canal-json/v7.1.6'"),
-        ({"exclude": ("nonsense",)}, UnknownName, "unknown case or rule 'nonsense'"),
+        ({"select": ("tidb-canal-json/v7.1.6",)}, NothingSelected, "unknown case or rule 'tidb-canal-json/v7.1.6'"),
+        ({"exclude": ("nonsense",)}, NothingSelected, "unknown case or rule 'nonsense'"),
         ({"select": (f"{PROFILE}/no-such-case",)}, NothingSelected, "no case matches"),
         ({"exclude": (f"{NAME}/v*",)}, NothingSelected, "no case"),
-        ({"writer_profile": "v9*"}, NothingSelected, "unknown profile 'v9[*]'"),
+        ({"writer_profile": "v9*"}, UnknownName, "unknown profile 'v9[*]'"),
         ({"decoder": "usage"}, UsageError, "told so"),
     ],
 )

@@ -171,10 +171,11 @@ _ROWS: Final = (
         "rows/every-row",
         "Each message of a row is one change, whatever its schema block says and whatever its columns are called.",
         Effect.LOST_CHANGE,
-        Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",)),
+        Selector(fields=("change",), aspects=(Aspect.MISSING, Aspect.EXTRA), kinds=("ROW",)),
         "connect#schemas-enable",
         "debezium#snapshot-member",
     ),
+    BOOK.readable(),
     BOOK.rule(
         "rows/op",
         "op is the operation: c, u, d in lower case.",
