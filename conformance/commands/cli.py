@@ -342,7 +342,7 @@ def replay(
     timeout: float,
     style: str | None,
 ) -> None:
-    """Judges saved failures again: FIXED, FAILED or ERROR.
+    """Judges saved failures again: FIXED, FAILED, NOT REPRODUCED or ERROR.
 
     A file may come from somebody else. What it alone names to run (a command, a module, an expression of --map) needs --decoder,
     --map or --yes, or the answer to a question.
@@ -377,7 +377,7 @@ def replay(
                 one.path.unlink(missing_ok=True)
     if not remove_fixed and (fixed := outcomes.count(again.ReplayOutcome.FIXED)):
         click.echo(f"{fixed} of {len(outcomes)} FIXED: remove their files with --remove-fixed", err=True)
-    sys.exit(max((again.EXIT[outcome] for outcome in outcomes), default=0))
+    sys.exit(again.exit_code(outcomes))
 
 
 @cli.command(short_help="Checks the harness: wrong decoders must fail, reference decoders must pass.")

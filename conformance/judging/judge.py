@@ -20,7 +20,7 @@ from conformance.judging.wording import cell as cell_text
 from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
 from conformance.rules.base import Aspect, Obligation, Rule, Subject, owner
 from generators.garbage.faults import CellFault
-from generators.model import Case, Cell, Change, Image, Kind, Op, State
+from generators.model import Case, Cell, Change, Image, Kind, Op, Origin, State
 from generators.wire_format import get
 
 
@@ -50,7 +50,9 @@ class HarnessFault(AssertionError):
 class Finding:
     """One mismatch: the broken rule, the place, both values. `message` and `row` are ordinals within the case.
 
-    `path` is the place as text; `side` is before or after for an image and its cells, `column` the cell's.
+    `path` is the place as text; `side` is before or after for an image and its cells, `column` the cell's. Once all cases of
+    a format are judged (conformance.judging.blame), `causes` are the keys of its causes, the most likely first, and `instead`
+    is the rule on a trait that the judge blamed in place of `rule`.
     """
 
     case: str
@@ -63,18 +65,28 @@ class Finding:
     actual: str
     side: str = ""
     column: str | None = None
+    causes: tuple[str, ...] = ()
+    instead: str = ""
+
+    @property
+    def cause(self) -> str:
+        """The key of the most likely cause; "" before the format is judged."""
+        return self.causes[0] if self.causes else ""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
     """A judged case. `note` says why it errored, timed out or is unsupported; `known` are the broken rules on record
-    as known failures (conformance.judging.known)."""
+    as known failures (conformance.judging.known), `covered` the known pairs of rule and cause. `alone` is False for a case
+    that errored or timed out together with others."""
 
     case: Case
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     note: str = ""
     known: frozenset[str] = frozenset()
+    covered: frozenset[tuple[str, str]] = frozenset()
+    alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,12 +382,17 @@ class _Reader:
             if name not in row.fields or not self.judge.capabilities.claims("columns", name):
                 continue
             want, got = expected[name], row.fields[name]
-            if name == "schema_version" and want is None:
+            unknown = (
+                ("schema_version", "position", "commit_time") if self.case.origin is Origin.RECORDED else ("schema_version",)
+            )
+            if name in unknown and want is None:
                 continue
             if name in ("database", "schema", "table"):
-                fine = (want or "") == (got or "")
+                fine = (want or "") == (got or "") or (name == "database" and got in change.databases)
             elif name == "keys":
-                fine = list(want or ()) == list(got or ())
+                fine = list(want or ()) == list(got or ()) or (len(got or ()), frozenset(got or ())) in [
+                    (len(keys), keys) for keys in change.key_sets
+                ]
             elif name == "types":
                 fine = dict(want or {}) == dict(got or {})
             elif name == "sql":

@@ -188,11 +188,14 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
     yield ""
     rows = [(f"`{p.name}`", p.source, unusual(p.deployment) or "UTC, utf8mb4, not compressed") for p in fmt.profiles]
     yield from _table(("profile", "database", "the decoder's `deployment`"), rows)
-    if fmt.options:
+    if fmt.choices is not None and fmt.choices.options:
         yield ""
-        yield "A profile's name is its release with its options."
+        yield (
+            "A profile's name is its release with its options. `--writer-profile` takes any release of "
+            f"{', '.join(f'`{one}`' for one in fmt.choices.releases)} with any of these that go together."
+        )
         yield ""
-        yield from _table(("option", "means"), ((f"`{option}`", text) for option, text in fmt.options.items()))
+        yield from _table(("option", "means"), ((f"`{option}`", text) for option, text in fmt.choices.options.items()))
     yield ""
 
 

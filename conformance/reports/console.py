@@ -14,7 +14,7 @@ from rich.text import Text
 
 from conformance.judging.judge import CaseResult, Verdict
 from conformance.judging.results import Failure, FormatResult, RunResult
-from conformance.reports.facts import Standing, headline, matrix, remedy, replay, standings, sums
+from conformance.reports.facts import Standing, cause, headline, matrix, remedy, replay, spread, standings, sums
 from conformance.reports.wire import MALFORMED, WHOLE, WireText, wire
 from conformance.rules.base import Aspect
 from conformance.text import printable
@@ -84,18 +84,18 @@ def _counts(cases: Iterable[CaseResult], rules: str, used: Iterable[Verdict], bo
 def failure(broken: Failure) -> Panel:
     """One broken rule."""
     rule, finding = broken.rule, broken.finding
-    more = f"  (and {broken.cases - 1} more)" if broken.cases > 1 else ""
-    if 0 < broken.new < broken.cases:
-        more += f"  ({broken.cases - broken.new} of them known)"
     # Text, not markup: decoders and messages hold any text.
     lines = [
         Text(rule.statement, "bold"),
         Text(f"{rule.obligation}, {rule.provenance.lower()}", "dim"),
         *(Text(f"source    {citation}", "dim") for citation in rule.citations),
-        Text.assemble("case      ", printable(finding.case), (more, "dim")),
+        *([Text.assemble("cause     ", (printable(why), "bold"))] if (why := cause(broken)) else []),
+        Text.assemble("case      ", printable(finding.case)),
+        *([Text.assemble("cases     ", printable(spread(broken)))] if broken.cases > 1 or broken.faults else []),
         Text.assemble("at        ", printable(finding.path)),
         Text.assemble("expected  ", (printable(finding.expected), "green")),
         Text.assemble("actual    ", (printable(finding.actual), "red")),
+        *([Text.assemble("hint      ", printable(broken.cause.hint))] if broken.cause and broken.cause.hint else []),
         Text.assemble("message   ", message(broken)),
     ]
     if broken.reduced:
@@ -149,9 +149,9 @@ def known(failure: Failure) -> Text:
     """A known failure in a line."""
     reason = f": {printable(failure.reason)}" if failure.reason else ""
     link = f" ({printable(failure.link)})" if failure.link else ""
-    return Text(
-        f"known: {failure.rule.id}, {failure.cases} case{'s' if failure.cases != 1 else ''}{reason}{link}", style="yellow"
-    )
+    why = f", {printable(cause(failure))}" if failure.cause else ""
+    cases = f"{failure.cases} case{'s' if failure.cases != 1 else ''}"
+    return Text(f"known: {failure.rule.id}{why}, {cases}{reason}{link}", style="yellow")
 
 
 def readable(value: bytes | None, limit: int = SHOWN) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -64,13 +64,16 @@ _WORDS: Final = {"✓": "conforms", "✗": "fails", "!": "known failures", "-": 
 
 @dataclass(frozen=True, slots=True)
 class FailureView:
-    """A broken rule as the page shows it; `expected` and `actual` are split into equal start, difference, equal end."""
+    """A failure as the page shows it; `expected` and `actual` are split into equal start, difference, equal end."""
 
+    anchor: str
     rule: Rule
     finding: Finding
     cases: int
     counts: bool
-    also: str
+    cause: str
+    spread: str
+    hint: str
     place: str
     expected: tuple[str, str, str]
     actual: tuple[str, str, str]
@@ -136,10 +139,11 @@ class Page:
     counts: list[tuple[Standing, int]]
     verdicts: list[Verdict]
     formats: list[FormatView]
-    failures: list[Failure]
+    failures: list[tuple[str, Failure]]
+    rules: int
     shown: list[FailureView]
-    rest: list[Failure]
-    known: list[Failure]
+    rest: list[tuple[str, Failure]]
+    known: list[tuple[str, Failure]]
     wrong: list[EntryResult]
     anchors: frozenset[str]
     again: str
@@ -187,23 +191,34 @@ def _key(key: bytes | None) -> str:
     return readable(key, 300)
 
 
-def _failure(failure: Failure, result: RunResult, limit: int) -> FailureView:
+def _anchored(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
+    """Failures with their anchors: the rule's id, and for its further causes a number behind it."""
+    seen: Counter[str] = Counter()
+    out = []
+    for failure in failures:
+        seen[failure.rule.id] += 1
+        number = seen[failure.rule.id]
+        out.append((failure.rule.id if number == 1 else f"{failure.rule.id}~{number}", failure))
+    return out
+
+
+def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> FailureView:
     finding, case = failure.finding, failure.result.case
     expected, actual = differing(finding.expected, finding.actual)
     shown = wire_of(failure, limit)
     json = shown.form == "text" and shown.segments[0].text.lstrip()[:1] in ("{", "[")
-    also = f"and {failure.cases - 1:,} more" if failure.cases > 1 else ""
-    if 0 < failure.new < failure.cases:
-        also += f", {failure.cases - failure.new:,} of them known"
     place = f"message {finding.message + 1} of {len(case.written)}" if len(case.written) > 1 else ""
     key = case.written[finding.message].message.key
     note = failure.result.note
     return FailureView(
+        anchor,
         failure.rule,
         finding,
         failure.cases,
         facts.binding(failure, result.strict),
-        also,
+        facts.cause(failure),
+        facts.spread(failure) if failure.cases > 1 or failure.faults else "",
+        failure.cause.hint if failure.cause else "",
         place,
         expected,
         actual,
@@ -249,7 +264,7 @@ def view(result: RunResult) -> Page:
     for one in formats:
         total.update(facts.counts(one.standings))
     failures = sorted((f for f in result.failures if not f.known), key=lambda f: not facts.binding(f, result.strict))
-    known = [f for f in result.failures if f.known]
+    anchored = _anchored([*failures, *(f for f in result.failures if f.known)])
     limit = min(4_000, max(600, LETTERS // max(1, len(failures))))
     present = {verdict for one in formats for verdict, count in one.row.verdicts.items() if count}
     return Page(
@@ -259,10 +274,11 @@ def view(result: RunResult) -> Page:
         counts=[(one, total[one]) for one in Standing if total[one]],
         verdicts=[verdict for verdict in HEADS if verdict in present or verdict is Verdict.PASS],
         formats=formats,
-        failures=failures,
-        shown=[_failure(one, result, limit) for one in failures[:SHOWN]],
-        rest=failures[SHOWN:],
-        known=known,
+        failures=anchored[: len(failures)],
+        rules=len({one.rule.id for one in failures}),
+        shown=[_failure(anchor, one, result, limit) for anchor, one in anchored[: min(SHOWN, len(failures))]],
+        rest=anchored[SHOWN : len(failures)],
+        known=anchored[len(failures) :],
         wrong=[one for one in result.entries if one.wrong],
         anchors=frozenset(one.rule.id for one in result.failures),
         again=facts.again(result.header),

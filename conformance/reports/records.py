@@ -19,7 +19,7 @@ from conformance.judging.known import EntryResult
 from conformance.judging.results import Failure, FormatResult, Header, RunResult
 from conformance.running.events import Event, Judged, Started
 
-VERSION = 3
+VERSION = 4
 NAME = "report.jsonl"
 
 
@@ -132,6 +132,12 @@ def _failure(failure: Failure) -> dict[str, Any]:
     return {
         "type": "failure",
         "rule": failure.rule.id,
+        "cause": failure.cause.key if failure.cause else None,
+        "cause_in_words": failure.cause.words if failure.cause else None,
+        "hint": failure.cause.hint if failure.cause else "",
+        "other_causes": failure.others,
+        "profiles": list(failure.profiles),
+        "faults": list(failure.faults),
         "case": finding.case,
         "cases": failure.cases,
         "new": failure.new,
@@ -159,6 +165,7 @@ def _expectation(result: EntryResult) -> dict[str, Any]:
         "verdict": entry.verdict.value,
         "profiles": list(entry.profiles),
         "cases": list(entry.cases),
+        "causes": list(entry.causes),
         "drawn": entry.drawn,
         "state": result.state.value,
         "count": result.cases,

@@ -1,7 +1,8 @@
 """Crash files: saves failures and judges their cases again.
 
-A file holds the case (messages and expectations), the rule, the decoder and the versions, as JSON. A replay gives FIXED, FAILED
-or ERROR.
+A file holds the case (messages and expectations), the rule, the cause, the decoder and the versions, as JSON. A replay gives
+FIXED, FAILED, NOT REPRODUCED or ERROR. FIXED needs a failure that the case shows alone, and an end in which its rule compared
+something.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from conformance.files import FAILURES, put
 from conformance.judging.judge import BAD, Finding, Judge, Verdict
 from conformance.judging.output import read
 from conformance.judging.results import Failure, RunResult, versions
-from conformance.rules.base import Rule, rules
+from conformance.rules.base import rules
 from conformance.running import laws
 from conformance.running.prepared import Settings
 from conformance.text import printable
@@ -33,6 +34,8 @@ from generators.storage import codec
 from generators.wire_format import module_name
 
 VERSION: Final = 1
+TOGETHER: Final = "the run saw this failure only together with other messages, which the file does not hold; run it again"
+UNCOMPARED: Final = "the case passes, but nothing was compared for the rule"
 
 
 class ReplayOutcome(enum.StrEnum):
@@ -40,16 +43,28 @@ class ReplayOutcome(enum.StrEnum):
 
     FIXED = "FIXED"
     FAILED = "FAILED"
+    NOT_REPRODUCED = "NOT REPRODUCED"
     ERROR = "ERROR"
 
 
-EXIT: Final = {ReplayOutcome.FIXED: 0, ReplayOutcome.FAILED: 1, ReplayOutcome.ERROR: 3}
-"""Exit codes of the command."""
+EXIT: Final = {
+    ReplayOutcome.FIXED: 0,
+    ReplayOutcome.NOT_REPRODUCED: 4,
+    ReplayOutcome.FAILED: 1,
+    ReplayOutcome.ERROR: 3,
+}
+"""Exit codes of the command; of several outcomes the last listed counts."""
+
+
+def exit_code(outcomes: Iterable[ReplayOutcome]) -> int:
+    """The exit code of several replays."""
+    return EXIT[max(outcomes, key=list(EXIT).index, default=ReplayOutcome.FIXED)]
 
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A saved failure; `versions` are those of its run."""
+    """A saved failure; `versions` are those of its run. `alone`: its case shows the failure without other messages; `instead`
+    is the rule on a trait that the judge blames in place of `rule`."""
 
     id: str
     rule: str
@@ -58,6 +73,8 @@ class Crash:
     mapping: Mapping[str, str]
     case: Case
     versions: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = True
+    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +90,9 @@ class Replayed:
 
 
 def crash_id(failure: Failure) -> str:
-    """A short name, fixed by rule and case."""
-    digest = hashlib.sha256(f"{failure.rule.id}\0{failure.result.case.id}".encode()).hexdigest()[:8]
+    """A short name, fixed by rule, case and cause."""
+    cause = f"\0{failure.cause.key}" if failure.cause else ""
+    digest = hashlib.sha256(f"{failure.rule.id}\0{failure.result.case.id}{cause}".encode()).hexdigest()[:8]
     return f"{re.sub(r'[^a-z0-9]+', '-', failure.rule.id)}-{digest}"
 
 
@@ -90,6 +108,10 @@ def save(path: Path, failure: Failure, decoder: str, level: str, mapping: Mappin
         "citations": [str(c) for c in rule.citations],
         "effect": rule.effect.value,
         "finding": {"path": finding.path, "expected": finding.expected, "actual": finding.actual, "message": finding.message},
+        "cause": failure.cause.key if failure.cause else "",
+        "cause_in_words": failure.cause.words if failure.cause else "",
+        "alone": shown_alone(failure),
+        "instead": finding.instead,
         "decoder": decoder,
         "level": level,
         "mapping": dict(mapping),
@@ -132,6 +154,15 @@ def trusted(decoder: str) -> bool:
     return decoder.startswith((f"{DECODERS}.", LIAR))
 
 
+def shown_alone(failure: Failure) -> bool:
+    """Whether the case shows the failure without other messages: not so after a call that died or hung with several cases, nor
+    for a difference that only other batches show."""
+    if failure.rule.law == "batch":
+        return False
+    several = failure.rule.law == "environment" and ", in " in failure.finding.actual.partition(": ")[0]
+    return failure.result.alone and not several
+
+
 def find(name: str, home: Path = FAILURES) -> Path:
     """A crash file by path, or by id below `home`. Raises UnknownName."""
     path = Path(name)
@@ -151,9 +182,12 @@ def load(path: Path) -> Crash:
             raise UsageError(f"{path}: crash file version {data.get('version')!r}, this release reads {VERSION}")
         case = codec.load_case(data["case"], str(path))
         crash = Crash(data["id"], data["rule"], data["decoder"], data["level"], data["mapping"], case, data["versions"])
+        crash = replace(crash, alone=data.get("alone", True), instead=data.get("instead", ""))
         texts = (crash.id, crash.rule, crash.decoder, crash.level, *crash.mapping.values(), *crash.versions.values())
-        if not all(isinstance(text, str) for text in texts):
-            raise TypeError("id, rule, decoder, level, mapping and versions must be texts")
+        if not all(isinstance(text, str) for text in (*texts, crash.instead)):
+            raise TypeError("id, rule, instead, decoder, level, mapping and versions must be texts")
+        if not isinstance(crash.alone, bool):
+            raise TypeError("alone must be true or false")
         if not case.written:
             raise ValueError("a case needs a message")
         if case.level == 2 and not case.tables:
@@ -229,6 +263,7 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
     table = crash.case.tables[0] if crash.case.level == 2 else None
     asked = Request("replay", source.ranges, spec, crash.case.level, crash.case.deployment, table, mapping=crash.mapping)
     judge = Judge(format_rules, loaded.capabilities)
+    owners = [rule.id, *([crash.instead] if crash.instead else [])]
     try:
         outputs = read(engine.decode(asked).result(), crash.case.level)
         findings = list(judge.judge(crash.case, [outputs.get(p, ()) for p in places], table.name if table else None).findings)
@@ -237,10 +272,11 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:
         # A decoder that fails shows nothing about another rule.
         return (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR), [], str(error)
-    return _outcome(judge, crash.case, rule, findings), findings, ""
-
-
-def _outcome(judge: Judge, case: Case, rule: Rule, findings: list[Finding]) -> ReplayOutcome:
-    still = any(f.rule == rule.id for f in findings)
-    verdict = judge.verdict(case, findings)
-    return ReplayOutcome.FAILED if still or verdict in BAD or verdict is Verdict.NON_STRICT else ReplayOutcome.FIXED
+    verdict = judge.verdict(crash.case, findings)
+    if any(f.rule in owners for f in findings) or verdict in BAD or verdict is Verdict.NON_STRICT:
+        return ReplayOutcome.FAILED, findings, ""
+    if not crash.alone:
+        return ReplayOutcome.NOT_REPRODUCED, findings, TOGETHER
+    if rule.law != "returns" and not any(judge.compared[owner] for owner in owners):
+        return ReplayOutcome.NOT_REPRODUCED, findings, UNCOMPARED
+    return ReplayOutcome.FIXED, findings, ""

@@ -6,15 +6,14 @@ Drawing and decoding overlap: the child process decodes one format while this pr
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles
+from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles, recorded_cases
 from conformance.engines.base import (
     ChildDied,
     DecodeRaised,
@@ -26,6 +25,8 @@ from conformance.engines.base import (
 )
 from conformance.engines.child import DECODERS
 from conformance.engines.command import RecordsRaised
+from conformance.judging.blame import blamed
+from conformance.judging.clusters import merged, smallest_failures, worth_reducing
 from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
 from conformance.judging.known import Record
 from conformance.judging.output import OutputRow, Place, read
@@ -43,6 +44,8 @@ from generators.wire_format import FORMATS, Format, get, module_name
 
 ISOLATION_CALLS = 120
 """Limit of decode calls to isolate the messages that make a call raise."""
+NOT_ISOLATED: Final = "not isolated"
+"""How the note of a case begins that only raised together with others."""
 
 
 def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunResult:
@@ -74,7 +77,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
     record = Record(settings.expect)
     results: list[FormatResult] = []
-    smallest: list[tuple[Prepared, list[Failure]]] = []
+    smallest: list[tuple[Prepared, FormatResult, list[Failure]]] = []
     new, early = 0, False
     for one in prepared:
         result = finish(settings, engine, one, listen)
@@ -83,12 +86,12 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         results.append(result)
         listen(Judged(result))
         broken = smallest_failures(result, record)
-        smallest.append((one, broken))
+        smallest.append((one, result, broken))
         new += sum(not failure.known for failure in broken)
         if settings.max_fail and new >= settings.max_fail:
             early = one is not prepared[-1]
             break
-    failures = _reduced(settings, engine, smallest, listen)
+    failures = _reduced(settings, engine, smallest, record, listen)
     for one in prepared:
         engine.release(one.handle)
     results.sort(key=lambda fmt: settings.formats.index(fmt.format))
@@ -102,11 +105,15 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
 
 
 def _reduced(
-    settings: Settings, engine: Engine, smallest: Sequence[tuple[Prepared, Sequence[Failure]]], listen: Listener
+    settings: Settings,
+    engine: Engine,
+    smallest: Sequence[tuple[Prepared, FormatResult, Sequence[Failure]]],
+    record: Record,
+    listen: Listener,
 ) -> list[Failure]:
-    """All failures: first the new ones, reduced and limited by `max_fail`, then the known ones."""
+    """All failures: first the new ones, reduced, merged by cause and limited by `max_fail`, then the known ones."""
     failures: list[Failure] = []
-    for prepared, broken in smallest:
+    for prepared, result, broken in smallest:
         unknown = [failure for failure in broken if not failure.known]
         if settings.max_fail:
             unknown = unknown[: max(0, settings.max_fail - len(failures))]
@@ -116,10 +123,12 @@ def _reduced(
             return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
 
         claims, note = prepared.loaded.capabilities, working(listen)
-        for failure in shrink_all(settings.mapping, engine, prepared.fmt, unknown, prepared.decoder, claims, scenario_of, note):
+        tried, left = worth_reducing(unknown)
+        small = shrink_all(settings.mapping, engine, prepared.fmt, tried, prepared.decoder, claims, scenario_of, note)
+        for failure in merged([*small, *left], result, record):
             listen(Reduced(failure))
             failures.append(failure)
-    return failures + [failure for _, broken in smallest for failure in broken if failure.known]
+    return failures + [failure for _, _, broken in smallest for failure in broken if failure.known]
 
 
 def load(settings: Settings, engine: Engine, fmt: Format[Any]) -> Future[Loaded]:
@@ -144,6 +153,7 @@ def prepare(
     note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {settings.budget.drawn}")
     drawn = list(drawn_cases(fmt, selected, settings.budget.drawn, settings.seed))
     cases += drawn
+    cases += recorded_cases(fmt, settings.writer_profile, settings.budget.recorded, settings.select)
     for_rules = settings.selection.rule_patterns(rules(fmt.name), cases)
     cases = settings.selection.cases(for_rules, cases)
     if not cases:
@@ -237,11 +247,11 @@ def finish(
         elif any(sample.call == call.name for sample in one.laws):
             told[call.name] = outputs
     results = [_returned(judge, result) for result in results]
-    results = _with_findings(judge, results, laws.collect(engine, one.laws, told, judge))
+    results = blamed(judge, _with_findings(judge, results, laws.collect(engine, one.laws, told, judge)))
     if len(kept) < len(found):
         results = [_only(judge, r, kept) for r in results]
     order = {profile.name: number for number, profile in enumerate(one.fmt.profiles)}
-    results.sort(key=lambda result: order[result.case.profile])
+    results.sort(key=lambda result: order.get(result.case.profile, len(order)))
     places = {case.id: tuple(one.place(w.message) for w in case.written) for call in one.calls for case in call.cases}
     outcome = tuple(_rule_result(settings, one, judge, rule, rule.id in kept) for rule in found)
     return FormatResult(
@@ -270,15 +280,17 @@ def _judge_call(
     try:
         outputs: dict[Place, list[OutputRow]] = read(future.result(), call.level)
     except DecodeTimeout as error:
-        return [CaseResult(c, Verdict.TIMEOUT, note=str(error)) for c in call.cases], {}, str(error)
+        alone = len(call.cases) == 1
+        return [CaseResult(c, Verdict.TIMEOUT, note=str(error), alone=alone) for c in call.cases], {}, str(error)
     except CancelledError:
-        return [CaseResult(c, Verdict.ERRORED, note="cancelled") for c in call.cases], {}, "cancelled"
+        return [CaseResult(c, Verdict.ERRORED, note="cancelled", alone=False) for c in call.cases], {}, "cancelled"
     except (DecodeRaised, ChildDied) as error:
         if isinstance(error, ChildDied) and not engine.restarts_quickly:
-            return [CaseResult(c, Verdict.ERRORED, note=str(error)) for c in call.cases], {}, str(error)
+            alone = len(call.cases) == 1
+            return [CaseResult(c, Verdict.ERRORED, note=str(error), alone=alone) for c in call.cases], {}, str(error)
         note(f"{call.name}: the decoder raised; looking for the messages that make it")
         outputs, guilty = isolate(settings, engine, prepared, call)
-        bad = [CaseResult(c, Verdict.ERRORED, note=why) for c, why in guilty]
+        bad = [CaseResult(c, Verdict.ERRORED, note=why, alone=not why.startswith(NOT_ISOLATED)) for c, why in guilty]
         named = {c.id for c, _ in guilty}
         fine = [c for c in call.cases if c.id not in named]
         problem = f"the decoder raised on {len(bad)} cases: {str(error).splitlines()[0]}"
@@ -334,7 +346,7 @@ def isolate(
                 waiting += [cases[half:], cases[:half]]
     for cases in waiting:
         guilty += [
-            (c, f"not isolated within {ISOLATION_CALLS} calls: a batch with this case makes the decoder raise") for c in cases
+            (c, f"{NOT_ISOLATED} within {ISOLATION_CALLS} calls: a batch with this case makes the decoder raise") for c in cases
         ]
     return outputs, guilty
 
@@ -383,29 +395,3 @@ def _rule_result(settings: Settings, prepared: Prepared, judge: Judge, rule: Rul
         and settings.decoder is None
     )
     return RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], reachable)
-
-
-def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
-    """The smallest case of each broken rule; of its unknown cases, if any."""
-    by_id = {r.rule.id: r.rule for r in result.rules}
-    smallest: dict[str, tuple[bool, bool, int, Finding, CaseResult]] = {}
-    counts: dict[str, set[str]] = {}
-    new: Counter[str] = Counter()
-    for case in result.cases:
-        # Compressed messages are the smallest, but unreadable to people.
-        packed = case.case.deployment.compression != "none"
-        size = sum(w.message.size for w in case.case.written)
-        for finding in case.findings:
-            known = finding.rule in case.known
-            cases = counts.setdefault(finding.rule, set())
-            new[finding.rule] += not known and case.case.id not in cases
-            cases.add(case.case.id)
-            if finding.rule not in smallest or (known, packed, size) < smallest[finding.rule][:3]:
-                smallest[finding.rule] = (known, packed, size, finding, case)
-    failures = []
-    for rule, (known, _, _, finding, case) in smallest.items():
-        reason, link = record.reason(rule) if known else ("", "")
-        number = len(counts[rule])
-        failures.append(Failure(by_id[rule], finding, case, number, on_record=number - new[rule], reason=reason, link=link))
-    order = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
-    return sorted(failures, key=lambda f: (order[f.rule.obligation.value], -f.cases))

@@ -101,6 +101,11 @@ def json() -> SourceType:
     return SourceType("json", Logical.JSON)
 
 
+def vector(length: int | None = None) -> SourceType:
+    """TiDB's VECTOR, of that many dimensions or any; its values are texts."""
+    return SourceType("vector", Logical.TEXT, length=length)
+
+
 TYPES: Final[Mapping[str, SourceType]] = {
     **{n: integer(n) for n in _BITS},
     **{f"unsigned-{n}": integer(n, unsigned=True) for n in _BITS},

@@ -33,7 +33,7 @@ _HIDDEN: Final = "the placeholder of an unchanged TOASTed value, or the same as 
 
 
 @lru_cache(maxsize=4096)
-def schema(kind: SourceType, modes: Modes, nullable: bool = True, snapshot: bool = False) -> Schema:
+def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
     """The Connect schema of a column of that type. Raises KeyError for a type that the module does not know."""
     match kind.logical:
         case Logical.INT:
@@ -47,7 +47,7 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True, snapshot: bool
         case Logical.DECIMAL:
             return values.decimal_schema(kind.precision, kind.scale or 0, modes, nullable)
         case Logical.FLOAT:
-            return Schema("double" if snapshot else "float", nullable)
+            return Schema("float", nullable)
         case Logical.DOUBLE:
             return Schema("double", nullable)
         case Logical.BIT if kind.length == 1:
@@ -90,16 +90,25 @@ def _money(modes: Modes) -> str:
     return modes.decimal if modes.release >= (1, 8) else "precise"
 
 
-def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False) -> DebeziumCell:
+def wire(
+    kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False, declared: str = ""
+) -> DebeziumCell:
     """A column's value on the wire; NULL of a NOT NULL column takes a fallback (`not_sent`). Raises TypeError for a value that is
-    none of the type's."""
+    none of the type's. `snapshot` and `declared` change nothing: rows are read as they are streamed, types have one spelling."""
     if value is None:
         return not_sent(kind, modes, nullable) if not nullable else wired(schema(kind, modes, True), kind, "", Meaning(None))
     if _is_placeholder(value):
         return _hidden(kind, modes, nullable)
     meaning = _meaning(kind, value, modes)
-    cls = "variable-scale" if isinstance(meaning.value, dict) else postgresql.value_class(kind, value)
-    return wired(schema(kind, modes, nullable, snapshot), kind, cls, meaning)
+    found = schema(kind, modes, nullable)
+    return wired(found, kind, _class(kind, value, found, meaning), meaning)
+
+
+def _class(kind: SourceType, value: Value, found: Schema, meaning: Meaning) -> str:
+    """The value's class as written: `variable-scale` decimals, times in `unit-millis`."""
+    if isinstance(meaning.value, dict):
+        return "variable-scale"
+    return "unit-millis" if found.name == "io.debezium.time.Time" else postgresql.value_class(kind, value)
 
 
 def not_sent(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
@@ -244,7 +253,10 @@ def _text(kind: SourceType, value: str, modes: Modes) -> Meaning:
                 return Meaning(iso, iso, "an interval is written as an ISO duration")
             duration = months * MONTH + days * DAY + micros
             if values.wrap(duration) != duration:
-                return Meaning(values.wrap(duration), None, "the interval overflows 64 bits", lost=True)
+                limit = (1 << 63) - 1 if duration > 0 else -(1 << 63)
+                return Meaning(
+                    limit, None, "the interval is beyond 64 bits of microseconds: their limit stands for it", lost=True
+                )
             return Meaning(duration, str(duration), "an interval is written as microseconds, a month as 30.4375 days")
     return Meaning(value, value)
 

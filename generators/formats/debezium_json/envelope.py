@@ -64,7 +64,7 @@ def source_schema(profile: DebeziumProfile) -> Schema:
     if version >= (2, 6):
         fields += [("ts_us", _OPTIONAL_INT64), ("ts_ns", _OPTIONAL_INT64)]
     fields += _mysql_fields() if profile.is_mysql else _postgresql_fields(version)
-    name = f"io.debezium.connector.{profile.source}.Source"
+    name = f"io.debezium.connector.{profile.connector}.Source"
     return Schema("struct", False, name, 1 if version >= (3, 1) else None, fields=tuple(fields))
 
 
@@ -168,7 +168,7 @@ def message_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 @lru_cache(maxsize=64)
 def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a schema change, by release (debezium#schema-change)."""
-    common, number = "io.debezium.connector.mysql", _numbered(profile)
+    common, number = f"io.debezium.connector.{profile.connector}", _numbered(profile)
     key = Schema("struct", False, f"{common}.SchemaChangeKey", number, fields=(("databaseName", _STRING),))
     source = ("source", source_schema(profile))
     if profile.version < (1, 5):

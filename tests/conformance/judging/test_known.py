@@ -279,7 +279,8 @@ def test_what_a_marked_case_knows_is_only_what_is_covered_wholly():
     mixed = judged("bad", SIGNED, NAMES)
     marked = run(mixed, entries=[known()]).formats[0].cases[0]
     assert marked.known == {SIGNED.id}
-    assert replace(marked, known=frozenset()) == mixed
+    assert marked.covered == {(SIGNED.id, "")}
+    assert replace(marked, known=frozenset(), covered=frozenset()) == mixed
 
 
 def test_a_rule_is_known_only_if_all_of_its_breaches_in_a_case_are():

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.judging.causes import Cause, Symptom
 from conformance.reports import differential_page as differential
 from conformance.reports import page
 from conformance.running.differential import Comparison
@@ -60,7 +61,7 @@ def test_a_run_that_fails_says_what_where_and_how_to_see_it_again(full):
         "2 broken rules",
         "✗ x-json/value/unsigned The statement of value/unsigned.",
         "MUST · WRONG_SIGN · documented: cdc-conformance, Writing a decoder, Level one, and 1 more [harness#every-offset]; ",
-        "case x-json/v1/bad and 1 more",
+        "case x-json/v1/bad cases 2 at",
         "expected 9223372036854775808 actual -9223372036854775808",
         '"data":[{"id":"1","c":"9223372036854775808"}]',
         "reduced from 3 rows to 1 row",
@@ -297,3 +298,18 @@ def test_differences_in_markdown_obey_nobody():
     text = differential.markdown(outcomes())
     assert text.splitlines()[-1].startswith("- f-json/v2: <code>row 1, exact&#58; &#39;&#60;script")
     assert text.splitlines()[3] == "| f-json | v2 | 2 | 28 | 1 | no column raw |"
+
+
+def test_each_cause_of_a_rule_has_its_box_its_anchor_and_its_words(full, hostile):
+    one = replace(
+        full.failures[0], cause=Cause(Symptom.REFUSED, ("cell bit value",), "bit(1)", "'1'"), profiles=("v1",), judged=2
+    )
+    other = replace(one, cause=Cause(Symptom.WRONG, ("cell bit value",), "bit(1)", hostile, hostile), others=2)
+    text = page.html(replace(full, failures=(one, other, full.failures[2])))
+    found = Reader(text)
+    assert "1 broken rule, 2 causes" in found.text
+    assert "refuses every row with a value in a bit(1) cell, here '1'" in found.text
+    assert "cases 2 in 1 of 2 profiles: v1" in found.text
+    assert "and 2 other causes of this rule" in found.text
+    assert text.count('id="x-json/value/unsigned"') == text.count('id="x-json/value/unsigned~2"') == 1
+    assert hostile not in text

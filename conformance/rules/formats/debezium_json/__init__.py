@@ -13,8 +13,8 @@ from conformance.rules.book import ASSUMED, DOCUMENTED, EXISTENCE, SHOULD, UNSPE
 from conformance.rules.formats.debezium_json.values import BOOK, VALUES
 from conformance.rules.order import FILE_POSITION_ROW, NUMBER, Order
 
-_DEFAULT: Final = ("3.5.0.Final+postgresql", "1.4.0.Final+postgresql")
-_MANGLING: Final = ("1.4.0.Final+postgresql",)
+_POSTGRESQL: Final = ("*+postgresql*",)
+_MANGLING: Final = ("[12].*+postgresql*",)
 _SCHEMALESS: Final = ("*+schemaless*",)
 
 _CONTROL: Final = (
@@ -118,6 +118,14 @@ _CONTROL: Final = (
 
 _ROWS: Final = (
     BOOK.rule(
+        "op/read-one-position",
+        "The rows of a snapshot share one position: each is a change, none a duplicate of another.",
+        Effect.LOST_CHANGE,
+        changes(ops=("READ",), tags=("one-position",)),
+        "debezium#snapshot-position",
+        "debezium#snapshot-markers",
+    ),
+    BOOK.rule(
         "op/read",
         "r is a row that was read, by a snapshot: READ with an after image, not an insert to be left out.",
         Effect.LOST_CHANGE,
@@ -147,13 +155,28 @@ _ROWS: Final = (
         "debezium#schema-optional",
     ),
     BOOK.rule(
+        "value/boolean-declared",
+        "A column declared BOOLEAN is true or false where its CREATE TABLE was streamed; with the table known it is 1 or 0.",
+        Effect.LOST_CHANGE,
+        Selector(fields=("change", "cell"), tags=("boolean-declared",)),
+        "debezium#boolean-tinyint",
+    ),
+    BOOK.rule(
+        "rows/without-before",
+        "Under REPLICA IDENTITY DEFAULT an UPDATE without before and a DELETE with the key alone are changes, and no error.",
+        Effect.LOST_CHANGE,
+        Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",), tags=("identity",), profiles=_POSTGRESQL),
+        "debezium#before-default-identity",
+    ),
+    BOOK.rule(
         "rows/every-row",
         "Each message of a row is one change, whatever its schema block says and whatever its columns are called.",
         Effect.LOST_CHANGE,
-        Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",)),
+        Selector(fields=("change",), aspects=(Aspect.MISSING, Aspect.EXTRA), kinds=("ROW",)),
         "connect#schemas-enable",
         "debezium#snapshot-member",
     ),
+    BOOK.readable(),
     BOOK.rule(
         "rows/op",
         "op is the operation: c, u, d in lower case.",
@@ -190,7 +213,7 @@ _FIELDS: Final = (
     ),
     BOOK.rule(
         "key/columns",
-        "The record key's members are the key's columns in its declared order; no record key is no key.",
+        "The record key's members are the key's columns in its declared order, in streams of PostgreSQL's 1.4 in the table's.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",)),
         "debezium#record-key",
@@ -199,7 +222,7 @@ _FIELDS: Final = (
         "envelope/position-postgresql",
         "The position is source.lsn, an integer, as decimal text.",
         Effect.WRONG_ORDER,
-        Selector(fields=("position",), profiles=("*+postgresql*",)),
+        Selector(fields=("position",), profiles=_POSTGRESQL),
         "debezium#source-postgresql",
         provenance=DOCUMENTED,
     ),
@@ -238,18 +261,18 @@ _FIELDS: Final = (
 
 _IMAGES: Final = (
     BOOK.rule(
-        "before/update-without",
-        "Under REPLICA IDENTITY DEFAULT an UPDATE has before null: the after image is the change, and nothing is an error.",
-        Effect.LOST_CHANGE,
-        Selector(aspects=(Aspect.IMAGE,), ops=("UPDATE",), profiles=_DEFAULT),
-        "debezium#before-default-identity",
-    ),
-    BOOK.rule(
         "before/update-full",
         "Under REPLICA IDENTITY FULL an UPDATE has its whole old row, even one that changes nothing.",
         Effect.NULL_FOR_VALUE,
         Selector(aspects=(Aspect.IMAGE,), ops=("UPDATE",), profiles=("*+full*",)),
         "debezium#before-full-identity",
+    ),
+    BOOK.rule(
+        "before/update-without",
+        "Under REPLICA IDENTITY DEFAULT an UPDATE has before null: the after image is the change, and nothing is an error.",
+        Effect.LOST_CHANGE,
+        Selector(aspects=(Aspect.IMAGE,), ops=("UPDATE",), profiles=_POSTGRESQL),
+        "debezium#before-default-identity",
     ),
     BOOK.rule(
         "after/delete-null",
