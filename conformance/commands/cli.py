@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from conformance.commands import catalogue, completion, config, doctor, fuzz, measuring, new_format, prepare, streams
+from conformance.commands import catalogue, completion, config, doctor, fuzz, measuring, new_format, prepare, record, streams
 from conformance.commands import publish as publishing
 from conformance.commands.shell import (
     ALL,
@@ -414,6 +414,7 @@ for _command in (
     *doctor.COMMANDS,
     *prepare.COMMANDS,
     *new_format.COMMANDS,
+    *record.COMMANDS,
     *config.COMMANDS,
     *completion.COMMANDS,
 ):

@@ -166,12 +166,21 @@ def subject(header: Header) -> str:
 
 def headline(result: RunResult) -> str:
     """The verdict in one line; for an unfinished run also what was judged and what was not."""
-    line = f"{subject(result.header)}: {WORDS[result.exit_code]}"
+    line = f"{subject(result.header)}: {WORDS[result.exit_code]}{unjudged(result)}"
     if not result.ended:
         return line
     whole = f"{len(result.formats)} of {len(result.formats) + len(result.unjudged)} formats judged whole"
     until = f", so far: {WORDS[result.verdict]}" if result.formats else ""
     return f"{line} ({whole}{until}; not judged: {', '.join(result.unjudged) or 'none'})"
+
+
+def unjudged(result: RunResult) -> str:
+    """The rules that compared nothing and the cases that the decoder does not claim, as words behind the verdict."""
+    rules = sum(not rule.compared for fmt in result.formats for rule in fmt.rules)
+    cases = sum(fmt.verdicts[Verdict.UNSUPPORTED] for fmt in result.formats)
+    told = ((rules, "rule"), (cases, "case"))
+    words = [f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in told if number]
+    return f", {' and '.join(words)} not judged" if words else ""
 
 
 def sums(result: RunResult) -> list[str]:
