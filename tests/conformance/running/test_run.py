@@ -390,3 +390,13 @@ def test_a_failure_that_is_not_there_is_named_with_the_nearest(tmp_path, monkeyp
         replay.find("ticdc-value-12345677")
     assert replay.find("ticdc-value-12345678") == FAILURES / "ticdc-value-12345678.json"
     assert replay.find(str(FAILURES / "ticdc-value-12345678.json")).is_file()
+
+
+def test_what_only_a_crash_file_names_is_told(tmp_path, named):
+    crash = replay.Crash("i", "r", "cmd:/usr/bin/touch x", "both", {"after": "row.after"}, named[0])
+    own = replace(crash, decoder=REFERENCE, mapping={})
+    assert replay.unnamed([own], None, {}) == []
+    assert replay.unnamed([crash, crash], None, {}) == ["decoder 'cmd:/usr/bin/touch x'", "--map 'after=row.after'"]
+    assert replay.unnamed([crash], "mine.py:decode", {"after": "other"}) == ["--map 'after=row.after'"]
+    assert replay.unnamed([crash], "mine.py:decode", {"after": "row.after"}) == []
+    assert replay.unnamed([replace(own, decoder="os:system")], None, {}) == ["decoder 'os:system'"]
