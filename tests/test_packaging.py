@@ -125,7 +125,11 @@ def test_the_wheel_holds_the_packages_whole_and_the_private_module(tmp_path):
         entries.read_string(archive.read(f"{info}/entry_points.txt").decode())
     assert {name.split("/")[0] for name in names} == {*PACKAGES, "_cdc_conformance_pytest.py", info}
     wanted = {path.relative_to(ROOT).as_posix() for path in project_files()}
-    wanted = {name for name in wanted if name.split("/")[0] in PACKAGES} | {"_cdc_conformance_pytest.py"}
+    recorded = {
+        name.replace("fixtures/recorded/", "generators/recorded/data/") for name in wanted if "fixtures/recorded/" in name
+    }
+    assert len(recorded) > 70
+    wanted = {name for name in wanted if name.split("/")[0] in PACKAGES} | {"_cdc_conformance_pytest.py"} | recorded
     assert {name for name in names if not name.startswith(info)} == wanted
     assert {f"{package}/py.typed" for package in PACKAGES} <= names
     assert f"{info}/licenses/LICENSE" in names

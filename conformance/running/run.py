@@ -6,42 +6,42 @@ Drawing and decoding overlap: the child process decodes one format while this pr
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
-from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles
+from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles, recorded_cases
 from conformance.engines.base import (
     ChildDied,
     DecodeRaised,
     DecodeTimeout,
     Engine,
     Loaded,
+    PlanFailed,
     RecordSource,
     lay_out,
 )
 from conformance.engines.child import DECODERS
-from conformance.engines.command import RecordsRaised
+from conformance.judging.blame import blamed
+from conformance.judging.clusters import merged, smallest_failures, worth_reducing
 from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
 from conformance.judging.known import Record
 from conformance.judging.output import OutputRow, Place, read
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult, versions
 from conformance.judging.selection import claimed
+from conformance.judging.wording import error
 from conformance.reducing.reduce import shrink_all
 from conformance.rules.base import Aspect, Rule, rules
 from conformance.running import laws
 from conformance.running.events import Broken, Decoded, Drawn, Finished, Judged, Listener, Reduced, Started, ignore, working
+from conformance.running.isolating import foreign_case, isolate, strays
 from conformance.running.prepared import Note, Prepared, Settings, request
 from generators.errors import HarnessError, NothingSelected, UnknownName
-from generators.model import Case, Message, Origin, Scenario, Written
+from generators.model import Case, Kind, Message, Origin, Scenario
 from generators.wire_format import FORMATS, Format, get, module_name
-
-ISOLATION_CALLS = 120
-"""Limit of decode calls to isolate the messages that make a call raise."""
 
 
 def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunResult:
@@ -73,7 +73,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
     record = Record(settings.expect)
     results: list[FormatResult] = []
-    smallest: list[tuple[Prepared, list[Failure]]] = []
+    smallest: list[tuple[Prepared, FormatResult, list[Failure]]] = []
     new, early = 0, False
     for one in prepared:
         result = finish(settings, engine, one, listen)
@@ -82,12 +82,12 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         results.append(result)
         listen(Judged(result))
         broken = smallest_failures(result, record)
-        smallest.append((one, broken))
+        smallest.append((one, result, broken))
         new += sum(not failure.known for failure in broken)
         if settings.max_fail and new >= settings.max_fail:
             early = one is not prepared[-1]
             break
-    failures = _reduced(settings, engine, smallest, listen)
+    failures = _reduced(settings, engine, smallest, record, listen)
     for one in prepared:
         engine.release(one.handle)
     results.sort(key=lambda fmt: settings.formats.index(fmt.format))
@@ -101,11 +101,15 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
 
 
 def _reduced(
-    settings: Settings, engine: Engine, smallest: Sequence[tuple[Prepared, Sequence[Failure]]], listen: Listener
+    settings: Settings,
+    engine: Engine,
+    smallest: Sequence[tuple[Prepared, FormatResult, Sequence[Failure]]],
+    record: Record,
+    listen: Listener,
 ) -> list[Failure]:
-    """All failures: first the new ones, reduced and limited by `max_fail`, then the known ones."""
+    """All failures: first the new ones, reduced, merged by cause and limited by `max_fail`, then the known ones."""
     failures: list[Failure] = []
-    for prepared, broken in smallest:
+    for prepared, result, broken in smallest:
         unknown = [failure for failure in broken if not failure.known]
         if settings.max_fail:
             unknown = unknown[: max(0, settings.max_fail - len(failures))]
@@ -115,10 +119,12 @@ def _reduced(
             return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
 
         claims, note = prepared.loaded.capabilities, working(listen)
-        for failure in shrink_all(settings.mapping, engine, prepared.fmt, unknown, prepared.decoder, claims, scenario_of, note):
+        tried, left = worth_reducing(unknown)
+        small = shrink_all(settings.mapping, engine, prepared.fmt, tried, prepared.decoder, claims, scenario_of, note)
+        for failure in merged([*small, *left], result, record):
             listen(Reduced(failure))
             failures.append(failure)
-    return failures + [failure for _, broken in smallest for failure in broken if failure.known]
+    return failures + [failure for _, _, broken in smallest for failure in broken if failure.known]
 
 
 def load(settings: Settings, engine: Engine, fmt: Format[Any]) -> Future[Loaded]:
@@ -143,16 +149,18 @@ def prepare(
     note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {settings.budget.drawn}")
     drawn = list(drawn_cases(fmt, selected, settings.budget.drawn, settings.seed))
     cases += drawn
+    cases += recorded_cases(fmt, settings.writer_profile, settings.budget.recorded, settings.select)
     for_rules = settings.selection.rule_patterns(rules(fmt.name), cases)
     cases = settings.selection.cases(for_rules, cases)
     if not cases:
         return None
     kept = settings.selection.rules(for_rules, rules(fmt.name))
-    count = sum(case.origin is Origin.DRAWN for case in cases)
+    note(f"{fmt.name}: {len(cases)} cases in {time.monotonic() - began:.1f} s; waiting for the decoder")
     loaded = loading.result()
     mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
+    count = sum(case.origin is Origin.DRAWN for case in (*mine, *(result.case for result in unsupported)))
     grouped = calls(fmt, mine, loaded.levels, settings.seed)
-    note(f"{fmt.name}: {len(mine)} cases drawn in {time.monotonic() - began:.1f} s; publishing")
+    note(f"{fmt.name}: publishing {len(mine)} cases")
     messages = [w.message for call in grouped for case in call.cases for w in case.written]
     handle = f"{fmt.name}"
     places, source = publish(settings, engine, handle, messages)
@@ -234,12 +242,12 @@ def finish(
             notes.append(f"{call.name}: {problem}")
         elif any(sample.call == call.name for sample in one.laws):
             told[call.name] = outputs
-    results = [_returned(judge, result) for result in results]
-    results = _with_findings(judge, results, laws.collect(engine, one.laws, told, judge))
+    judge.compared[laws.rule_of(judge, "returns")] += sum(r.verdict is not Verdict.UNSUPPORTED for r in results)
+    results = blamed(judge, _with_findings(judge, results, laws.collect(engine, one.laws, told, judge)))
     if len(kept) < len(found):
         results = [_only(judge, r, kept) for r in results]
     order = {profile.name: number for number, profile in enumerate(one.fmt.profiles)}
-    results.sort(key=lambda result: order[result.case.profile])
+    results.sort(key=lambda result: order.get(result.case.profile, len(order)))
     places = {case.id: tuple(one.place(w.message) for w in case.written) for call in one.calls for case in call.cases}
     outcome = tuple(_rule_result(settings, one, judge, rule, rule.id in kept) for rule in found)
     return FormatResult(
@@ -267,87 +275,73 @@ def _judge_call(
 ) -> tuple[list[CaseResult], dict[Place, list[OutputRow]], str]:
     try:
         outputs: dict[Place, list[OutputRow]] = read(future.result(), call.level)
-    except DecodeTimeout as error:
-        return [CaseResult(c, Verdict.TIMEOUT, note=str(error)) for c in call.cases], {}, str(error)
     except CancelledError:
-        return [CaseResult(c, Verdict.ERRORED, note="cancelled") for c in call.cases], {}, "cancelled"
-    except (DecodeRaised, ChildDied) as error:
-        if isinstance(error, ChildDied) and not engine.restarts_quickly:
-            return [CaseResult(c, Verdict.ERRORED, note=str(error)) for c in call.cases], {}, str(error)
-        note(f"{call.name}: the decoder raised; looking for the messages that make it")
-        outputs, guilty = isolate(settings, engine, prepared, call)
-        bad = [CaseResult(c, Verdict.ERRORED, note=why) for c, why in guilty]
-        named = {c.id for c, _ in guilty}
-        fine = [c for c in call.cases if c.id not in named]
-        problem = f"the decoder raised on {len(bad)} cases: {str(error).splitlines()[0]}"
-        return bad + _judge_cases(prepared, call, fine, outputs, judge), outputs, problem
-    return _judge_cases(prepared, call, call.cases, outputs, judge), outputs, ""
+        return [_failed(judge, c, Verdict.ERRORED, "cancelled", alone=False) for c in call.cases], {}, "cancelled"
+    except PlanFailed as failed:
+        return [_failed(judge, c, Verdict.ERRORED, str(failed)) for c in call.cases], {}, str(failed)
+    except (DecodeRaised, DecodeTimeout, ChildDied) as failed:
+        what = "did not end" if isinstance(failed, DecodeTimeout) else "raised" if isinstance(failed, DecodeRaised) else "ended"
+        note(f"{call.name}: the decoder {what}; looking for the messages that make it")
+        outputs, guilty = isolate(settings, engine, prepared, call, failed)
+        # Where hanging messages are known, the cases that the budget left are no examples.
+        certain = isinstance(failed, DecodeRaised) or not any(one.alone for one in guilty)
+        bad = [_failed(judge, one.case, one.verdict, one.why, one.alone or certain, one.alone) for one in guilty]
+        named = {one.case.id for one in guilty}
+        problem = f"the decoder {what} on {len(bad)} cases: {str(failed).splitlines()[0]}"
+    else:
+        bad, named, problem = [], set(), ""
+    fine = [case for case in call.cases if case.id not in named]
+    judged = bad + _judge_cases(prepared, call, fine, outputs, judge, named)
+    law = laws.rule_of(judge, "places")
+    judge.compared[law] += len(fine)
+    stray = list(strays(settings, engine, prepared, call, outputs, judge))
+    judge.broken[law] += len(stray)
+    return _with_findings(judge, judged, stray), outputs, problem
+
+
+def _failed(judge: Judge, case: Case, verdict: Verdict, why: str, to_blame: bool = True, alone: bool = True) -> CaseResult:
+    """A case whose decoding failed: it breaks the law that decoding ends, if it is to blame; `alone` if it fails by itself."""
+    if not to_blame:
+        return CaseResult(case, verdict, note=why, alone=False)
+    law = laws.rule_of(judge, "returns")
+    judge.broken[law] += 1
+    finding = Finding(case.id, law, 0, 0, Aspect.MISSING, "decoding", "an end", error(why))
+    return CaseResult(case, verdict, (finding,), why, alone=alone)
 
 
 def _judge_cases(
-    prepared: Prepared, call: Call, cases: Sequence[Case], outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
+    prepared: Prepared,
+    call: Call,
+    cases: Sequence[Case],
+    outputs: Mapping[Place, Sequence[OutputRow]],
+    judge: Judge,
+    failed: Container[str] = (),
 ) -> list[CaseResult]:
     table = call.table.name if call.table else None
-    return [judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written], table) for case in cases] + [
-        result for message in call.foreign if (result := _judge_foreign(prepared, call, message, outputs, judge)) is not None
+    foreign = (_judge_foreign(prepared, call, message, outputs, judge, failed) for message in call.foreign)
+    return [
+        *(judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written], table) for case in cases),
+        *(result for result in foreign if result is not None),
     ]
 
 
 def _judge_foreign(
-    prepared: Prepared, call: Call, message: Message, outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
+    prepared: Prepared,
+    call: Call,
+    message: Message,
+    outputs: Mapping[Place, Sequence[OutputRow]],
+    judge: Judge,
+    failed: Container[str],
 ) -> CaseResult | None:
-    """The result of a message of another table, which requires no row, if it fails."""
-    place = prepared.place(message)
-    owner = prepared.owners[id(message)]
-    assert call.table is not None
-    name = f"{owner.id}#in-{call.table.name}"
-    case = replace(owner, id=name, tables=(call.table,), written=(Written(message, ()),), origin=Origin.FOREIGN)
-    result = judge.judge(case, [outputs.get(place, ())], None)
+    """The result of a message of another table, which requires no row, if it fails; it may be refused where its own table's
+    decoder may refuse it."""
+    case, rows = foreign_case(prepared, call, message), outputs.get(prepared.place(message), ())
+    owed = next(w.changes for w in prepared.owners[id(message)].written if w.message is message)
+    refused = len(rows) == 1 and rows[0].kind == Kind.CORRUPT and any((Kind.CORRUPT, None) in c.accept for c in owed)
+    if refused or case.id in failed:
+        return None
+    result = judge.judge(case, [rows], None)
     return result if result.findings else None
-
-
-def isolate(
-    settings: Settings, engine: Engine, prepared: Prepared, call: Call
-) -> tuple[dict[Place, list[OutputRow]], list[tuple[Case, str]]]:
-    """Bisects a call that raises; returns the output of the other cases, and the raising cases with their errors."""
-    outputs: dict[Place, list[OutputRow]] = {}
-    guilty: list[tuple[Case, str]] = []
-    bare = replace(call, foreign=())
-    waiting: list[Sequence[Case]] = [call.cases]
-    for _ in range(ISOLATION_CALLS):
-        if not waiting:
-            break
-        cases = waiting.pop()
-        try:
-            outputs |= read(engine.decode(request(settings, prepared, bare, cases)).result(), call.level)
-        except RecordsRaised as error:
-            errors = {c.id: error.errors[p] for c in cases for w in c.written if (p := prepared.place(w.message)) in error.errors}
-            guilty += [(case, errors[case.id]) for case in cases if case.id in errors]
-            outputs |= read(error.table, call.level)
-        except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-            if len(cases) == 1:
-                guilty.append((cases[0], str(error)))
-            else:
-                half = len(cases) // 2
-                waiting += [cases[half:], cases[:half]]
-    for cases in waiting:
-        guilty += [
-            (c, f"not isolated within {ISOLATION_CALLS} calls: a batch with this case makes the decoder raise") for c in cases
-        ]
-    return outputs, guilty
-
-
-def _returned(judge: Judge, result: CaseResult) -> CaseResult:
-    """The case judged by the law that decoding ends: counted if decoded, broken if errored or timed out."""
-    if result.verdict is Verdict.UNSUPPORTED:
-        return result
-    law = laws.rule_of(judge, "returns")
-    judge.compared[law] += 1
-    if result.verdict not in (Verdict.ERRORED, Verdict.TIMEOUT):
-        return result
-    judge.broken[law] += 1
-    why = result.note.partition("\n")[0][:500]
-    return replace(result, findings=(Finding(result.case.id, law, 0, 0, Aspect.MISSING, "decoding", "an end", why),))
 
 
 def _with_findings(judge: Judge, results: Sequence[CaseResult], findings: Sequence[Finding]) -> list[CaseResult]:
@@ -381,29 +375,3 @@ def _rule_result(settings: Settings, prepared: Prepared, judge: Judge, rule: Rul
         and settings.decoder is None
     )
     return RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], reachable)
-
-
-def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
-    """The smallest case of each broken rule; of its unknown cases, if any."""
-    by_id = {r.rule.id: r.rule for r in result.rules}
-    smallest: dict[str, tuple[bool, bool, int, Finding, CaseResult]] = {}
-    counts: dict[str, set[str]] = {}
-    new: Counter[str] = Counter()
-    for case in result.cases:
-        # Compressed messages are the smallest, but unreadable to people.
-        packed = case.case.deployment.compression != "none"
-        size = sum(w.message.size for w in case.case.written)
-        for finding in case.findings:
-            known = finding.rule in case.known
-            cases = counts.setdefault(finding.rule, set())
-            new[finding.rule] += not known and case.case.id not in cases
-            cases.add(case.case.id)
-            if finding.rule not in smallest or (known, packed, size) < smallest[finding.rule][:3]:
-                smallest[finding.rule] = (known, packed, size, finding, case)
-    failures = []
-    for rule, (known, _, _, finding, case) in smallest.items():
-        reason, link = record.reason(rule) if known else ("", "")
-        number = len(counts[rule])
-        failures.append(Failure(by_id[rule], finding, case, number, on_record=number - new[rule], reason=reason, link=link))
-    order = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
-    return sorted(failures, key=lambda f: (order[f.rule.obligation.value], -f.cases))

@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -15,8 +16,8 @@ from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loa
 from conformance.engines.child import ChildEngine
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import read
+from conformance.running.isolating import isolate
 from conformance.running.prepared import Prepared, Settings
-from conformance.running.run import isolate
 from generators.errors import HarnessError, UsageError
 from generators.model import Case, Column, Deployment, Message, Table, Written
 from generators.sources.mysql import TYPES
@@ -108,6 +109,35 @@ def test_records_that_cannot_be_read_fail_the_calls_that_need_them(fake, word):
             engine.decode(asking("fine")).result(20)
     with pytest.raises(DecodeRaised):
         engine.decode(asking("raised", "other")).result(20)
+
+
+def test_the_output_of_a_child_is_bounded_and_its_end_is_shown(fake):
+    engine = fake[0]()
+    with pytest.raises(ChildDied) as died:
+        engine.decode(asking("flood")).result(20)
+    assert str(died.value).splitlines()[-1] == "last words"
+    assert len(str(died.value)) < 100 * 15 * 10
+    assert sum(path.stat().st_size for path in engine.directory.rglob("*") if path.is_file()) < 1_000_000
+
+
+def test_garbage_in_place_of_an_answer_is_the_decoders_fault_and_leaves_nothing(fake):
+    engine = fake[0]()
+    with pytest.raises(ChildDied, match="wrote to the descriptor of the harness's answers"):
+        engine.decode(asking("garbage")).result(20)
+    assert engine.load("fine", "auto").result(20).levels == (1,)
+    engine.close()
+    assert not engine.directory.exists()
+
+
+def test_a_process_in_a_session_of_its_own_ends_with_its_child(fake, eventually, tmp_path):
+    engine = fake[0]()
+    with pytest.raises(ChildDied):
+        engine.decode(asking("daemon")).result(20)
+    (pid,) = (tmp_path / "daemon").read_text("utf-8").split()
+    eventually(lambda: not Path("/proc", pid).exists() or "Z" in Path("/proc", pid, "stat").read_text("utf-8").split()[2])
+    home = engine.directory
+    engine.close()
+    assert not home.exists()
 
 
 def test_closing_ends_what_runs_and_cancels_what_waits(fake, session_processes):
@@ -402,20 +432,20 @@ def test_the_messages_that_raise_are_found_and_the_others_decoded(engine, decode
     call, one = prepared(spec)
     counting = Counting(engine)
     outputs, guilty = isolate(Settings((FORMATS[0],), BUDGETS["smoke"], 1), counting, one, call)
-    assert {case.id for case, _ in guilty} == {"c3", "c10"}
-    assert all("no" in why for _, why in guilty)
+    assert {blamed.case.id for blamed in guilty} == {"c3", "c10"}
+    assert all("no" in blamed.why for blamed in guilty)
     assert sorted(offset for _, _, offset in outputs) == [i for i in range(COUNT) if i not in (3, 10)]
     assert counting.calls <= 2 * 2 * 5
 
 
 @pytest.mark.spark
 def test_isolation_gives_up_after_its_calls(engine, decoder, monkeypatch):
-    monkeypatch.setattr("conformance.running.run.ISOLATION_CALLS", 3)
+    monkeypatch.setattr("conformance.running.isolating.CALLS", 3)
     call, one = prepared(decoder("def decode(records):\n    raise ValueError('always')\n"))
     outputs, guilty = isolate(Settings((FORMATS[0],), BUDGETS["smoke"], 1), engine, one, call)
     assert outputs == {}
-    assert sorted(case.id for case, _ in guilty) == sorted(case.id for case in call.cases)
-    assert any("not isolated within 3 calls" in why for _, why in guilty)
+    assert sorted(blamed.case.id for blamed in guilty) == sorted(case.id for case in call.cases)
+    assert any("not isolated within 3 calls" in blamed.why and not blamed.alone for blamed in guilty)
 
 
 @pytest.mark.spark
@@ -481,3 +511,4 @@ def test_nothing_outlives_a_parent_that_is_killed(decoder, tmp_path, session_pro
         parent.wait()
         parent.stdout.close()
     eventually(lambda: session_processes(child) == [])
+    assert list(tmp_path.glob("cdc-conformance-*")) == []

@@ -8,7 +8,7 @@ import pytest
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Capabilities, HarnessFault, Judge, Verdict
 from conformance.judging.output import OutputRow
-from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector
+from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector, rules
 from generators.model import Case, Cell, Change, Column, Deployment, Kind, Message, Op, State, Table, Written, ZeroDate
 from generators.sources import mysql
 
@@ -132,6 +132,30 @@ def test_a_finding_says_what_was_expected_and_what_was_there():
     typed = {"id": Typed("string", "1"), "a": Typed("string", "x")}
     (found,) = judge([INSERT], [replace(GOOD, after=typed)], level=2).findings
     assert (found.expected, found.actual) == ("1 (int)", "1 (string)")
+
+
+def test_a_wrong_instant_is_shown_as_a_time_with_the_shift_and_the_zone():
+    owed = Cell(State.VALUE, mysql.TYPES["timestamp-0"], 0, "1970-01-01 08:00:00", cls="plain")
+    change = replace(INSERT, after={"id": owed})
+    row = replace(GOOD, after={"id": Typed("timestamp", -18_000_000_000)})
+    shown = replace(case([change], level=2), deployment=Deployment("Asia/Shanghai"))
+    (found,) = Judge(GENERAL).judge(shown, [[row]], "t").findings
+    assert (found.expected, found.actual) == (
+        f"1970-01-01T00:00:00Z ({owed.type.key})",
+        "1969-12-31T19:00:00Z (timestamp), 5 h earlier; the deployment's time zone is Asia/Shanghai",
+    )
+    committed = replace(INSERT, commit_time_us=0)
+    fields = GOOD.fields | {"commit_time": 3_600_000_000}
+    (found,) = judge([committed], [replace(GOOD, fields=fields)]).findings
+    assert (found.expected, found.actual) == (
+        "1970-01-01T00:00:00Z",
+        "1970-01-01T01:00:00Z, 1 h later; the deployment's time zone is UTC",
+    )
+
+
+def test_an_empty_text_is_visible():
+    (found,) = judge([replace(INSERT, after={"a": text("")})], [replace(GOOD, after={"a": "x"})]).findings
+    assert (found.expected, found.actual) == ("''", "x")
 
 
 def test_an_unreadable_kind_or_a_missing_change_leaves_its_cells_alone():
@@ -386,3 +410,26 @@ def test_what_is_shown_of_a_value_is_bounded():
     (found,) = judge([INSERT], [replace(GOOD, after={"id": "7" * 10_000, "a": "x"})]).findings
     assert len(found.actual) < 500
     assert found.actual.endswith("... (10000 characters)")
+
+
+SHAPED = rules("ticdc-canal-json")
+UNREADABLE = Change(0, Kind.CORRUPT)
+
+
+@pytest.mark.parametrize(
+    ("change", "row", "at"),
+    [
+        (UNREADABLE, OutputRow(0, "CORRUPT", None, error="cut"), None),
+        (UNREADABLE, OutputRow(0, "CORRUPT", None), "error"),
+        (UNREADABLE, OutputRow(0, "CORRUPT", None, error=""), "error"),
+        (UNREADABLE, OutputRow(0, "CORRUPT", "INSERT", error="cut"), "op"),
+        (UNREADABLE, OutputRow(0, "CORRUPT", None, before={}, error="cut"), "before"),
+        (Change(0, Kind.WATERMARK), OutputRow(0, "WATERMARK", None), None),
+        (Change(0, Kind.WATERMARK), OutputRow(0, "WATERMARK", None, after={}), "after"),
+        (Change(0, Kind.WATERMARK), OutputRow(0, "WATERMARK", None, error="late"), "error"),
+    ],
+)
+def test_columns_that_depend_on_the_kind_of_a_row(change, row, at):
+    case = Case("c", "ticdc-canal-json", "v7.1.6", Deployment(), 1, (), (Written(Message("t", 0, None, b""), (change,)),))
+    findings = Judge(SHAPED).judge(case, [[row]]).findings
+    assert [f.path for f in findings if f.rule == "ticdc-canal-json/law/row-shape"] == ([at] if at else [])
