@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -38,7 +38,7 @@ def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
     counted = Counted.of(result.cases)
     failures = [one for some in by_rule.values() for one in _few([counted.fill(failure, record) for failure in some])]
     filled = [counted.fill(failure, record) for failure in failures]
-    return sorted(filled, key=lambda f: (_ORDER[f.rule.obligation.value], -f.cases))
+    return sorted(filled, key=lambda f: (_ORDER[f.rule.obligation.value], -counted.broken[f.rule.id], f.rule.id, -f.cases))
 
 
 def of(finding: Finding, case: CaseResult) -> Cause | None:
@@ -93,21 +93,23 @@ def _narrowed(failure: Failure) -> Failure:
 
 @dataclass(slots=True)
 class Counted:
-    """The cases of each rule and cause."""
+    """The cases of each rule and cause; `broken` counts those of each rule."""
 
     cases: dict[tuple[str, str], list[CaseResult]]
+    broken: Counter[str]
     profiles: int
 
     @classmethod
     def of(cls, results: Iterable[CaseResult]) -> Counted:
         """Counts the results of a format."""
         cases: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
-        profiles = set[str]()
+        profiles, broken = set[str](), Counter[str]()
         for result in results:
             profiles.add(result.case.profile)
+            broken.update({f.rule for f in result.findings})
             for key in dict.fromkeys((f.rule, f.cause) for f in result.findings):
                 cases[key].append(result)
-        return cls(cases, len(profiles))
+        return cls(cases, broken, len(profiles))
 
     def fill(self, failure: Failure, record: Record) -> Failure:
         """The failure with its counts, profiles and faults, and the record's reason if all of its cases are known."""

@@ -167,6 +167,25 @@ def test_null_for_a_value_and_a_value_for_null_are_two_causes():
     }
 
 
+@pytest.mark.parametrize(
+    ("bad", "cause", "words"),
+    [
+        (lambda case: True, "wrong: kind DDL", "gives another kind or op for every DDL message"),
+        (
+            lambda case: "rename table" in str(case.tags),
+            "wrong: statement rename table",
+            "gives another kind or op for the statement rename table",
+        ),
+    ],
+)
+def test_a_statement_is_named_or_all_of_them(bad, cause, words):
+    def wrong(case, change, row):
+        return replace(row, op="INSERT") if change.kind is Kind.DDL and bad(case) else row
+
+    (failure,) = outcome(wrong, some=cases(("v7.1.6",), ("ddl/",))).failures
+    assert (failure.rule.id, failure.cause.key, failure.cause.words) == (f"{NAME}/ddl/kind", cause, words)
+
+
 def test_a_record_of_causes_makes_another_refusal_new():
     bit = refusing(lambda _case, change: holds(change, "bit", "1"))
     entry = Entry(CORRUPT, Verdict.FAIL, causes=("refused: cell bit value plain",))
