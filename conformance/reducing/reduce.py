@@ -25,7 +25,7 @@ from conformance.judging.causes import alike
 from conformance.judging.judge import Capabilities, CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.judging.output import Outputs, Place, read
 from conformance.judging.results import Failure
-from conformance.reducing.candidates import Measure, Recipe, apart, candidates, fault_of, hint, measure
+from conformance.reducing.candidates import Measure, Recipe, RecordedRecipe, apart, fault_of, hint, measure
 from conformance.rules.base import rules
 from generators.drawing.cases import tables_of
 from generators.errors import HarnessError, Refused
@@ -64,7 +64,7 @@ class Track:
     """
 
     failure: Failure
-    recipe: Recipe
+    recipe: Recipe | RecordedRecipe
     scenario: Scenario
     case: Case
     finding: Finding
@@ -136,8 +136,9 @@ def shrink_all(
     """The failures in order, each with its smallest case; `reduced` describes the reduction and its cost.
 
     `claims` are the decoder's. `scenario_of` gives the scenario of a case, or None: such a failure stays unchanged, unless its
-    case is a fault case, which is looked up in the catalogue. Also unchanged: failures of a law (but `returns`), of foreign
-    messages, of a decoder that does not end, and those on whose candidates a writer crashes.
+    case is a fault case, which is looked up in the catalogue, or a recorded one, of which messages are left out. Also unchanged:
+    failures of a law (but `returns`), of foreign messages, of a decoder that does not end, and those on whose candidates a
+    writer crashes.
     """
     tracks = {id(failure): track for failure in failures if (track := _track(fmt, failure, scenario_of)) is not None}
     if not tracks:
@@ -177,7 +178,12 @@ def _track(fmt: Format[Any], failure: Failure, scenario_of: Callable[[Case], Sce
         return None
     profile = fmt.profile(case.profile)
     scenario = scenario_of(case)
-    start = (scenario, Recipe(fmt, profile)) if scenario is not None else fault_of(fmt, profile, case)
+    start: tuple[Scenario, Recipe | RecordedRecipe] | None
+    if case.origin is Origin.RECORDED:
+        recorded = RecordedRecipe(fmt, profile, case)
+        start = (recorded.scenario, recorded)
+    else:
+        start = (scenario, Recipe(fmt, profile)) if scenario is not None else fault_of(fmt, profile, case)
     if start is None:
         return None
     size = measure(start[0], _bytes(case))
@@ -227,12 +233,12 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
             continue
         where = hint(track.finding, track.case)
         tables = limits.tables if where.column is not None else 2 * limits.tables
-        waiting.append(_Turn(track, candidates(track.scenario, where), limits.candidates, tables))
+        waiting.append(_Turn(track, track.recipe.smaller(track.scenario, where), limits.candidates, tables))
     while waiting:
         turn = waiting.popleft()
         track = turn.track
         for scenario in turn.source:
-            asked = _asked(scenario)
+            asked = _asked(track, scenario)
             if (scenario.level == 2 and asked is None) or (seen := hash(repr(scenario.history))) in track.tried:
                 continue
             key = (track.case.deployment, scenario.level, track.recipe.profile.source, asked)
@@ -273,8 +279,10 @@ class _Turn:
     passed: int = 0
 
 
-def _asked(scenario: Scenario) -> Table | None:
+def _asked(track: Track, scenario: Scenario) -> Table | None:
     """The one table of a level-two scenario."""
+    if track.case.origin is Origin.RECORDED:
+        return track.case.tables[0] if scenario.level == 2 else None
     used = tables_of(scenario.history) if scenario.level == 2 else ()
     return used[0] if len(used) == 1 else None
 
@@ -462,7 +470,8 @@ def _told(size: Measure) -> str:
     events, rows, columns, length, _ = size
     shown = [_count(events, "event")] if events > 1 or not rows else []
     shown += [_count(rows, "row")] if rows else []
-    return ", ".join([*shown, _count(columns, "column"), _count(length, "byte")])
+    shown += [_count(columns, "column")] if columns or rows else []
+    return ", ".join([*shown, _count(length, "byte")])
 
 
 def _count(number: int, what: str) -> str:

@@ -48,6 +48,7 @@ class TextForms:
     boolean_code: int = -6
     time_sign_lost: bool = False
     hundred_hours_lost: bool = False
+    old_time: bool = False
 
 
 def cell(kind: SourceType, value: Value, forms: TextForms) -> Cell:

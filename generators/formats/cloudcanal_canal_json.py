@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from generators.errors import UnknownName, UsageError
 from generators.families.canal import DDL_TYPES
 from generators.families.cloudcanal.cases import canal_scenarios
 from generators.families.cloudcanal.messages import (
@@ -32,7 +31,7 @@ from generators.families.cloudcanal.messages import (
 )
 from generators.families.cloudcanal.messages import write as write_drafts
 from generators.model import Change, Deployment, History, Layout, Written
-from generators.wire_format import Format, KindRow
+from generators.wire_format import Choices, Format, KindRow
 
 __all__ = ["FORMAT", "PROFILES", "CanalJsonProfile", "profile", "write"]
 
@@ -60,19 +59,15 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
+CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("null-old", "without-old"),))
+
 
 def profile(*options: str) -> CanalJsonProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for options that exclude each other."""
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=NAME)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
-    if {"null-old", "without-old"} <= set(options):
-        raise UsageError("options null-old and without-old exclude each other: old of an INSERT has one form")
+    chosen = CHOICES.checked(RELEASE, options)
     return CanalJsonProfile(
         RELEASE,
-        tuple(option for option in OPTIONS if option in options),
+        chosen,
         _SHANGHAI if "null-old" in options else _NEW_YORK,
         ASSUMED,
         numbered="numbered" in options,
@@ -134,7 +129,8 @@ FORMAT: Final = Format(
     title="CloudCanal's Canal Json",
     source="mysql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=lambda _release, *options: profile(*options),
     write=write,
     kinds=KINDS,
     position="`id`, described as the operation's sequence number; 0 in every example, so no order",

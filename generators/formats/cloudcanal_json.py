@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from generators.errors import UnknownName, UsageError
 from generators.families.cloudcanal.cases import json_scenarios
 from generators.families.cloudcanal.messages import (
     ASSUMED,
@@ -33,7 +32,7 @@ from generators.families.cloudcanal.messages import (
 from generators.families.cloudcanal.messages import write as write_drafts
 from generators.families.mysql_texts import BASE64, HEX
 from generators.model import Change, Deployment, History, Layout, Written
-from generators.wire_format import Format, KindRow
+from generators.wire_format import Choices, Format, KindRow
 
 __all__ = ["FORMAT", "PROFILES", "JsonProfile", "profile", "write"]
 
@@ -62,20 +61,16 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
+CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("deleted-in-before", "deleted-in-both"),))
+
 
 def profile(*options: str) -> JsonProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=NAME)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
-    if {"deleted-in-before", "deleted-in-both"} <= set(options):
-        raise UsageError("options deleted-in-before and deleted-in-both exclude each other")
+    chosen = CHOICES.checked(RELEASE, options)
     described = "described" in options
     return JsonProfile(
         RELEASE,
-        tuple(option for option in OPTIONS if option in options),
+        chosen,
         _SHANGHAI if "ddl-key" in options else _NEW_YORK,
         ASSUMED,
         ddl_key="ddl-key" in options,
@@ -171,7 +166,8 @@ FORMAT: Final = Format(
     title="CloudCanal Json",
     source="mysql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=lambda _release, *options: profile(*options),
     write=write,
     kinds=KINDS,
     position="`bid`, the number of the producer's batch; 0 in every example, so no order",

@@ -22,8 +22,9 @@ _NAME: Final = "huawei-cdl-debezium"
 _OPS: Final = {"INSERT": "c", "READ": "c", "UPDATE": "u", "DELETE": "d"}
 
 BASE: Final = CdlProfile("2.0", source="postgresql", assumed=_cdl.ASSUMED, heartbeat=False)
+CHOICES: Final = _cdl.choices(BASE, _NAME, "heartbeat-identifier")
 PROFILES: Final = _cdl.options_of(
-    ((), ("default-identity",), ("other-package", "heartbeat-identifier"), ("opengauss",)), BASE, _NAME
+    ((), ("default-identity",), ("other-package", "heartbeat-identifier"), ("opengauss",)), BASE, CHOICES
 )
 
 _SNAPSHOT: Final = Schema(
@@ -109,7 +110,8 @@ FORMAT: Final = Format(
     title="Huawei MRS CDL Debezium JSON, message_version 2.0",
     source="postgresql",
     profiles=PROFILES,
-    options=_cdl.meant("heartbeat-identifier"),
+    choices=CHOICES,
+    build=lambda _release, *options: _cdl.profile(BASE, CHOICES, *options),
     write=write,
     kinds=KINDS,
     position="`source.lsn`, as decimal text",

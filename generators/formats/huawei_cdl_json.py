@@ -23,7 +23,8 @@ _NAME: Final = "huawei-cdl-json"
 _OPS: Final = {"INSERT": "INSERT", "READ": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE"}
 
 BASE: Final = CdlProfile("1.0", source="postgresql", assumed=_cdl.ASSUMED)
-PROFILES: Final = _cdl.options_of(((), ("default-identity",), ("other-package", "txid-first"), ("opengauss",)), BASE, _NAME)
+CHOICES: Final = _cdl.choices(BASE, _NAME, "txid-first")
+PROFILES: Final = _cdl.options_of(((), ("default-identity",), ("other-package", "txid-first"), ("opengauss",)), BASE, CHOICES)
 
 _PROPERTY: Final = Schema("struct", fields=(("name", Schema("string")), ("value", Schema("int64"))))
 _TRANSACTION: Final = Schema("struct", name="transaction", fields=(("properties", Schema("array", items=_PROPERTY)),))
@@ -88,7 +89,8 @@ FORMAT: Final = Format(
     title="Huawei MRS CDL JSON, message_version 1.0",
     source="postgresql",
     profiles=PROFILES,
-    options=_cdl.meant("txid-first"),
+    choices=CHOICES,
+    build=lambda _release, *options: _cdl.profile(BASE, CHOICES, *options),
     write=write,
     kinds=KINDS,
     position="`transaction.properties` entry named lsn, as decimal text",

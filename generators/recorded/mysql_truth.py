@@ -10,23 +10,25 @@ import datetime as dt
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from generators.errors import HarnessError
-from generators.model import Column, Default, Json, Logical, Row, SourceType, Table, Value, ZeroDate
+from generators.model import Column, Default, Index, Json, Logical, Row, SourceType, Table, Value, ZeroDate
 from generators.sources import mysql
 
 _NAME: Final = r"`((?:[^`]|``)+)`"
 _COLUMN: Final = re.compile(rf"\s*{_NAME} (.+?),?$")
-_KEY: Final = re.compile(rf"\s*(PRIMARY KEY|UNIQUE KEY {_NAME}) \((.+?)\)[^)]*$")
+_KEY: Final = re.compile(rf"\s*(PRIMARY KEY|(?:UNIQUE )?KEY {_NAME}) \((.+?)\)[^)]*$")
 _PARAMETERS: Final = r"\(((?:'(?:[^'\\]|''|\\.)*'|[^')])*)\)"
 _TYPE: Final = re.compile(
     rf"(\w+)(?:{_PARAMETERS})?((?: unsigned)?)((?: zerofill)?)(?: /\* mariadb-5\.3 \*/)?(.*)$", re.IGNORECASE | re.DOTALL
 )
 _DEFAULT: Final = re.compile(r" DEFAULT ('(?:[^'\\]|''|\\.)*'|b'[01]*'|\S+)")
 _CHARSET: Final = re.compile(r" CHARACTER SET (\w+)")
+_COLLATION: Final = re.compile(r" COLLATE (\w+)")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a"}
 
 
@@ -50,14 +52,16 @@ def source_type(spelling: str) -> SourceType:
         case "tinyint" if first == 1 and not unsigned:
             return mysql.boolean()
         case "tinyint" | "smallint" | "mediumint" | "int" | "bigint":
-            return mysql.integer(name, unsigned=unsigned, zerofill=zerofill)
+            kind = mysql.integer(name, unsigned=unsigned, zerofill=zerofill)
+            return replace(kind, length=first or kind.length)
         case "decimal":
             precision, scale = (*numbers, 0)[:2] if numbers else (10, 0)
             if scale > 30:
                 raise Unsupported(f"column type {spelling!r}: MySQL has 30 decimal places at most")
-            return mysql.decimal(precision, scale, unsigned=unsigned)
+            return replace(mysql.decimal(precision, scale, unsigned=unsigned), zerofill=zerofill)
         case "float" | "double":
-            return mysql.real(name, unsigned=unsigned)
+            kind = replace(mysql.real(name, unsigned=unsigned), zerofill=zerofill)
+            return replace(kind, precision=numbers[0], scale=numbers[1]) if len(numbers) == 2 else kind
         case "bit":
             return mysql.bit(first or 1)
         case "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext":
@@ -73,6 +77,8 @@ def source_type(spelling: str) -> SourceType:
             return (mysql.enum_of if name == "enum" else mysql.set_of)(*members)
         case "json":
             return mysql.json()
+        case "vector":
+            return mysql.vector(first)
     raise Unsupported(f"column type {spelling!r}")
 
 
@@ -80,17 +86,18 @@ def table(show_create: str, database: str, name: str) -> Table:
     """The table of a SHOW CREATE TABLE text. Raises Unsupported for a column type that the model does not have."""
     columns: list[Column] = []
     primary: tuple[str, ...] = ()
-    unique: list[tuple[str, ...]] = []
+    indexes: list[Index] = []
     for line in show_create.splitlines()[1:]:
         if key := _KEY.match(line):
             names = tuple(n.replace("``", "`") for n in re.findall(_NAME, key[3]))
             if key[1] == "PRIMARY KEY":
                 primary = names
-            else:
-                unique.append(names)
+            if key[1] != "PRIMARY KEY" or "NONCLUSTERED" in line:
+                indexes.append(Index((key[2] or "PRIMARY").replace("``", "`"), names, not key[1].startswith("KEY")))
         elif column := _COLUMN.match(line):
             columns.append(_column(column[1].replace("``", "`"), column[2]))
-    return Table(database, name, tuple(columns), primary, tuple(unique))
+    unique = tuple(index.columns for index in indexes if index.unique and index.name != "PRIMARY")
+    return Table(database, name, tuple(columns), primary, unique, indexes=tuple(indexes))
 
 
 def _column(name: str, definition: str) -> Column:
@@ -110,10 +117,9 @@ def _column(name: str, definition: str) -> Column:
         literal = text[1]
         quoted = literal.startswith("'")
         default = Default(literal, value(kind, unquoted(literal)) if quoted and kind.logical is not Logical.BINARY else None)
-    charset = _CHARSET.search(rest)
-    return Column(
-        name, kind, " NOT NULL" not in rest, default=default, charset=charset[1] if charset else "", generated=generated
-    )
+    charset, collation = (found[1] if (found := word.search(rest)) else "" for word in (_CHARSET, _COLLATION))
+    nullable = " NOT NULL" not in rest
+    return Column(name, kind, nullable, default=default, charset=charset, collation=collation, generated=generated)
 
 
 def value(kind: SourceType, text: str | None, number: str | None = None, zone: str = "UTC") -> Value:

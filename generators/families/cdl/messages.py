@@ -16,7 +16,6 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from generators.errors import UnknownName, UsageError
 from generators.families.connect import Schema, payload_text
 from generators.model import (
     Cell,
@@ -40,7 +39,7 @@ from generators.model import (
     Written,
 )
 from generators.sources import mysql
-from generators.wire_format import Loss, Profile
+from generators.wire_format import Choices, Loss, Profile
 
 ASSUMED: Final = (
     "every value form but int4, int8, timestamp and numeric; UPDATE and DELETE; key, headers and partition of the record; the"
@@ -85,26 +84,19 @@ transaction.properties.lsn and whose payload has an array; the last is for versi
 the table lists."""
 
 
-def meant(*names: str) -> dict[str, str]:
-    """What the options that both versions have mean, and those named."""
-    return {name: text for name, text in OPTIONS.items() if name in ("default-identity", "other-package", "opengauss", *names)}
+def choices(base: CdlProfile, fmt: str, *names: str) -> Choices:
+    """The options that both versions have, and those named."""
+    options = {name: text for name, text in OPTIONS.items() if name in ("default-identity", "other-package", "opengauss", *names)}
+    return Choices(fmt, (base.release,), options)
 
 
-def profile(base: CdlProfile, fmt: str, *options: str) -> CdlProfile:
-    """A version with options, in any order. Raises UnknownName, or UsageError for a pair that cannot be."""
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=fmt)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
-    if "heartbeat-identifier" in options and base.heartbeat:
-        raise UsageError(f"option heartbeat-identifier: version {base.release} always has the field")
-    if "txid-first" in options and base.release != "1.0":
-        raise UsageError(f"option txid-first: version {base.release} has no transaction.properties")
+def profile(base: CdlProfile, known: Choices, *options: str) -> CdlProfile:
+    """A version with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
+    chosen = known.checked(base.release, options)
     return replace(
         base,
         properties=("txId", "lsn") if "txid-first" in options else base.properties,
-        options=tuple(option for option in OPTIONS if option in options),
+        options=chosen,
         store="opengauss" if "opengauss" in options else base.store,
         identity="default" if "default-identity" in options else base.identity,
         package="com.example.mrs" if "other-package" in options else base.package,
@@ -365,6 +357,6 @@ def _in_milliseconds(_kind: SourceType, value: Value) -> Value:
     return value // 1000 * 1000 if isinstance(value, int) else value
 
 
-def options_of(bases: Iterable[tuple[str, ...]], base: CdlProfile, fmt: str) -> tuple[CdlProfile, ...]:
+def options_of(bases: Iterable[tuple[str, ...]], base: CdlProfile, known: Choices) -> tuple[CdlProfile, ...]:
     """The profiles of a version with each of the option lists."""
-    return tuple(profile(base, fmt, *options) for options in bases)
+    return tuple(profile(base, known, *options) for options in bases)

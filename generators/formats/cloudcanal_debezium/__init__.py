@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from generators.errors import UnknownName, UsageError
 from generators.families.cloudcanal.messages import RELEASE, text_faults
 from generators.families.connect import Raw, Schema, envelope, payload_text
 from generators.families.debezium.mysql import wire
@@ -41,7 +40,7 @@ from generators.model import (
     Table,
     Written,
 )
-from generators.wire_format import Format, KindRow, Profile
+from generators.wire_format import Choices, Format, KindRow, Profile
 
 __all__ = ["FORMAT", "PROFILES", "EnvelopeProfile", "profile", "write"]
 
@@ -86,21 +85,17 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
+CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("sample", "typed"),))
+
 
 def profile(*options: str) -> EnvelopeProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one or two that exclude each
     other."""
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=NAME)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
-    if {"sample", "typed"} <= set(options):
-        raise UsageError("options sample and typed exclude each other: the sample's values are texts")
+    chosen = CHOICES.checked(RELEASE, options)
     typed = "typed" in options
     return EnvelopeProfile(
         RELEASE,
-        tuple(option for option in OPTIONS if option in options),
+        chosen,
         MODES.deployment if typed else _TEXTS,
         ASSUMED,
         sample="sample" in options,
@@ -274,7 +269,8 @@ FORMAT: Final = Format(
     title="CloudCanal Debezium Envelope",
     source="mysql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=lambda _release, *options: profile(*options),
     write=write,
     kinds=KINDS,
     position="`source.file` and `source.pos`, as `file:pos`",

@@ -15,7 +15,7 @@ from typing import Final
 
 from generators.families.java_text import hash_code, remainder_of_abs
 from generators.formats.tencent_dts_json.cases import cell_faults, scenarios
-from generators.formats.tencent_dts_json.profiles import NAME, OPTIONS, PROFILES, TencentProfile, profile
+from generators.formats.tencent_dts_json.profiles import CHOICES, NAME, PROFILES, TencentProfile, profile
 from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, list_text, quoted, types_of
 from generators.model import (
     Change,
@@ -283,7 +283,8 @@ FORMAT: Final = Format(
     title="Tencent Cloud DTS JSON (FlatRecord)",
     source="mysql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=lambda _release, *options: profile(*options),
     write=write,
     kinds=KINDS,
     position="`position`, end offset and file number as `2196@4`; the rows of one event share it, heartbeats have none",

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from generators.errors import UnknownName, UsageError
 from generators.families.mysql_texts import PREFIXED_HEX, TextForms
 from generators.model import Deployment
-from generators.wire_format import Profile
+from generators.wire_format import Choices, Profile
 
 NAME: Final = "tencent-dts-json"
 RELEASE: Final = "version-1"
@@ -70,18 +69,16 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
+CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS)
+
 
 def profile(*options: str) -> TencentProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=NAME)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
+    chosen = CHOICES.checked(RELEASE, options)
     sparse, older = "sparse" in options, "older-edition" in options
     return TencentProfile(
         RELEASE,
-        tuple(option for option in OPTIONS if option in options),
+        chosen,
         _NEW_YORK if sparse else _SHANGHAI,
         ASSUMED,
         absent=sparse,

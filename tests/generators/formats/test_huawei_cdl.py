@@ -244,13 +244,13 @@ def test_lsn_is_beyond_double_precision(fmt: Format[Any]) -> None:
 
 def test_profiles_are_checked() -> None:
     with pytest.raises(UnknownName, match="default-identity"):
-        _cdl.profile(huawei_cdl_json.BASE, "huawei-cdl-json", "default-identiy")
-    with pytest.raises(UsageError, match="always has the field"):
-        _cdl.profile(huawei_cdl_json.BASE, "huawei-cdl-json", "heartbeat-identifier")
-    with pytest.raises(UsageError, match=r"no transaction\.properties"):
-        _cdl.profile(huawei_cdl_debezium.BASE, "huawei-cdl-debezium", "txid-first")
+        _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "default-identiy")
+    with pytest.raises(UsageError, match="Known: default-identity, opengauss, other-package, txid-first"):
+        _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "heartbeat-identifier")
+    with pytest.raises(UsageError, match="Known: default-identity, heartbeat-identifier, opengauss, other-package"):
+        _cdl.profile(huawei_cdl_debezium.BASE, huawei_cdl_debezium.CHOICES, "txid-first")
     with pytest.raises(UsageError, match="once"):
-        _cdl.profile(huawei_cdl_json.BASE, "huawei-cdl-json", "other-package", "other-package")
+        _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "other-package", "other-package")
 
 
 @pytest.mark.parametrize("fmt", BOTH, ids=lambda f: f.name)
