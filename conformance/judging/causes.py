@@ -113,8 +113,8 @@ class Cause:
         return f"a row whose {kind} cell is {self.value}" if self.value else f"a row whose {kind} cell is {' '.join(rest[2:])}"
 
     def _cell(self, rest: Sequence[str]) -> str:
-        each = "every" if len(rest) == 2 and rest[1] == "value" else "a"
-        return f"{each} {self.type or rest[0]} cell{f', here {self.value}' if self.value and rest[-1] != 'null' else ''}"
+        each = "{} cells" if len(rest) == 2 and rest[1] == "value" else "a {} cell"
+        return each.format(self.type or rest[0]) + (f", here {self.value}" if self.value and rest[-1] != "null" else "")
 
 
 _WITH: Final = {

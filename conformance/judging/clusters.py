@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from conformance.judging.causes import Cause, cause
+from conformance.judging.causes import REFUSALS, Cause, cause, chain
 from conformance.judging.judge import CaseResult, Finding
 from conformance.judging.known import Record
 from conformance.judging.results import Failure, FormatResult
@@ -74,14 +74,30 @@ def merged(failures: Sequence[Failure], result: FormatResult, record: Record) ->
     together: dict[tuple[str, str], Failure] = {}
     for failure in failures:
         failure = _narrowed(failure)
-        key = failure.rule.id, failure.cause.key if failure.cause and not failure.others else "|".join(failure.keys)
+        key = failure.rule.id, _left(failure) if failure.cause and not failure.others else "|".join(failure.keys)
         if key in together:
             first = together[key]
             small = min(first, failure, key=lambda f: sum(w.message.size for w in f.result.case.written))
-            failure = replace(small, keys=first.keys + failure.keys)
+            failure = replace(small, keys=first.keys + failure.keys, cause=_common(first, failure))
         together[key] = failure
     counted = Counted.of(result.cases)
     return [counted.fill(failure, record) for failure in together.values()]
+
+
+def _left(failure: Failure) -> str:
+    """The key of what is left in the reduced case: of a cell its own value class, whatever class it had."""
+    assert failure.cause is not None
+    if failure.cause.symptom in REFUSALS or not failure.reduced:
+        return failure.cause.key
+    return f"{failure.cause.symptom}: {chain(failure.finding, failure.result.case)[0]}"
+
+
+def _common(one: Failure, other: Failure) -> Cause | None:
+    """The cause of both: if they name different value classes of a type, all values of the type."""
+    if one.cause is None or other.cause is None or one.cause.subjects == other.cause.subjects:
+        return one.cause
+    wide = chain(one.finding, one.result.case)[1:2]
+    return replace(one.cause, subjects=tuple(wide) or one.cause.subjects)
 
 
 def _narrowed(failure: Failure) -> Failure:
