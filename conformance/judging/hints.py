@@ -7,16 +7,18 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
+from conformance.judging import wording
 from conformance.judging.judge import Finding
 from conformance.rules.base import Aspect
 from generators.model import Case, Cell, Change, Logical, State
 
-_FAMILY: Final = re.compile(r"(.*) \([a-z][a-z_0-9<>, ()]*\)", re.DOTALL)
+_FAMILY: Final = re.compile(r"(.*) \([a-z][a-z_0-9<>, ()]*\)(, .* time zone is .*)?", re.DOTALL)
+"""A typed value: its text, the family of its type, and the difference of an instant if it is told there."""
 _MOMENT: Final = re.compile(
     r"(?:(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d))?[T ]?"
     r"(?:(?P<sign>-?)(?P<h>\d{1,3}):(?P<i>\d\d):(?P<s>\d\d)(?:[.](?P<f>\d{1,6}))?)?Z?"
 )
-_DATE: Final = re.compile(r"datetime\.date\((\d+), (\d+), (\d+)\)")
+DIFFERS: Final = "differs by"
 _SECOND: Final = 1_000_000
 _UNITS: Final = (("day", 86_400 * _SECOND), ("h", 3_600 * _SECOND), ("min", 60 * _SECOND), ("s", _SECOND))
 _CLOCKS: Final = frozenset({Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME})
@@ -27,25 +29,17 @@ def hint(finding: Finding, case: Case, change: Change | None, cell: Cell | None)
     """The relation of a wrong cell's actual value to the message; "" if it shows none."""
     if change is None or cell is None or finding.aspect not in (Aspect.VALUE, Aspect.NULL) or finding.actual == "NULL":
         return ""
-    actual = _bare(finding.actual) if case.level == 2 else finding.actual
-    return _elsewhere(finding, case, change, actual) or (_difference(cell, case.level, actual) if _certain(cell) else "")
-
-
-def _certain(cell: Cell) -> bool:
-    return cell.state is State.VALUE
-
-
-def _bare(actual: str) -> str:
-    """A typed value's text without its family."""
-    match = _FAMILY.fullmatch(actual)
-    return match[1] if match else actual
+    match = _FAMILY.fullmatch(finding.actual) if case.level == 2 else None
+    actual = match[1] if match else finding.actual
+    found = _elsewhere(finding, case, change, actual) or _difference(cell, case.level, actual)
+    return "" if match and match[2] and found.startswith(DIFFERS) else found
 
 
 def _text(cell: Cell, level: int) -> str | None:
     """A cell's expected value as a finding shows it."""
-    if cell.state is not State.VALUE:
+    if cell.state is not State.VALUE or (level == 1 and cell.text is None):
         return None
-    return cell.text if level == 1 else cell.value if isinstance(cell.value, str) else repr(cell.value)
+    return wording.cell(cell, level).removesuffix(f" ({cell.type.key})" if level == 2 else "")
 
 
 def _elsewhere(finding: Finding, case: Case, change: Change, actual: str) -> str:
@@ -74,7 +68,7 @@ def _difference(cell: Cell, level: int, actual: str) -> str:
     if cell.type.logical in _CLOCKS:
         return _clock(_micros(expected), _micros(actual))
     if isinstance(cell.value, str):
-        return _texts(expected, actual)
+        return _texts(_unquoted(expected), _unquoted(actual))
     return _numbers(expected, actual)
 
 
@@ -90,7 +84,7 @@ def _clock(expected: int | None, actual: int | None) -> str:
         whole, rest = divmod(difference, size)
         if whole and not rest:
             plural = "s" if name == "day" and whole > 1 else ""
-            return f"differs by {whole:,} {name}{plural} ({'later' if actual > expected else 'earlier'})"
+            return f"{DIFFERS} {whole:,} {name}{plural} ({'later' if actual > expected else 'earlier'})"
     return ""
 
 
@@ -98,8 +92,6 @@ def _micros(text: str) -> int | None:
     """Microseconds of a number, a date, a time of day, or both."""
     if re.fullmatch(r"-?\d+", text):
         return int(text)
-    if match := _DATE.fullmatch(text):
-        return _days(*map(int, match.groups()))
     match = _MOMENT.fullmatch(text)
     if match is None or not (match["y"] or match["h"]):
         return None
@@ -117,6 +109,10 @@ def _days(year: int, month: int, day: int) -> int | None:
         return None
 
 
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == "'" and wording.quoted(text[1:-1]) == text else text
+
+
 def _texts(expected: str, actual: str) -> str:
     if expected.casefold() == actual.casefold():
         return "equal but for upper and lower case"
@@ -129,11 +125,11 @@ def _texts(expected: str, actual: str) -> str:
 
 def _numbers(expected: str, actual: str) -> str:
     try:
-        want, got = (Decimal(_plain(text)) for text in (expected, actual))
+        want, got = Decimal(expected), Decimal(actual)
         if not (want.is_finite() and got.is_finite()) or want == got:
             return ""
         if abs(want - got) in _WRAPS:
-            return f"differs by 2^{_WRAPS[int(abs(want - got))]}"
+            return f"{DIFFERS} 2^{_WRAPS[int(abs(want - got))]}"
         if want == -got:
             return "equal but for the sign"
         if want.to_integral_value() != want and got in (int(want), round(want)):
@@ -141,8 +137,3 @@ def _numbers(expected: str, actual: str) -> str:
         return "equal as a double" if float(want) == float(got) else ""
     except (InvalidOperation, OverflowError, ValueError):
         return ""
-
-
-def _plain(text: str) -> str:
-    match = re.fullmatch(r"Decimal\('(.*)'\)", text)
-    return match[1] if match else text

@@ -59,7 +59,7 @@ class Lost:
 
     def covers(self, table: str | None, column: str, cell: Cell) -> bool:
         """Whether the cell is lost."""
-        return self.table in ("", table) and self.column in ("", column) and self.only(cell.value)
+        return self.table in ("", table) and self.column in ("", column) and (cell.value is None or self.only(cell.value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from generators.model import (
     Row,
     RowChange,
     RowImages,
+    SourceStatement,
     Table,
     Value,
     ZeroDate,
@@ -110,7 +111,8 @@ def _episodes(recording: Recording, is_mysql: bool, options: tuple[str, ...], sn
     truncates = not is_mysql and recording.release != "1.4.0.Final"
     by_topic: dict[str, list[Message]] = {}
     for message in store.messages(recording):
-        by_topic.setdefault(message.topic, []).append(message)
+        by_topic.setdefault(message.topic, []).append(replace(message, partition=message.partition or 0))  # the engine has none
+    yield from _logical_messages(recording, "+".join((recording.release, *options)), by_topic.get("pg.message", []))
     for name, told in store.truth(PRODUCT)[server]["tables"].items():
         database, table = _names(name, is_mysql)
         topic = re.sub(r"[^A-Za-z0-9._-]", "_", f"{recording.name[:3].rstrip('0123456789-')}.{database}.{table}")
@@ -141,8 +143,25 @@ def _episodes(recording: Recording, is_mysql: bool, options: tuple[str, ...], sn
                 tuple(messages),
                 2,
                 _lost(found, snapshot),
-                _limits(told, snapshot and not is_mysql),
+                _limits(server, name, snapshot and not is_mysql),
             )
+
+
+def _logical_messages(recording: Recording, profile: str, messages: Sequence[Message]) -> Iterator[Episode]:
+    """PostgreSQL's logical messages whose content is text, in order; those of bytes come last."""
+    texts = (_EMITTED.search(statement["sql"]) for statement in _statements("postgresql") if statement["kind"] == "message")
+    events = [SourceStatement(START, "logical-message", text[2], "inv", text[1]) for text in texts if text]
+    if messages:
+        yield Episode(
+            replace(recording, profile=profile, volatile=blank),
+            "logical-messages",
+            History(tuple(events)),
+            tuple(messages[: len(events)]),
+            limits=("the model does not say whether a logical message is in a transaction",) if "transaction" in profile else (),
+        )
+
+
+_EMITTED: Final = re.compile(r"pg_logical_emit_message\(\w+, '([^']*)', '([^']*)'\)")
 
 
 def _names(name: str, is_mysql: bool) -> tuple[str, str]:
@@ -305,17 +324,22 @@ _GREGORIAN: Final = wall("1582-10-15")
 _UTF16: Final = "a character set utf16 loses a leading byte order mark"
 
 
+def _is_early(value: Value) -> bool:
+    return isinstance(value, int) and value < _GREGORIAN
+
+
 def _lost(table: Table, snapshot: bool) -> tuple[Lost, ...]:
     if snapshot and table.schema:
         old = (c.name for c in table.columns if c.type.logical is Logical.DATETIME)
-        return tuple(Lost(_JULIAN, "debezium#julian-timestamps", table.name, name, lambda v: v < _GREGORIAN) for name in old)
+        return tuple(Lost(_JULIAN, "debezium#julian-timestamps", table.name, name, _is_early) for name in old)
     marked = (c.name for c in table.columns if c.charset == "utf16")
     return tuple(Lost(_UTF16, "debezium#utf16-mark", table.name, name, lambda v: str(v).startswith("\ufeff")) for name in marked)
 
 
-def _limits(told: Mapping[str, Any], julian: bool) -> tuple[str, ...]:
+def _limits(server: str, name: str, julian: bool) -> tuple[str, ...]:
     """What of the table the model does not have, or the product loses."""
-    text = " ".join((told["ddl"], *(version.get("show_create", "") for version in told["versions"])))
+    tables = store.truth(PRODUCT)[server]["tables"]
+    text = " ".join(told["ddl"] for other, told in tables.items() if name.startswith(other))  # a renamed table's too
     limits = (
         (" COMMENT '" in text, "the model has no comments of columns, which are docs of schemas"),
         ("utf16" in text, _UTF16),

@@ -6,6 +6,7 @@ Values: binaries `hex:...`, bit strings `b:0101`, booleans true and false; every
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,6 +37,8 @@ _NAMED: Final[Mapping[str, Callable[[], SourceType]]] = {
     "json": lambda: postgresql.json("json"),
     "jsonb": lambda: postgresql.json("jsonb"),
     "hstore": postgresql.hstore,
+    "oid": postgresql.oid,
+    **{name: functools.partial(postgresql.other, name) for name in postgresql.OTHERS},
 }
 
 
@@ -129,6 +132,8 @@ def value(kind: SourceType, text: str | None) -> Value:
             return mysql.wall(moment[1]) + _clock(moment[2])
         case Logical.JSON:
             return Json(_document(kind, text))
+        case _ if kind.name == "char":
+            return text.ljust(kind.length or 0)  # SELECT as text strips what the column has
         case _:
             return text
 

@@ -28,6 +28,9 @@ _OF_CANAL: Final = {
     "corrupt-dropped": "fault/must-reject",
     "truncated-as-nulls": "fault/must-reject",
     "second-document-dropped": "fault/must-reject",
+    "updates-as-inserts": "rows/op",
+    "sql-cut": "ddl/sql",
+    "labels-padded": "value/wire",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
 }

@@ -26,6 +26,8 @@ _OF_CANAL: Final = {
     "ddl-dropped": "ddl/op",
     "corrupt-dropped": "fault/must-reject",
     "second-document-dropped": "fault/must-reject",
+    "updates-as-inserts": "rows/op",
+    "sql-cut": "ddl/sql",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
 }

@@ -26,6 +26,9 @@ _OF_CANAL: Final = {
     "ddl-dropped": "ddl/kind",
     "corrupt-dropped": "fault/must-reject",
     "second-document-dropped": "fault/must-reject",
+    "updates-as-inserts": "rows/op",
+    "sql-cut": "ddl/sql",
+    "labels-padded": "value/wire",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
 }

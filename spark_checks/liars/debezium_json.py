@@ -48,7 +48,7 @@ _CONVICTS: Final = {
     "text-null-as-null": "value/text-null",
     "corrupt-dropped": "fault/must-reject",
     "truncated-as-nulls": "fault/must-reject",
-    "second-document-dropped": "fault/must-reject",
+    "second-document-dropped": "fault/after-the-document",
     "empty-as-tombstone": "fault/must-reject",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",

@@ -22,6 +22,7 @@ _CONVICTS: Final = {
     "corrupt-dropped": "fault/must-reject",
     "truncated-as-nulls": "fault/must-reject",
     "second-document-dropped": "fault/must-reject",
+    "updates-as-inserts": "rows/op",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
     "deleted-row-in-after": "image/deleted-row",

@@ -59,10 +59,11 @@ def rows(book: Book, *, snapshot: str) -> tuple[Rule, ...]:
         ),
         book.rule(
             "rows/one-each",
-            "One message is one row change.",
+            "One message is one row change, as both examples are.",
             Effect.LOST_CHANGE,
             Selector(fields=("change",), aspects=(Aspect.MISSING, Aspect.EXTRA), kinds=("ROW",)),
             "huawei#examples",
+            provenance=ASSUMED,
         ),
     )
 
@@ -88,7 +89,7 @@ def envelope(book: Book, *, time: str, position: str, database: Rule) -> tuple[R
         ),
         book.rule(
             "envelope/position",
-            f"{position} orders the changes; it is exact beyond 2^53.",
+            f"{position} is the log's sequence number, exact beyond 2^53.",
             Effect.WRONG_ORDER,
             Selector(fields=("position",)),
             "huawei#log-position",
@@ -96,7 +97,7 @@ def envelope(book: Book, *, time: str, position: str, database: Rule) -> tuple[R
         ),
         book.rule(
             "envelope/commit-time",
-            f"{time} is when the database committed, in milliseconds.",
+            f"{time} is when the database changed, in milliseconds.",
             Effect.TIME_SHIFT,
             Selector(fields=("commit_time",)),
             "huawei#commit-time",

@@ -20,7 +20,6 @@ _STATEMENTS: Final = (
         Effect.LOST_SCHEMA_CHANGE,
         changes(kinds=("DDL",), tags=("ddl:document",)),
         "cloudcanal#canal-ddl-example",
-        "canal#seatunnel-ddl",
     ),
     _BOOK.rule(
         "ddl/unlisted-type",
@@ -153,7 +152,7 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/commit-time",
-        "es, in milliseconds, is the commit time; ts is when the message went out.",
+        "es, in milliseconds, is when the source executed the statement: the commit's time. ts is when it was sent.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",)),
         "cloudcanal#canal-es",

@@ -135,7 +135,7 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/position",
-        "source.file and source.pos order the changes.",
+        "source.file and source.pos are the place in the binlog.",
         Effect.WRONG_ORDER,
         Selector(fields=("position",)),
         "cloudcanal-envelope#source-position",

@@ -182,7 +182,7 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/commit-time",
-        "execTs, in milliseconds, is the commit time; sendTs is when the message went out.",
+        "execTs, in milliseconds, is when the source executed the statement: the commit's time. sendTs is when it was sent.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",)),
         "cloudcanal#exec-ts",

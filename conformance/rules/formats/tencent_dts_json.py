@@ -39,6 +39,7 @@ _CONTROL: Final = (
         changes(kinds=("CONTROL",)),
         "tencent#message-types",
         "tencent#checkpoint",
+        provenance=ASSUMED,
     ),
     _BOOK.rule(
         "control/empty-transaction",
@@ -114,11 +115,12 @@ _ROWS: Final = (
     ),
     _BOOK.rule(
         "rows/delivered-twice",
-        "Delivery is at least once, whatever id promises: two equal records are two changes, and each offset is answered.",
+        "Delivery is at least once: a record that comes again is answered again, and who keeps a table drops it there.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, tags=("delivery:twice",)),
         "tencent#at-least-once",
-        "tencent#id",
+        "harness#every-offset",
+        provenance=ASSUMED,
     ),
     _BOOK.rule(
         "rows/absent-fields",
@@ -179,7 +181,7 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/position",
-        "position is a text, end offset and file number (2196@4); rows of one event share it. Neither id nor safePosition is it.",
+        "position is a text, end offset and file number (2196@4). Neither id nor safePosition is it.",
         Effect.WRONG_ORDER,
         Selector(fields=("position",)),
         "tencent#position",
@@ -188,7 +190,7 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/commit-time",
-        "timestamp, in seconds, is the commit time; readerTimestamp, in milliseconds, is when DTS handled the record.",
+        "timestamp, in seconds, is the time in the binlog: the commit's. readerTimestamp is when DTS handled the record.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",)),
         "tencent#timestamp",
@@ -312,7 +314,6 @@ _SPECIAL_VALUES: Final = (
 
 _NOT_COVERED: Final = ("tencent#not-covered",)
 _NUMBERS: Final = ("tencent#strings", "tencent#numbers")
-_TEXTS: Final = Grade(("tencent#strings", "tencent#text"), provenance=DOCUMENTED)
 _GUESSED: Final = Grade(_NOT_COVERED, obligation=UNSPECIFIED)
 _BITS: Final = Grade((*_NOT_COVERED, "tencent#avro-types"), obligation=SHOULD)
 _GRADES: Final = Values(
@@ -362,8 +363,8 @@ _GRADES: Final = Values(
         "year-zero": Grade(_NOT_COVERED, obligation=SHOULD),
         "year": Grade((*_NOT_COVERED, "tencent#numbers")),
         "json": Grade((*_NOT_COVERED, "standards#json-numbers")),
-        "text-controls": _TEXTS,
-        "text": _TEXTS,
+        "text-controls": Grade(("tencent#text", "standards#json-escapes")),
+        "text": Grade(("tencent#strings", "tencent#text"), provenance=DOCUMENTED),
     },
 )
 

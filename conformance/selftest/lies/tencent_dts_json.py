@@ -40,5 +40,5 @@ LIES: Final = (
     Lie("TIMESTAMP as text", _OLDER, "value/wire", "timestamp-0/plain", "epoch_ms", False),
     Lie("another zone", _PLAIN, "value/wire", "timestamp-0/plain", "deployment", _ZONE),
     Lie("enum index", _PLAIN, "value/wire", "enum/member-1", alter=_second("1")),
-    Lie("zeros kept", _PLAIN, "value/binary-stripped", "binary/trailing-zeros", alter=_second("0x61620000")),
+    Lie("zeros kept", _PLAIN, "value/binary", "binary/trailing-zeros", alter=_second("0x61620000")),
 )

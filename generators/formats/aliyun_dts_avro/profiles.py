@@ -108,6 +108,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "postgresql": "The source is PostgreSQL.",
     "physical-log": "PostgreSQL's physical log is read: other texts of booleans, nanoseconds, another zone.",
     "drds": "The source is PolarDB-X (DRDS): a physical object name, the logical one in tags, nanoseconds.",
+    "logical-names": "The source is a MySQL behind PolarDB-X: a physical object name, the logical one in tags.",
     "text-character": "TEXT is of the branch Character.",
     "text-object": "TEXT is of the branch TextObject, binaries of BinaryObject.",
     "legacy-charsets": "CHAR is in latin1, VARCHAR in gbk, TINYTEXT in utf8mb3.",
@@ -121,10 +122,14 @@ CHOICES: Final = Choices(
     NAME,
     RELEASES,
     OPTIONS,
-    (("text-character", "text-object"), ("blocks", "sized-blocks")),
+    (("drds", "logical-names"), ("text-character", "text-object"), ("blocks", "sized-blocks")),
     (
         Limit("physical-log", "needs postgresql", needs=("postgresql",)),
-        Limit("postgresql", "has no choice of MySQL's", without=("drds", "text-character", "text-object", "legacy-charsets")),
+        Limit(
+            "postgresql",
+            "has no choice of MySQL's",
+            without=("drds", "logical-names", "text-character", "text-object", "legacy-charsets"),
+        ),
     ),
 )
 
@@ -132,6 +137,7 @@ _FACTS: Final[dict[str, dict[str, Any]]] = {
     "postgresql": {"source": "postgresql", "source_type": "PostgreSQL", "source_version": "13.4", "charset": "utf8"},
     "physical-log": {"physical": True, "fraction": "nanos", "offset": -210, "booleans": ("false", "true")},
     "drds": {"source_type": "DRDS", "source_version": "5.4.12", "fraction": "nanos", "logical_tags": True},
+    "logical-names": {"logical_tags": True, "source_version": "8.0.34"},
     "text-character": {"text": "character", "null_fraction": True},
     "text-object": {"text": "text-object", "binary": "object"},
     "legacy-charsets": {"charsets": (("char", "latin1"), ("varchar", "gbk"), ("tinytext", "utf8mb3"))},
@@ -159,6 +165,7 @@ PROFILES: Final = (
     profile("2020-06", "text-object", "legacy-charsets"),
     profile("2020-06", "partial", "blocks"),
     profile("2020-06", "drds"),
+    profile("2020-06", "logical-names"),
     profile("2020-06", "postgresql"),
     profile("2020-06", "postgresql", "physical-log"),
     profile("2019"),

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 from generators.families.connect import Raw, Schema, partition_of, payload_text, schema_text
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium.values import DebeziumCell
+from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.cases import cell_faults, losses, scenarios
 from generators.formats.debezium_json.envelope import SILENT, table_changes
@@ -295,6 +295,8 @@ class _Writer:
             }
         self.change(place, Op.DELETE, sent, None, key, headers)
         if self.profile.tombstones:
+            if self.profile.is_mysql and self.profile.version < (1, 5):
+                headers = ()
             found = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
             self.emit(place.shape.topic, self.row_key(place.shape, key), None, found, place.event.at, (*headers, *self.context))
 
@@ -435,7 +437,8 @@ class _Writer:
             "op": "m",
             "ts_ms": event.at.ms + self.lag,
             "source": Raw(self.source(event.at, event.database, "", "")),
-            "message": {"prefix": event.table, "content": event.sql.encode()},
+            "transaction": Raw(self.transaction_block(event.table)),
+            "message": {"prefix": event.table, "content": binary_value(event.sql.encode(), profile.modes)},
         }
         key, value = envelope.message_schemas(profile)
         found = Change(

@@ -5,7 +5,9 @@ from decimal import Decimal
 
 import pytest
 
+from conformance.judging import wording
 from conformance.judging.causes import cause, cell_of, change_of
+from conformance.judging.compare import Typed
 from conformance.judging.judge import Finding
 from conformance.rules.base import Aspect
 from generators.model import Case, Cell, Change, Deployment, Kind, Message, Op, State, Written
@@ -62,16 +64,20 @@ def test_the_relation_of_texts(kind, value, text, actual, hint):
 @pytest.mark.parametrize(
     ("kind", "value", "actual", "hint"),
     [
-        ("timestamp-0", 0, f"{-SHANGHAI} (timestamp)", "differs by 8 h (earlier)"),
-        ("datetime-6", 1_500_000, "1000000 (timestamp_ntz)", "equal but for the fraction"),
-        ("date", dt.date(2024, 1, 2), "datetime.date(2024, 1, 1) (date)", "differs by 1 day (earlier)"),
-        ("int", 1, "1 (string)", "equal but for the Spark type"),
-        ("decimal-10-2", Decimal("1.50"), "1 (decimal)", "equal but for the fraction"),
-        ("unsigned-bigint", 1 << 63, f"{-(1 << 63)} (int)", "differs by 2^64"),
+        ("timestamp-0", 0, Typed("timestamp", -SHANGHAI), ""),
+        ("datetime-6", 1_500_000, Typed("timestamp_ntz", 1_000_000), "equal but for the fraction"),
+        ("date", dt.date(2024, 1, 2), Typed("date", dt.date(2024, 1, 1)), "differs by 1 day (earlier)"),
+        ("time-6", 3_600_000_000, Typed("interval", 0), "differs by 1 h (earlier)"),
+        ("time-0", 3_600_000_000, Typed("string", "02:00:00"), "differs by 1 h (later)"),
+        ("int", 1, Typed("string", "1"), "equal but for the Spark type"),
+        ("decimal-10-2", Decimal("1.50"), Typed("decimal", 1), "equal but for the fraction"),
+        ("unsigned-bigint", 1 << 63, Typed("int", -(1 << 63)), "differs by 2^64"),
+        ("varchar", "a ", Typed("string", "a"), "equal but for blanks at the ends"),
     ],
 )
 def test_the_relation_of_typed_values(kind, value, actual, hint):
-    assert hinted(cell(kind, value, "?"), actual, level=2) == hint
+    expected = cell(kind, value, "?")
+    assert hinted(expected, wording.typed(actual) + wording.shift(expected, actual, "UTC"), level=2) == hint
 
 
 def test_a_value_of_the_other_image_or_of_another_row_is_named():

@@ -245,9 +245,9 @@ def test_lsn_is_beyond_double_precision(fmt: Format[Any]) -> None:
 def test_profiles_are_checked() -> None:
     with pytest.raises(UnknownName, match="default-identity"):
         _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "default-identiy")
-    with pytest.raises(UsageError, match="Known: default-identity, other-package, txid-first"):
+    with pytest.raises(UsageError, match="Known: default-identity, opengauss, other-package, txid-first"):
         _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "heartbeat-identifier")
-    with pytest.raises(UsageError, match="Known: default-identity, heartbeat-identifier, other-package"):
+    with pytest.raises(UsageError, match="Known: default-identity, heartbeat-identifier, opengauss, other-package"):
         _cdl.profile(huawei_cdl_debezium.BASE, huawei_cdl_debezium.CHOICES, "txid-first")
     with pytest.raises(UsageError, match="once"):
         _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "other-package", "other-package")

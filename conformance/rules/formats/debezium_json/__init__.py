@@ -1,7 +1,6 @@
 """What a decoder of upstream Debezium's JSON owes, special before general.
 
-Connect's own reader takes trailing content and a second document (connect#reader-is-lenient). `fault/must-reject`, which is
-ASSUMED, refuses both, so it convicts a decoder that is built upon that reader.
+Connect's own reader takes trailing content and a second document (connect#reader-is-lenient), so refusing both is a SHOULD here.
 """
 
 from __future__ import annotations
@@ -332,7 +331,19 @@ _IMAGES: Final = (
     ),
 )
 
-RULES: Final = (*BOOK.faults(), *_CONTROL, *_ROWS, *_FIELDS, *_IMAGES, *VALUES)
+_AFTER: Final = BOOK.rule(
+    "fault/after-the-document",
+    "What follows the document, a letter or a second document, makes the message CORRUPT. Connect's own reader ignores it.",
+    Effect.SILENT_CORRUPTION,
+    Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:trailing-content", "fault:second-document")),
+    "standards#json-document",
+    "connect#reader-is-lenient",
+    "harness#malformed",
+    obligation=SHOULD,
+    provenance=ASSUMED,
+)
+
+RULES: Final = (_AFTER, *BOOK.faults(), *_CONTROL, *_ROWS, *_FIELDS, *_IMAGES, *VALUES)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
 UNAVAILABLE: Final = ("__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")
