@@ -15,8 +15,8 @@ from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loa
 from conformance.engines.child import ChildEngine
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import read
-from conformance.running.prepared import Prepared, Settings
 from conformance.running.isolating import isolate
+from conformance.running.prepared import Prepared, Settings
 from generators.errors import HarnessError, UsageError
 from generators.model import Case, Column, Deployment, Message, Table, Written
 from generators.sources.mysql import TYPES
@@ -36,6 +36,8 @@ def rows(records, after=None):
     return records.select(
         "topic", "partition", "offset", F.lit(0).alias("row"), F.lit("ROW").alias("kind"), F.lit("INSERT").alias("op"),
         F.lit(None).cast("map<string,string>").alias("before"), image.alias("after"),
+        *(F.lit(None).cast("string").alias(name) for name in ("database", "table", "sql", "error")),
+        F.lit(None).cast("array<string>").alias("keys"),
     )
 '''  # fmt: skip
 
