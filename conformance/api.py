@@ -21,7 +21,7 @@ def run(
     decoder: str | None = None,
     mapping: Mapping[str, str] | None = None,
     level: str = "both",
-    writer_profile: str = "*",
+    writer_profile: str | tuple[str, ...] = "*",
     budget: str = "smoke",
     seed: int = 1,
     broker: str = "none",
@@ -42,12 +42,13 @@ def run(
     from dataclasses import replace
 
     from conformance.cases.catalogue import budget as budget_of
-    from conformance.commands.shell import transport
+    from conformance.commands.shell import tables_in_cache, transport
     from conformance.engines.command import engine_for
     from conformance.running.events import ignore
     from conformance.running.prepared import Settings
     from conformance.running.run import run as perform
 
+    tables_in_cache()
     settings = Settings(
         formats=formats or FORMATS,
         budget=budget_of(budget),

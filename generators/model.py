@@ -116,17 +116,47 @@ TIME signed microseconds, ENUM a 1-based index, SET a bit mask."""
 
 
 @dataclass(frozen=True, slots=True)
+class Default:
+    """A column's DEFAULT: `text` as SHOW CREATE TABLE (PostgreSQL: the catalogue) prints it, `value` None for an expression."""
+
+    text: str
+    value: Value = field(default=None, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table."""
+    """A column of a table.
+
+    `declared` is the type as the statement that made the table spelled it, "" for the source's own spelling; `charset` a
+    character set other than the table's default and `collation` its collation; `generated` is stored, virtual or "".
+    """
 
     name: str
     type: SourceType
     nullable: bool = True
+    declared: str = field(default="", repr=False)
+    default: Default | None = field(default=None, repr=False)
+    charset: str = field(default="", repr=False)
+    collation: str = field(default="", repr=False)
+    generated: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index of a table under its name."""
+
+    name: str
+    columns: tuple[str, ...]
+    unique: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table at one version of its schema. `primary_key` is in the key's declared order; `unique` are unique keys beside it."""
+    """A table at one version of its schema. `primary_key` is in the key's declared order; `unique` are unique keys beside it.
+
+    `indexes` are the indexes with their names, where they are known: with the unique keys, without a primary key by which the
+    database finds rows.
+    """
 
     database: str
     name: str
@@ -134,6 +164,7 @@ class Table:
     primary_key: tuple[str, ...] = ()
     unique: tuple[tuple[str, ...], ...] = ()
     schema: str | None = None
+    indexes: tuple[Index, ...] = field(default=(), repr=False)
 
     def column(self, name: str) -> Column:
         """The column of that name. Raises KeyError."""
@@ -371,8 +402,9 @@ class Change:
 
     `before` and `after` are the wire's images (level one). `full_before` and `full_after`, when not None, replace them at level
     two: images rebuilt from the whole message (a partial `old` overlaid on `data`). `accept` lists other (kind, op) pairs that
-    are as good; `anything` says that any rows will do as long as there is one (UNSPECIFIED faults). None in `position`,
-    `commit_time_us`, `types`, `schema_version` means that the format has none there.
+    are as good, `databases` other names of the database, `key_sets` other keys, each in any order; `anything` says that any rows
+    will do as long as there is one (UNSPECIFIED faults). None in `position`, `commit_time_us`, `types`, `schema_version` means
+    that the format has none there.
     """
 
     row: int
@@ -391,7 +423,9 @@ class Change:
     types: Mapping[str, str] | None = None
     schema_version: str | None = None
     sql: str | None = None
+    key_sets: tuple[frozenset[str], ...] = ()
     accept: tuple[tuple[Kind, Op | None], ...] = ()
+    databases: tuple[str, ...] = ()
     anything: bool = False
 
     def image(self, side: str, level: int) -> Image | None:
@@ -427,12 +461,14 @@ class Scenario:
 
 
 class Origin(enum.StrEnum):
-    """Where a case comes from: FAULT is a named case that is spoiled, FOREIGN a message of another table in a level-two call."""
+    """Where a case comes from: FAULT is a named case that is spoiled, FOREIGN a message of another table in a level-two call,
+    RECORDED bytes of a real product."""
 
     NAMED = "named"
     DRAWN = "drawn"
     FAULT = "fault"
     FOREIGN = "foreign"
+    RECORDED = "recorded"
 
 
 @dataclass(frozen=True, slots=True)

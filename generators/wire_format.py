@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
-from generators.errors import UnknownName
+from generators.errors import UnknownName, UsageError
 from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault
 from generators.model import Deployment, History, Layout, Logical, Scenario, SourceType, Value, Written
 
@@ -36,6 +36,57 @@ class Profile:
     def database(self) -> str:
         """A database name unique to this profile, so that cases of several profiles can share a decode call."""
         return "".join(c if c.isalnum() else "_" for c in self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What an option cannot be combined with: it needs one of `releases`, every one of `needs` and none of `without`; () is no
+    condition. `why` completes a sentence that begins with the option."""
+
+    option: str
+    why: str
+    releases: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    def broken(self, release: str, options: Sequence[str]) -> bool:
+        """Whether the combination is one that cannot be."""
+        return self.option in options and (
+            bool(self.releases and release not in self.releases)
+            or not set(self.needs) <= set(options)
+            or not set(self.without).isdisjoint(options)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the profiles of a format are made of: a release, and options, each of which may be given once.
+
+    `options` says what each option means, in the order of a profile's name; of each of `exclusive` at most one may be given.
+    """
+
+    of: str
+    releases: tuple[str, ...]
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+    exclusive: tuple[tuple[str, ...], ...] = ()
+    limits: tuple[Limit, ...] = ()
+
+    def checked(self, release: str, options: Sequence[str]) -> tuple[str, ...]:
+        """The options in the order of a name. Raises UnknownName, or UsageError that says why a combination cannot be."""
+        if release not in self.releases:
+            raise UnknownName("release", release, self.releases, of=self.of)
+        for option in options:
+            if option not in self.options:
+                raise UnknownName("option", option, self.options, of=self.of)
+        if len(set(options)) < len(options):
+            raise UsageError(f"options {', '.join(options)} of {self.of}: each may be given once")
+        for group in self.exclusive:
+            if len(given := [option for option in group if option in options]) > 1:
+                raise UsageError(f"options {' and '.join(given)} of {self.of} exclude each other")
+        for limit in self.limits:
+            if limit.broken(release, options):
+                raise UsageError(f"{self.of} {'+'.join((release, *options))}: {limit.option} {limit.why}")
+        return tuple(option for option in self.options if option in options)
 
 
 P = TypeVar("P", bound=Profile)
@@ -83,11 +134,11 @@ class Format(Generic[P]):
     """A wire format.
 
     `supports` says whether the writer can write a column type; `scenarios` are the named cases that only this format has
-    (options, control messages, DDL types), for one profile and a database name; `options` says what each option in the names of
-    the profiles means, for the format's page; `container` is json or avro; `faults` are the
-    ways to spoil a whole value, `cell_faults` the unfit cells that a profile's messages can have; `losses` is what a profile's
-    messages do not hold of values that the source has. `schemas` are the published schemas of a binary container, one for each
-    edition that a decoder cannot tell from another: a value is one record of theirs, whole.
+    (options, control messages, DDL types), for one profile and a database name; `choices` are the releases and options that
+    `build` makes a profile of, `profiles` those that run unasked; `container` is json or avro; `faults` are the ways to spoil a
+    whole value, `cell_faults` the unfit cells that a profile's messages can have; `losses` is what a profile's messages do not
+    hold of values that the source has. `schemas` are the published schemas of a binary container, one for each edition that a
+    decoder cannot tell from another: a value is one record of theirs, whole.
     """
 
     name: str
@@ -98,7 +149,8 @@ class Format(Generic[P]):
     kinds: tuple[KindRow, ...]
     position: str
     scenarios: Callable[[P, str], Iterable[Scenario]]
-    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+    choices: Choices | None = None
+    build: Callable[..., P] | None = None
     supports: Callable[[SourceType], bool] = lambda _type: True
     container: str = "json"
     faults: tuple[Fault, ...] = FAULTS
@@ -107,11 +159,17 @@ class Format(Generic[P]):
     schemas: Callable[[P], tuple[Any, ...]] = lambda _profile: ()
 
     def profile(self, name: str) -> P:
-        """The profile of that name. Raises UnknownName."""
+        """The profile of that name, `release[+option...]`: a listed one, or one that is made of the format's choices.
+
+        Raises UnknownName, or UsageError for options that do not go together.
+        """
         for profile in self.profiles:
             if profile.name == name:
                 return profile
-        raise UnknownName("profile", name, [p.name for p in self.profiles], of=self.name)
+        release, *options = name.split("+")
+        if self.build is None or self.choices is None or release not in self.choices.releases:
+            raise UnknownName("profile", name, [p.name for p in self.profiles], of=self.name)
+        return self.build(release, *options)
 
 
 FORMATS: tuple[str, ...] = (

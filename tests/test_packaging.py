@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("generators", "conformance", "spark_checks")
+PACKAGES = ("generators", "conformance", "spark_checks", "recorders")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 # Addresses that belong to a user's configuration, and paths that exist on one machine only.
@@ -105,7 +105,7 @@ def test_spark_is_locked_to_the_version_whose_kafka_jars_resolve():
     assert [str(pin.specifier) for pin in locked(ROOT / "requirements" / "test.txt", "pyspark")] == ["==4.0.0"]
 
 
-def test_the_wheel_holds_the_three_packages_whole_and_the_private_module(tmp_path):
+def test_the_wheel_holds_the_packages_whole_and_the_private_module(tmp_path):
     built = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
         cwd=ROOT,
@@ -125,7 +125,11 @@ def test_the_wheel_holds_the_three_packages_whole_and_the_private_module(tmp_pat
         entries.read_string(archive.read(f"{info}/entry_points.txt").decode())
     assert {name.split("/")[0] for name in names} == {*PACKAGES, "_cdc_conformance_pytest.py", info}
     wanted = {path.relative_to(ROOT).as_posix() for path in project_files()}
-    wanted = {name for name in wanted if name.split("/")[0] in PACKAGES} | {"_cdc_conformance_pytest.py"}
+    recorded = {
+        name.replace("fixtures/recorded/", "generators/recorded/data/") for name in wanted if "fixtures/recorded/" in name
+    }
+    assert len(recorded) > 70
+    wanted = {name for name in wanted if name.split("/")[0] in PACKAGES} | {"_cdc_conformance_pytest.py"} | recorded
     assert {name for name in names if not name.startswith(info)} == wanted
     assert {f"{package}/py.typed" for package in PACKAGES} <= names
     assert f"{info}/licenses/LICENSE" in names

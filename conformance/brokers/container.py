@@ -16,8 +16,8 @@ import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from conformance.brokers._guarded import Guarded
 from conformance.brokers.embedded import free_ports
+from conformance.brokers.guarded import Guarded
 from conformance.brokers.jars import KAFKA_VERSION, Note
 from generators.errors import HarnessError
 from generators.publishing.kafka import check_reachable

@@ -17,8 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from conformance.brokers._guarded import Guarded
 from conformance.brokers.archive import kafka_classes, using
+from conformance.brokers.guarded import Guarded
 from conformance.brokers.jars import Java, Note, kafka_jars, require_java
 from generators.errors import HarnessError
 from generators.publishing.kafka import check_reachable

@@ -1,4 +1,4 @@
-"""Finds Java and the Maven jars of a Kafka broker; resolves the jars once and caches them.
+"""Finds Java, and the Maven jars of a Kafka broker or another program; resolves the jars once and caches them.
 
 Environment:
 
@@ -23,20 +23,45 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from conformance.brokers._guarded import Guarded
+from conformance.brokers.guarded import Guarded
 from generators.errors import HarnessError, UsageError
 
 KAFKA_VERSION = "4.3.1"
 SCALA_VERSION = "2.13"
-MODULES = (
-    ("org.apache.kafka", f"kafka_{SCALA_VERSION}", KAFKA_VERSION),
-    # Without a logging backend a broker that fails to start prints nothing.
-    ("org.slf4j", "slf4j-simple", "1.7.36"),
-)
+# Without a logging backend a program that fails to start prints nothing.
+LOGGING = ("org.slf4j", "slf4j-simple", "1.7.36")
 OLDEST_JAVA = 17
 
 Note: TypeAlias = Callable[[str], None]
 """Receives progress messages, one line each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The jars of a program, with all that they depend on.
+
+    `modules` are Maven coordinates (organisation, name, revision), `without` names of modules to leave out, `main` how the name
+    of the jar begins without which the others are of no use. `remedy` is what else helps where they cannot be downloaded.
+    """
+
+    name: str
+    title: str
+    modules: tuple[tuple[str, str, str], ...]
+    main: str
+    size: str
+    without: tuple[str, ...] = ()
+    remedy: str = ""
+
+
+KAFKA = Bundle(
+    f"kafka_{SCALA_VERSION}-{KAFKA_VERSION}",
+    "Kafka",
+    (("org.apache.kafka", f"kafka_{SCALA_VERSION}", KAFKA_VERSION), LOGGING),
+    "kafka_",
+    "about 45 jars, 44 MB",
+    remedy=f"or unpack a Kafka {KAFKA_VERSION} distribution and set CDC_CONFORMANCE_KAFKA_JARS to its `libs`; "
+    "or use a running broker (--broker HOST:PORT) or none (--broker none). ",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +158,11 @@ def cached_jars(environ: Mapping[str, str] = os.environ) -> list[Path] | None:
                 "It must be a directory with all jars of a broker, such as `libs` of an unpacked Kafka distribution."
             )
         return jars
-    return _complete(_folder(environ))
+    return _complete(_folder(KAFKA, environ))
 
 
-def _folder(environ: Mapping[str, str]) -> Path:
-    return cache_dir(environ) / "jars" / f"kafka_{SCALA_VERSION}-{KAFKA_VERSION}"
+def _folder(bundle: Bundle, environ: Mapping[str, str]) -> Path:
+    return cache_dir(environ) / "jars" / bundle.name
 
 
 def _complete(folder: Path) -> list[Path] | None:
@@ -168,54 +193,60 @@ def locked(path: Path, note: Note, what: str) -> Iterator[None]:
 
 
 def kafka_jars(note: Note, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600) -> list[Path]:
-    """The broker's jars, downloaded from the Maven registry the first time.
+    """The broker's jars, downloaded from the Maven registry the first time. Raises HarnessError as `jars_of` does."""
+    return cached_jars(environ) or jars_of(KAFKA, note, environ=environ, timeout_s=timeout_s)
+
+
+def jars_of(bundle: Bundle, note: Note, *, environ: Mapping[str, str] = os.environ, timeout_s: float = 600) -> list[Path]:
+    """The jars of a bundle, downloaded from the Maven registry the first time.
 
     The Ivy of pyspark resolves them into a temporary folder, which is renamed into the cache when it is complete.
     Raises HarnessError with the remedy if that fails (offline, no pyspark, no Java, no disk space).
     """
-    jars = cached_jars(environ)
+    folder = _folder(bundle, environ)
+    jars = _complete(folder)
     if jars is not None:
         return jars
-    folder = _folder(environ)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with locked(folder.with_name(folder.name + ".lock"), note, "downloading the Kafka jars"):
+        with locked(folder.with_name(folder.name + ".lock"), note, f"downloading the {bundle.title} jars"):
             jars = _complete(folder)
             if jars is not None:
                 return jars
             with tempfile.TemporaryDirectory(prefix=".resolving-", dir=folder.parent, ignore_cleanup_errors=True) as work:
-                _resolve(Path(work), note, environ, timeout_s)
+                _resolve(bundle, Path(work), note, environ, timeout_s)
                 # An existing folder is incomplete here.
                 shutil.rmtree(folder, ignore_errors=True)
                 (Path(work) / "jars").rename(folder)
     except OSError as error:
         raise HarnessError(
-            f"cannot write the Kafka jars to {folder.parent}: {error}. Set CDC_CONFORMANCE_CACHE to a writable directory."
+            f"cannot write the {bundle.title} jars to {folder.parent}: {error}. "
+            "Set CDC_CONFORMANCE_CACHE to a writable directory."
         ) from error
     jars = _complete(folder)
     if jars is None:
-        raise HarnessError(f"the Kafka jars in {folder} changed while they were being written; run the command again")
+        raise HarnessError(f"the {bundle.title} jars in {folder} changed while they were being written; run the command again")
     return jars
 
 
-def _resolve(work: Path, note: Note, environ: Mapping[str, str], timeout_s: float) -> None:
+def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str], timeout_s: float) -> None:
     """Fills `work/jars` with the jars and their list `jars.txt`."""
     manual = (
         "Run the same command once on a machine with access to a Maven registry and copy its cache directory "
-        f"({cache_dir(environ)}); or unpack a Kafka {KAFKA_VERSION} distribution and set CDC_CONFORMANCE_KAFKA_JARS to its "
-        "`libs`; or use a running broker (--broker HOST:PORT) or none (--broker none). "
+        f"({cache_dir(environ)}){'; ' if bundle.remedy else '. '}{bundle.remedy}"
         "For a mirror or proxy set CDC_CONFORMANCE_IVY_SETTINGS to an Ivy settings file."
     )
     java = require_java(environ)
     spark = pyspark_jars()
     ivy = next(iter(sorted(spark.glob("ivy-*.jar"))), None) if spark else None
     if ivy is None:
-        raise HarnessError(f"cannot download the Kafka jars: pyspark, whose Ivy does it, is not installed. {manual}")
-    dependencies = "\n".join(f'    <dependency org="{o}" name="{n}" rev="{v}" conf="default->default"/>' for o, n, v in MODULES)
+        raise HarnessError(f"cannot download the {bundle.title} jars: pyspark, whose Ivy does it, is not installed. {manual}")
+    lines = [f'<dependency org="{o}" name="{n}" rev="{v}" conf="default->default"/>' for o, n, v in bundle.modules]
+    lines += [f'<exclude module="{name}"/>' for name in bundle.without]
     description = work / "ivy.xml"
     description.write_text(
         '<ivy-module version="2.0">\n  <info organisation="cdc-conformance" module="broker"/>\n'
-        f"  <dependencies>\n{dependencies}\n  </dependencies>\n</ivy-module>\n",
+        "  <dependencies>\n" + "".join(f"    {line}\n" for line in lines) + "  </dependencies>\n</ivy-module>\n",
         encoding="utf-8",
     )
     settings = environ.get("CDC_CONFORMANCE_IVY_SETTINGS")
@@ -225,7 +256,8 @@ def _resolve(work: Path, note: Note, environ: Mapping[str, str], timeout_s: floa
         *("-cache", str(work / "ivy"), "-ivy", str(description), "-confs", "default", "-types", "jar", "bundle"),
         *("-retrieve", f"{jars}/[artifact]-[revision](-[classifier]).[ext]"),
     ]
-    note(f"downloading Kafka {KAFKA_VERSION} (about 45 jars, 44 MB) from the Maven registry, once; this takes up to a minute")
+    version = bundle.modules[0][2]
+    note(f"downloading {bundle.title} {version} ({bundle.size}) from the Maven registry, once; this takes up to a minute")
     log = work / "ivy.log"
     began = time.monotonic()
     with log.open("wb") as output:
@@ -236,14 +268,14 @@ def _resolve(work: Path, note: Note, environ: Mapping[str, str], timeout_s: floa
                 if elapsed > timeout_s:
                     break
                 done = log.read_text(encoding="utf-8", errors="replace").count("[SUCCESSFUL ]")
-                note(f"downloading Kafka {KAFKA_VERSION}: {done} jars after {elapsed:.0f} s")
+                note(f"downloading {bundle.title} {version}: {done} jars after {elapsed:.0f} s")
         finally:
             ivy_run.stop()
     text = log.read_text(encoding="utf-8", errors="replace")
     found = sorted(jars.glob("*.jar"))
-    if code != 0 or not any(jar.name.startswith("kafka_") for jar in found):
+    if code != 0 or not any(jar.name.startswith(bundle.main) for jar in found):
         what = f"took more than {timeout_s:.0f} s" if code is None else f"ended with exit code {code}"
-        raise HarnessError(f"cannot download the Kafka jars: Ivy {what}. {_why(text)} {manual}")
+        raise HarnessError(f"cannot download the {bundle.title} jars: Ivy {what}. {_why(text)} {manual}")
     (jars / "jars.txt").write_text("".join(f"{jar.name} {jar.stat().st_size}\n" for jar in found), encoding="utf-8")
     note(f"downloaded {len(found)} jars in {time.monotonic() - began:.0f} s")
 

@@ -8,6 +8,7 @@ database, and a decoder of a deployment never sees messages of both.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -16,9 +17,11 @@ from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
 from generators.drawing.cases import as_case, boundary_scenarios
-from generators.errors import NothingSelected, UnknownName
+from generators.errors import UnknownName, UsageError
 from generators.garbage import faults
 from generators.model import Case, Deployment, Kind, Message, Origin, Scenario, Table, Written
+from generators.recorded import registry as recordings
+from generators.recorded.base import RECORDED
 from generators.sources import boundaries
 from generators.sources import registry as sources
 from generators.wire_format import Format, Profile
@@ -29,23 +32,28 @@ FOREIGN: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A run's size: drawn cases per format beside all named cases, and messages sampled for the laws."""
+    """A run's size: drawn cases per format beside all named cases, messages sampled for the laws, and recorded cases per
+    format (None: all of them)."""
 
     name: str
     drawn: int
     sampled: int
+    recorded: int | None = 0
 
 
 BUDGETS: Final = {
-    "smoke": Budget("smoke", 120, 40),
-    "ci": Budget("ci", 1_000, 200),
-    "nightly": Budget("nightly", 10_000, 200),
+    "smoke": Budget("smoke", 120, 40, 12),
+    "ci": Budget("ci", 1_000, 200, None),
+    "nightly": Budget("nightly", 10_000, 200, None),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One decode call: its cases, and at level two the requested table and messages of other tables of its source."""
+    """One decode call: its cases, and at level two the requested table and messages of other tables of its source.
+
+    `version` tells recorded tables of one name apart.
+    """
 
     format: str
     deployment: Deployment
@@ -54,6 +62,7 @@ class Call:
     table: Table | None = None
     foreign: tuple[Message, ...] = ()
     source: str = "mysql"
+    version: int = 0
 
     @property
     def name(self) -> str:
@@ -61,7 +70,10 @@ class Call:
         packing = () if self.deployment.compression == "none" else (self.deployment.compression,)
         origin = () if self.source == "mysql" else (self.source,)
         parts = (*origin, self.deployment.time_zone, *packing, *filter(None, _options(self.deployment)[1:]))
-        return f"{self.format} {' '.join(parts)} level {self.level}" + (f" {self.table.name}" if self.table else "")
+        table = self.table.name if self.table else ""
+        if self.table and self.version:
+            table = f"{self.table.database}.{table}#{self.version}"
+        return f"{self.format} {' '.join(parts)} level {self.level} {table}".rstrip()
 
 
 def budget(name: str) -> Budget:
@@ -76,13 +88,48 @@ def matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) or name.startswith(pattern if pattern.endswith("/") else pattern + "/")
 
 
-def profiles(fmt: Format[Any], glob: str = "*") -> tuple[Profile, ...]:
-    """The format's profiles that match. Raises NothingSelected."""
-    matching = tuple(p for p in fmt.profiles if fnmatchcase(p.name, glob))
-    if not matching:
-        known = UnknownName("profile", glob, [p.name for p in fmt.profiles], of=fmt.name)
-        raise NothingSelected(str(known))
-    return matching
+def profiles(fmt: Format[Any], globs: str | Sequence[str] = "*") -> tuple[Profile, ...]:
+    """The format's profiles that match a glob, or any of several; a name without wildcards may be any that its options make.
+
+    Raises UnknownName if nothing matches, UsageError for options that do not go together.
+    """
+    chosen: dict[str, Profile] = {}
+    unknown: UnknownName | None = None
+    for glob in (globs,) if isinstance(globs, str) else globs:
+        try:
+            chosen |= {profile.name: profile for profile in _matching(fmt, glob)}
+        except UnknownName as error:
+            unknown = unknown or error
+    if unknown and not chosen:
+        raise unknown
+    return tuple(chosen.values())
+
+
+def _matching(fmt: Format[Any], glob: str) -> tuple[Profile, ...]:
+    listed = tuple(profile for profile in fmt.profiles if fnmatchcase(profile.name, glob))
+    if listed or set("*?[").isdisjoint(glob):
+        return listed or (fmt.profile(glob),)
+    raise UnknownName("profile", glob, [profile.name for profile in fmt.profiles], of=fmt.name)
+
+
+def check_profiles(formats: Iterable[Format[Any]], globs: Sequence[str]) -> None:
+    """Raises UnknownName unless every glob matches a profile of a format, and every format has a profile that matches."""
+    several = tuple(formats)
+    for glob in globs:
+        problems: list[UsageError] = []
+        for fmt in several:
+            try:
+                _matching(fmt, glob)
+                break
+            except UsageError as error:
+                problems.append(error)
+        else:
+            if len(several) == 1:
+                raise problems[0]
+            names = [profile.name for fmt in several for profile in fmt.profiles]
+            raise UnknownName("profile", glob, names, of=", ".join(fmt.name for fmt in several))
+    for fmt in several:
+        profiles(fmt, globs)
 
 
 @cache
@@ -112,6 +159,17 @@ def named_cases(fmt: Format[Any], selected: Sequence[Profile]) -> Iterator[Case]
     """Every boundary, format-specific and fault case of the profiles."""
     for profile in selected:
         yield from _named(fmt, profile)
+
+
+def recorded_cases(
+    fmt: Format[Any], globs: str | Sequence[str], count: int | None, select: Sequence[str] = ()
+) -> tuple[Case, ...]:
+    """The format's recorded cases whose profile matches: `count` of them, evenly spread; all when a selection names them."""
+    several = (globs,) if isinstance(globs, str) else tuple(globs)
+    found = recordings.recorded_cases(fmt, several)
+    if count is None or count >= len(found) or any(f"/{RECORDED}/" in f"{pattern}/" for pattern in select):
+        return found
+    return tuple(found[i * len(found) // count] for i in range(count))
 
 
 @cache
@@ -192,16 +250,20 @@ def pool_tables(fmt: Format[Any], seed: int, source: str | None = None) -> tuple
 
 def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: int) -> list[Call]:
     """Groups cases into decode calls, in a stable order."""
-    grouped: dict[tuple[Any, ...], list[Case]] = {}
+    grouped: dict[tuple[tuple[Any, ...], Table | None], list[Case]] = {}
     for case in cases:
         if case.level not in levels:
             continue
         table, source = _asked(case), fmt.profile(case.profile).source
-        grouped.setdefault((_order(case.deployment), case.level, table.name if table else "", source), []).append(case)
-    made = []
-    for key in sorted(grouped):
-        some = grouped[key]
-        made.append(Call(fmt.name, some[0].deployment, some[0].level, tuple(some), _asked(some[0]), source=key[-1]))
+        key = (_order(case.deployment), case.level, table.name if table else "", source)
+        grouped.setdefault((key, table if case.origin is Origin.RECORDED else None), []).append(case)
+    made: list[Call] = []
+    versions: Counter[tuple[Any, ...]] = Counter()
+    for key, recorded in sorted(grouped, key=lambda one: one[0]):
+        some = grouped[key, recorded]
+        versions[key] += recorded is not None
+        version = versions[key] if recorded else 0
+        made.append(Call(fmt.name, some[0].deployment, some[0].level, tuple(some), _asked(some[0]), (), key[-1], version))
     return [replace(call, foreign=_foreign(call, made, seed)) for call in made]
 
 
@@ -216,17 +278,20 @@ def _options(deployment: Deployment) -> tuple[str, ...]:
 def _asked(case: Case) -> Table | None:
     if case.level == 1:
         return None
-    assert len(case.tables) == 1, f"{case.id}: a level-two case has one table of the pool"
+    assert len(case.tables) == 1, f"{case.id}: a level-two case has one table"
     return case.tables[0]
 
 
 def _foreign(call: Call, others: Sequence[Call], seed: int) -> tuple[Message, ...]:
-    if call.level == 1:
+    """Messages of other tables, recorded ones for a recorded table. Versions of one table are not foreign to each other."""
+    if call.table is None:
         return ()
+    own = (call.table.database, call.table.schema, call.table.name)
     messages = [
         case.written[0].message
         for other in others
-        if other.level == 2 and (other.deployment, other.source) == (call.deployment, call.source) and other.table != call.table
+        if other.table is not None and (other.deployment, other.source) == (call.deployment, call.source)
+        if (other.table.database, other.table.schema, other.table.name) != own and bool(other.version) == bool(call.version)
         for case in other.cases
         if case.origin is not Origin.FAULT
     ]

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import click
 
-from conformance.commands.shell import Assignment, BrokerSpec, DecoderSpec, Named
+from conformance.commands.shell import Assignment, BrokerSpec, DecoderSpec, Glob, Named
 from conformance.engines.specs import is_command
 from generators.errors import UnknownName, UsageError
 
@@ -19,8 +19,8 @@ COMMON: Final = ("seed", "budget", "broker")
 """Keys that may stand above the sections; they apply to every command with that option."""
 PYTEST: Final = "pytest"
 """The section of the pytest plugin's own options."""
-ONCE: Final = frozenset({"everything", "update", "remove_fixed"})
-"""Parameters of the command line only: they change files, or undo the configuration file."""
+ONCE: Final = frozenset({"everything", "update", "remove_fixed", "yes"})
+"""Parameters of the command line only: they change files, undo the configuration file, or answer a question."""
 OWN: Final = frozenset({"config", "completion"})
 """Commands about the command line itself."""
 
@@ -42,12 +42,17 @@ class Key:
         """Whether its value is an array."""
         return self.parameter.multiple or self.parameter.nargs == -1
 
+    @property
+    def or_one(self) -> bool:
+        """Whether an array of one value may be written as that value."""
+        return self.many and isinstance(self.parameter.type, Glob)
+
     def wrong(self, value: Any) -> str:
         """The error of a value, with the legal values; "" for a legal value."""
         if isinstance(self.parameter.type, Assignment) and isinstance(value, dict):
             texts = [f"{name}={text}" if isinstance(text, str) and "=" not in name else text for name, text in value.items()]
             return next(filter(None, map(self._wrong, texts)), "")
-        if not self.many:
+        if not self.many or (self.or_one and isinstance(value, str)):
             return self._wrong(value)
         if not isinstance(value, list):
             return f"expected an array{_or_table(self.parameter)}, not {_word(value)}"
@@ -84,8 +89,10 @@ class Key:
         """A legal value in the form of click's default map. Relative paths start at `folder`."""
         if isinstance(value, dict):
             return [f"{name}={text}" for name, text in value.items()]
+        if self.or_one and isinstance(value, str):
+            return [value]
         if isinstance(value, list):
-            return [self.given(one, folder) for one in value]
+            return value if self.or_one else [self.given(one, folder) for one in value]
         kind = self.parameter.type
         if isinstance(kind, click.Path):
             return _placed(value, folder)
@@ -98,7 +105,8 @@ class Key:
         """JSON Schema of its value."""
         one = _schema(self.parameter)
         if self.many:
-            one = {"type": "array", "items": one}
+            array = {"type": "array", "items": one}
+            one = {"anyOf": [one, array]} if self.or_one else array
         if isinstance(self.parameter.type, Assignment):
             texts = {"type": "object", "propertyNames": {"pattern": "^[^=]+$"}}
             one = {"anyOf": [one, {**texts, "additionalProperties": {"type": "string", "minLength": 1}}]}
@@ -111,6 +119,8 @@ class Key:
     def default(self) -> str | int | float | None:
         """The command's default; None if it has none."""
         default = self.parameter.default
+        if self.or_one and isinstance(default, tuple):
+            (default,) = default
         if _flag(self.parameter):
             return default is True
         return str(default) if isinstance(default, Path) else default if isinstance(default, str | int | float) else None

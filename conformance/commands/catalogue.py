@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 
 import click
 
+from conformance.commands.recordings import audit_recordings, list_recordings
 from conformance.commands.shell import (
     CASE_ID,
     FORMAT,
     FORMAT_NAME,
     FORMATS_GIVEN,
-    PROFILE,
+    PROFILES,
     SEED,
     SPARK_DECODER,
     chosen,
@@ -110,21 +111,22 @@ def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None)
 
 @click.command("cases")
 @FORMATS_GIVEN
-@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
+@PROFILES
 @click.option("--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these ids: a prefix or glob.")
 @FORMAT
-def list_cases(formats: tuple[str, ...], writer_profile: str, select: tuple[str, ...], style: str | None) -> None:
-    """The named cases: stable ids, level and tags.
+def list_cases(formats: tuple[str, ...], writer_profile: tuple[str, ...], select: tuple[str, ...], style: str | None) -> None:
+    """The named and the recorded cases: stable ids, level and tags.
 
     \b
     Example: cdc-conformance cases ticdc-canal-json --select 'ticdc-canal-json/v7.1.6/unsigned-bigint'
     """
-    from conformance.cases.catalogue import matches, named_cases, profiles
+    from conformance.cases.catalogue import check_profiles, matches, named_cases, profiles, recorded_cases
 
+    check_profiles(registry.formats(formats), writer_profile)
     rows = [
         {"id": case.id, "level": case.level, "messages": len(case.written), "tags": sorted(case.tags)}
         for fmt in registry.formats(formats)
-        for case in named_cases(fmt, profiles(fmt, writer_profile))
+        for case in (*named_cases(fmt, profiles(fmt, writer_profile)), *recorded_cases(fmt, writer_profile, None))
         if not select or any(matches(case.id, pattern) for pattern in select)
     ]
     if not rows:
@@ -134,7 +136,7 @@ def list_cases(formats: tuple[str, ...], writer_profile: str, select: tuple[str,
 
 @click.group(cls=Group)
 def corpus() -> None:
-    """Corpora on disk: messages with their expected rows.
+    """Corpora on disk: messages with their expected rows, and the recordings of real products.
 
     \b
     Example: cdc-conformance corpus write ticdc-canal-json --out corpora
@@ -147,21 +149,28 @@ def corpus() -> None:
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The output directory.")
 @SEED
 @click.option("--count", type=click.IntRange(0), default=100, show_default=True, help="Drawn cases per profile.")
-@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
+@PROFILES
 @click.option("--boundaries/--no-boundaries", default=True, show_default=True, help="Include the named cases.")
 @click.option("--parquet", is_flag=True, help="Also writes messages.parquet in the shape of Spark's Kafka source.")
 def corpus_write(
-    formats: tuple[str, ...], out: Path, seed: int, count: int, writer_profile: str, boundaries: bool, parquet: bool
+    formats: tuple[str, ...],
+    out: Path,
+    seed: int,
+    count: int,
+    writer_profile: tuple[str, ...],
+    boundaries: bool,
+    parquet: bool,
 ) -> None:
     """Writes a corpus per format and profile: named cases and seeded cases.
 
     \b
     Example: cdc-conformance corpus write ticdc-canal-json --out corpora --seed 7 --count 200
     """
-    from conformance.cases.catalogue import named_cases, profiles
+    from conformance.cases.catalogue import check_profiles, named_cases, profiles
     from generators.bulk import expander as bulk
     from generators.storage import corpus as disk
 
+    check_profiles(registry.formats(formats), writer_profile)
     for fmt in registry.formats(formats):
         for profile in profiles(fmt, writer_profile):
 
@@ -175,21 +184,24 @@ def corpus_write(
 
 
 @corpus.command("verify")
-@click.argument("directory", type=click.Path(path_type=Path))
-def corpus_verify(directory: Path) -> None:
-    """Checks corpora: files, checksums, counts, and that they can be read.
+@click.argument("directory", type=click.Path(path_type=Path), required=False)
+def corpus_verify(directory: Path | None) -> None:
+    """Checks corpora: files, checksums, counts, and that they can be read; without DIRECTORY the recordings of products.
 
     \b
     Example: cdc-conformance corpus verify corpora
     """
+    from generators.recorded import store
     from generators.storage import corpus as disk
 
-    found = disk.find(directory)
-    bad = 0
-    for folder in found:
-        problems = disk.verify(folder)
-        bad += bool(problems)
-        click.echo(f"{folder}: {'ok' if not problems else '; '.join(problems)}")
+    found: dict[str, list[str]] = (
+        {str(folder): disk.verify(folder) for folder in disk.find(directory)}
+        if directory
+        else {f"recorded {product}": store.verify(product) for product in store.PRODUCTS}
+    )
+    bad = sum(map(bool, found.values()))
+    for name, problems in found.items():
+        click.echo(f"{name}: {'ok' if not problems else '; '.join(problems)}")
     if bad:
         raise UsageError(f"{bad} of {len(found)} corpora are damaged")
 
@@ -217,6 +229,9 @@ def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, .
     for line in look(fmt.name, directory, decoder, wanted):
         click.echo(json.dumps(line, ensure_ascii=False))
 
+
+corpus.add_command(list_recordings)
+corpus.add_command(audit_recordings)
 
 COMMANDS = (list_formats, list_rules, list_cases, corpus, decode)
 """Commands for `cli`."""

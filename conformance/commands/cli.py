@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import json
+import os
 import signal
 import sys
 import traceback
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from conformance.commands import catalogue, completion, config, doctor, fuzz, measuring, new_format, prepare, streams
+from conformance.commands import catalogue, completion, config, doctor, fuzz, measuring, new_format, prepare, record, streams
 from conformance.commands import publish as publishing
 from conformance.commands.shell import (
     ALL,
@@ -26,21 +28,30 @@ from conformance.commands.shell import (
     FAILURE,
     FORMAT,
     FORMATS_GIVEN,
-    PROFILE,
+    PROFILES,
     SEED,
     Progress,
     chosen,
     known,
+    save,
+    tables_in_cache,
     transport,
 )
 from conformance.engines.specs import is_command
-from conformance.files import FAILURES
+from conformance.files import FAILURES, check
+from conformance.text import printable
 from generators.errors import HarnessError, NothingSelected, UsageError
 
 if TYPE_CHECKING:
     from conformance.judging.known import Expectations
+    from conformance.judging.known_files import Update
     from conformance.judging.results import RunResult
+    from conformance.reports import records
     from conformance.running.prepared import Settings
+
+
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""Errors of a disk that is full or read-only."""
 
 
 @click.group(cls=config.Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
@@ -62,6 +73,7 @@ def cli() -> None:
 def main() -> None:
     """Runs the command line. An error that the user can fix is one line, not a stack trace."""
     signal.signal(signal.SIGTERM, _terminate)
+    tables_in_cache()
     try:
         cli.main(prog_name="cdc-conformance", standalone_mode=False)
     except HarnessError as error:
@@ -78,10 +90,20 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
-    except Exception:  # noqa: BLE001 - exit 1 would read as a verdict on the decoder
-        traceback.print_exc()
-        click.echo("cdc-conformance: this is a bug of the harness; please report it with the lines above", err=True)
+    except OSError as error:
+        if error.errno not in FULL:
+            _bug()
+        where = f": {printable(str(error.filename))}" if error.filename else ""
+        click.echo(f"cdc-conformance: {error.strerror}{where}. Free space, or set TMPDIR to another folder", err=True)
         sys.exit(HarnessError.exit_code)
+    except Exception:  # noqa: BLE001 - exit 1 would read as a verdict on the decoder
+        _bug()
+
+
+def _bug() -> NoReturn:
+    traceback.print_exc()
+    click.echo("cdc-conformance: this is a bug of the harness; please report it with the lines above", err=True)
+    sys.exit(HarnessError.exit_code)
 
 
 def _terminate(_signal: int, _frame: object) -> None:
@@ -106,7 +128,7 @@ def _terminate(_signal: int, _frame: object) -> None:
     help="Renames the decoder's columns: after=row.after.",
 )
 @click.option("--level", type=click.Choice(["changes", "rows", "both"]), default="both", help="The level or levels to judge.")
-@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
+@PROFILES
 @BUDGET
 @SEED
 @BROKER
@@ -140,7 +162,7 @@ def run(**options: Any) -> None:
 
     mapping = dict(options["mapping"])
     settings = Settings(
-        formats=known(tuple(dict.fromkeys(options["formats"]))),
+        formats=known(tuple(dict.fromkeys(options["formats"])), options["writer_profile"], options["decoder"]),
         budget=budget(options["budget"]),
         seed=options["seed"],
         decoder=options["decoder"],
@@ -184,36 +206,35 @@ def _expected(path: Path | None, update: bool) -> Expectations:
 
 def _differential(settings: Settings, report: Path | None, style: str) -> int:
     from conformance.engines.child import ChildEngine, needed
-    from conformance.reports import console, records
+    from conformance.reports import console
     from conformance.reports import differential_page as differential
     from conformance.running.differential import compare
 
     if report:
-        records.prepare(report)
+        check(report)
     packages = needed(settings.formats)
     with Progress() as note, ChildEngine(packages=packages, timeout_s=settings.timeout_s) as engine:
         outcomes = compare(engine, settings.formats, settings.writer_profile, settings.seed, settings.decoder, note)
-    if report:
-        for path in differential.write(outcomes, report, settings.seed):
-            click.echo(f"report: {path}", err=True)
     if style == "pretty":
-        console.console().print(differential.render(outcomes))
+        console.show(differential.render(outcomes))
     else:
         click.echo(differential.markdown(outcomes) if style == "markdown" else differential.lines(outcomes))
-    return 1 if any(one.differences for one in outcomes) else 0
+    lost = save(lambda: differential.write(outcomes, report, settings.seed)) if report else 0
+    return lost or (1 if any(one.differences for one in outcomes) else 0)
 
 
 def _perform(settings: Settings, broker_spec: str, report: Path | None, style: str, *, update: bool) -> int:
     from conformance.engines.child import OURS, QUICK
     from conformance.engines.command import engine_for
+    from conformance.judging import known_files
     from conformance.judging.results import INTERRUPTED
-    from conformance.reports import console, markdown, records, write_all
+    from conformance.reports import console, records, write_all
     from conformance.running import replay
     from conformance.running.events import Collected, noting, together
     from conformance.running.run import run as perform
 
     if report:
-        records.prepare(report)
+        check(report)
     # Cases are millions of small objects that live until the end; garbage collection among them takes a fifth of the run.
     gc.set_threshold(200_000, 50, 100)
     conf, spec, kafka = QUICK if settings.decoder else OURS, settings.decoder, broker_spec != "none"
@@ -229,7 +250,8 @@ def _perform(settings: Settings, broker_spec: str, report: Path | None, style: s
             note("starting the decoder" if is_command(spec) else "starting Spark and Kafka")
             with transport(broker_spec, note) as (bootstrap, described, topic):
                 settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
-                result = perform(settings, engine, together(collected, noting(note), *([stream] if live else [])))
+                heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)))
+                result = perform(settings, engine, together(collected, heard, *([stream] if live else [])))
     except (KeyboardInterrupt, HarnessError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         left = collected.unfinished(INTERRUPTED if interrupted else str(error))
@@ -238,19 +260,35 @@ def _perform(settings: Settings, broker_spec: str, report: Path | None, style: s
         result, update = left, False
         why = "interrupted; everything that was started has been stopped" if interrupted else str(error)
         click.echo(f"cdc-conformance: {why}; what is known until now:", err=True)
-    result = replay.save_all(result, report / "failures" if report else FAILURES, settings)
-    if update:
-        result = _update(result, settings.expect)
+    result = replay.named(result, report / "failures" if report else FAILURES, settings)
+    made = known_files.updated(result) if update else None
+    if made is not None:
+        result = known_files.under(result, replace(settings.expect, entries=(*made.kept, *made.added)))
+    _show(result, style, stream)
+    # The verdict stands; a full or read-only disk costs only the file. A file that the user asked for makes the exit code 3.
+    lost = save(lambda: _record(made, settings.expect)) if made is not None else 0
+    unsaved = save(lambda: replay.save_all(result, settings))
     if report:
-        for path in write_all(result, report):
-            click.echo(f"report: {path}", err=True)
-    if style == "pretty":
-        console.console().print(console.render(result))
-    elif style == "markdown":
-        click.echo(markdown.render(result))
-    else:
-        stream.close(result)
-    return result.exit_code
+        lost = max(lost, unsaved, save(lambda: write_all(result, report)))
+    return lost if lost and result.exit_code != 130 else result.exit_code
+
+
+def _show(result: RunResult, style: str, stream: records.Stream) -> None:
+    """Prints the verdict on stdout; off a terminal also its failures and closing lines on stderr, for people who read a log."""
+    from conformance.reports import console, markdown
+
+    if not (style == "pretty" and sys.stdout.isatty()):
+        console.show(console.render(result, table=False), stderr=True)
+    try:
+        if style == "pretty":
+            console.show(console.render(result))
+        elif style == "markdown":
+            click.echo(markdown.render(result))
+        else:
+            stream.close(result)
+    except BrokenPipeError:
+        # Nobody reads on; the files are still to be saved.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _echo(record: Mapping[str, Any]) -> None:
@@ -260,13 +298,11 @@ def _echo(record: Mapping[str, Any]) -> None:
         click.echo(json.dumps(record))
 
 
-def _update(result: RunResult, expect: Expectations) -> RunResult:
-    """Writes the record, prints its changes, and returns the result under the new record."""
-    from conformance.judging.known import load
-    from conformance.judging.known_files import under, updated, write
+def _record(made: Update, expect: Expectations) -> None:
+    """Writes the record of known failures and prints its changes."""
+    from conformance.judging.known_files import write
 
     assert expect.path is not None
-    made = updated(result)
     write(expect.path, made)
     for entry in made.added:
         click.echo(f"recorded  {entry}", err=True)
@@ -274,7 +310,6 @@ def _update(result: RunResult, expect: Expectations) -> RunResult:
         click.echo(f"removed   {gone.entry}: {gone.state}", err=True)
     total = len(made.kept) + len(made.added)
     click.echo(f"{expect.path}: {total} known failures; {len(made.added)} new, {len(made.removed)} removed", err=True)
-    return under(result, load(expect.path))
 
 
 @cli.command()
@@ -288,7 +323,11 @@ def _update(result: RunResult, expect: Expectations) -> RunResult:
     show_default=True,
     help="Folder of saved failures; run --report DIR saves them in DIR/failures.",
 )
-@click.option("--decoder", metavar="SPEC", type=DECODER, help="A decoder instead of the saved one.")
+@click.option("--decoder", metavar="SPEC", type=DECODER, help="The decoder; default: the saved one.")
+@click.option(
+    "--map", "mapping", multiple=True, metavar="NAME=EXPRESSION", type=ASSIGNMENT, help="The mapping; default: the saved one."
+)
+@click.option("--yes", is_flag=True, help="Runs, without asking, the decoders and expressions that only the files name.")
 @click.option("--remove-fixed", is_flag=True, help="Removes the files of failures that are FIXED.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
 @FORMAT
@@ -297,11 +336,16 @@ def replay(
     everything: bool,
     directory: Path,
     decoder: str | None,
+    mapping: tuple[tuple[str, str], ...],
+    yes: bool,
     remove_fixed: bool,
     timeout: float,
     style: str | None,
 ) -> None:
-    """Judges saved failures again: FIXED, FAILED or ERROR.
+    """Judges saved failures again: FIXED, FAILED, NOT REPRODUCED or ERROR.
+
+    A file may come from somebody else. What it alone names to run (a command, a module, an expression of --map) needs --decoder,
+    --map or --yes, or the answer to a question.
 
     \b
     Example: cdc-conformance replay .cdc-conformance/failures/ticdc-canal-json-value-unsigned-1a2b3c4d.json
@@ -315,6 +359,14 @@ def replay(
     if not paths:
         raise NothingSelected(f"no saved failure in {directory}")
     crashes = {path: again.load(path) for path in paths}
+    if mapping:
+        crashes = {path: replace(crash, mapping=dict(mapping)) for path, crash in crashes.items()}
+    if not yes and (named := again.unnamed(crashes.values(), decoder, dict(mapping))):
+        what = f"only the saved files name what would run: {', '.join(map(printable, named))}"
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise UsageError(f"{what}. Name it with --decoder and --map, or allow it with --yes")
+        if not click.confirm(f"{what}. Run it?", err=True):
+            raise UsageError("nothing was run")
     with Progress() as note:
         done = again.replay_all(crashes, decoder, timeout, note)
         outcomes = []
@@ -325,7 +377,7 @@ def replay(
                 one.path.unlink(missing_ok=True)
     if not remove_fixed and (fixed := outcomes.count(again.ReplayOutcome.FIXED)):
         click.echo(f"{fixed} of {len(outcomes)} FIXED: remove their files with --remove-fixed", err=True)
-    sys.exit(max((again.EXIT[outcome] for outcome in outcomes), default=0))
+    sys.exit(again.exit_code(outcomes))
 
 
 @cli.command(short_help="Checks the harness: wrong decoders must fail, reference decoders must pass.")
@@ -362,6 +414,7 @@ for _command in (
     *doctor.COMMANDS,
     *prepare.COMMANDS,
     *new_format.COMMANDS,
+    *record.COMMANDS,
     *config.COMMANDS,
     *completion.COMMANDS,
 ):

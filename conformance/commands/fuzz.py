@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from conformance.commands.shell import ALL, FORMAT, FORMATS_GIVEN, PROFILE, SEED, SPARK_DECODER, Progress, chosen, known
+from conformance.commands.shell import ALL, FORMAT, FORMATS_GIVEN, PROFILES, SEED, SPARK_DECODER, Progress, chosen, known
+from conformance.commands.shell import save as keep
 from generators.errors import UsageError
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def markdown(results: Sequence[Fuzzed]) -> str:
 @ALL
 @click.option("--count", type=click.IntRange(1), default=100_000, show_default=True, help="Mutated messages per format.")
 @click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
-@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only messages of these profiles.")
+@PROFILES
 @click.option("--huge/--no-huge", default=True, show_default=True, help="Adds a few messages of 25 MB.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=300, show_default=True, help="Seconds a decode call may take.")
 @click.option(
@@ -103,7 +104,8 @@ def fuzz(**options: Any) -> None:
     from conformance.reports.console import console
     from conformance.running.fuzzing import Fuzzer, FuzzSettings, save
 
-    names, decoder = known(tuple(dict.fromkeys(options["formats"]))), options["decoder"]
+    decoder = options["decoder"]
+    names = known(tuple(dict.fromkeys(options["formats"])), options["writer_profile"], decoder)
     if options["everything"] and options["formats"]:
         raise UsageError("--all means every format; name formats or give --all, not both")
     if decoder and len(names) != 1:
@@ -118,16 +120,17 @@ def fuzz(**options: Any) -> None:
         huge=options["huge"],
     )
     results: list[Fuzzed] = []
+    lost = 0
     conf, style = QUICK if decoder else OURS, chosen(options["style"])
     with Progress() as note:
         for name in names:
             # One child per format: memory peaks are measured separately, and an out-of-memory JVM affects one format only.
             with ChildEngine(packages=needed((name,)), timeout_s=settings.timeout_s, conf=conf) as engine:
                 results.append(Fuzzer(engine, name, settings, note).run())
-            if options["report"]:
-                save(options["report"], results[-1])
             if style == "json":
                 click.echo(json.dumps(results[-1].as_json(), ensure_ascii=False))
+            if options["report"]:
+                lost = keep(lambda: save(options["report"], results[-1])) or lost
             if results[-1].interrupted:
                 break
     if style == "pretty":
@@ -136,7 +139,7 @@ def fuzz(**options: Any) -> None:
         click.echo(markdown(results))
     if any(one.interrupted for one in results):
         sys.exit(130)
-    sys.exit(0 if all(one.ok for one in results) else 1)
+    sys.exit(lost or (0 if all(one.ok for one in results) else 1))
 
 
 COMMANDS = (fuzz,)

@@ -22,6 +22,7 @@ from conformance.commands.shell import (
     known,
     transport,
 )
+from conformance.commands.shell import save as keep
 from generators.errors import UsageError
 
 
@@ -61,7 +62,7 @@ def bench(
     from conformance.load import bench as measure
     from conformance.reports.console import console
 
-    names = known(formats)
+    names = known(formats, decoder=decoder)
     if decoder and len(formats) != 1:
         raise UsageError("--decoder needs exactly one format; name it")
     if fail_below is not None and compare is None:
@@ -72,8 +73,6 @@ def bench(
         raise UsageError(f"--save {save}: no directory {save.absolute().parent}")
     with Progress() as note, ChildEngine(packages=needed(names), conf={}) as engine:
         results = measure.bench(engine, names, decoder, messages, rounds, note)
-    if save:
-        measure.save(results, save, versions())
     limit = fail_below or 0.0
     found = measure.compare(before, results, limit) if compare else None
     match chosen(style):
@@ -86,7 +85,8 @@ def bench(
         case _:
             for one in (*results, *(measure.comparison_records(found) if found is not None else ())):
                 click.echo(json.dumps(one, ensure_ascii=False))
-    sys.exit(1 if found is not None and found.slower else 0)
+    lost = keep(lambda: measure.save(results, save, versions())) if save else 0
+    sys.exit(lost or (1 if found is not None and found.slower else 0))
 
 
 @click.command(short_help="Runs a decoder on a live topic, at a rate.")
@@ -127,7 +127,7 @@ def load(name: str, **options: Any) -> None:
     from conformance.reports import load_page as report
     from conformance.reports.console import console
 
-    (fmt,) = known((name,))
+    (fmt,) = known((name,), decoder=options["decoder"])
     search = options["search"]
     settings = loading.LoadSettings(
         format=fmt,
@@ -150,8 +150,6 @@ def load(name: str, **options: Any) -> None:
         with transport(options["broker_spec"], note) as (bootstrap, described, _):
             assert bootstrap is not None
             outcome = loading.run(settings, engine, bootstrap, note, described, say=lambda text: click.echo(text, err=True))
-    if options["report"]:
-        report.write(outcome, options["report"])
     match chosen(options["style"]):
         case "pretty":
             console().print(report.render(outcome))
@@ -161,7 +159,8 @@ def load(name: str, **options: Any) -> None:
             click.echo(json.dumps(report.record(outcome), ensure_ascii=False))
     if outcome.interrupted:
         click.echo("cdc-conformance: interrupted; all started processes have been stopped", err=True)
-    sys.exit(outcome.exit_code)
+    lost = keep(lambda: report.write(outcome, options["report"])) if options["report"] else 0
+    sys.exit(lost if lost and outcome.exit_code != 130 else outcome.exit_code)
 
 
 COMMANDS = (bench, load)

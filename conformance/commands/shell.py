@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.shell_completion import CompletionItem
 
 from conformance.engines.specs import is_command
 from conformance.files import FAILURES
-from generators.errors import UnknownName, UsageError
+from conformance.text import printable
+from generators.errors import HarnessError, UnknownName, UsageError
 from generators.wire_format import FORMATS, Format, get
 
 if TYPE_CHECKING:
@@ -185,6 +188,11 @@ def _budgets() -> Iterable[str]:
     return BUDGETS
 
 
+QUIET_S: Final = 10
+"""Seconds between two progress lines off a terminal."""
+STILL_S: Final = 60
+"""Seconds after which such a line is repeated, with the time."""
+
 FORMAT_NAME = Named("format", lambda: FORMATS)
 PROFILE = Glob(lambda formats: dict.fromkeys(profile.name for fmt in formats for profile in fmt.profiles))
 CASE_ID = CaseId()
@@ -198,6 +206,15 @@ FORMAT = click.option(
     "style",
     type=click.Choice(["pretty", "json", "markdown"]),
     help="Output style; default: pretty on a terminal, else json.",
+)
+PROFILES = click.option(
+    "--writer-profile",
+    "writer_profile",
+    multiple=True,
+    default=("*",),
+    metavar="GLOB",
+    type=PROFILE,
+    help="Only these profiles; repeatable.",
 )
 BUDGET = click.option(
     "--budget",
@@ -241,45 +258,108 @@ REAL_BROKER = click.option(
 )
 
 
-def known(names: Sequence[str]) -> tuple[str, ...]:
-    """The formats named, or all of them. Raises UnknownName."""
+def known(names: Sequence[str], globs: Sequence[str] = ("*",), decoder: str | None = None) -> tuple[str, ...]:
+    """The formats named, or all of them. Raises UnknownName for a format or a glob of profiles, UsageError if the decoder's file
+    does not exist: before Spark and Kafka start."""
     for name in names:
         if name not in FORMATS:
             raise UnknownName("format", name, FORMATS)
+    if tuple(globs) != ("*",):
+        from conformance.cases.catalogue import check_profiles
+
+        check_profiles(map(get, names or FORMATS), globs)
+    if decoder is not None and len(names) == 1 and not is_command(decoder):
+        file = decoder.rpartition(":")[0] if ".py:" in decoder else decoder
+        if file.endswith(".py") and not Path(file).is_file():
+            raise UsageError(f"decoder {decoder}: there is no file {file}")
     return tuple(names) or FORMATS
 
 
 class Progress:
-    """Progress messages on stderr: a spinner on a terminal, else at most one line every 10 seconds."""
+    """Progress messages on stderr: a spinner with the time on a terminal, else lines, at most one every 10 seconds.
+
+    Off a terminal a message that came too soon is printed later, and a long step says every minute that it goes on.
+    """
 
     def __init__(self) -> None:
+        from rich.progress import Progress as Spinner
+        from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
         from conformance.reports.console import console
 
         self._console = console(stderr=True)
-        self._last = 0.0
-        self._status = self._console.status("starting") if self._console.is_terminal else None
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+        self._spinner = Spinner(*columns, console=self._console, transient=True) if self._console.is_terminal else None
+        self._task = self._spinner.add_task("starting", total=None) if self._spinner else None
+        self._last, self._since = 0.0, time.monotonic()
+        self._text, self._waiting = "", False
+        self._lock, self._ended = threading.Lock(), threading.Event()
 
     def __call__(self, text: str) -> None:
         """Shows a message."""
-        if self._status is not None:
-            self._status.update(text)
-        elif time.monotonic() - self._last >= 10:
-            self._last = time.monotonic()
-            click.echo(f"... {text}", err=True)
+        with self._lock:
+            self._text, self._since, self._waiting = printable(text), time.monotonic(), True
+        if self._spinner is not None and self._task is not None:
+            self._spinner.reset(self._task, description=self._text)
+        else:
+            self._due()
+
+    def line(self, text: str) -> None:
+        """Prints a line that stays, at once."""
+        if self._spinner is not None:
+            self._console.print(printable(text), markup=False, soft_wrap=True)
+        else:
+            click.echo(printable(text), err=True)
+
+    def _due(self) -> None:
+        """Prints the last message if it waits and its time has come."""
+        with self._lock:
+            now = time.monotonic()
+            going = now - self._last >= STILL_S and bool(self._text)
+            if now - self._last < QUIET_S or not (self._waiting or going):
+                return
+            self._last, going, self._waiting = now, not self._waiting, False
+            click.echo(f"... {self._text}{f' ({now - self._since:.0f} s)' if going else ''}", err=True)
 
     def __enter__(self) -> Progress:
-        if self._status is not None:
-            self._status.start()
+        if self._spinner is not None:
+            self._spinner.start()
+        else:
+            threading.Thread(target=self._remind, daemon=True).start()
         return self
 
+    def _remind(self) -> None:
+        while not self._ended.wait(1):
+            self._due()
+
     def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
+        self._ended.set()
+        if self._spinner is not None:
+            self._spinner.stop()
+
+
+def save(write: Callable[[], Any]) -> int:
+    """Saves files after a verdict is printed, and names the reports. A failure is printed; returns its exit code, else 0."""
+    try:
+        saved = write()
+    except HarnessError as error:
+        click.echo(f"cdc-conformance: {error}", err=True)
+        return error.exit_code
+    for path in saved if isinstance(saved, list) else ():
+        click.echo(f"report: {path}", err=True)
+    return 0
 
 
 def chosen(style: str | None) -> str:
     """The output style: the given one, else pretty on a terminal and json through a pipe."""
     return style or ("pretty" if sys.stdout.isatty() else "json")
+
+
+def tables_in_cache() -> None:
+    """Lets Hypothesis keep its tables of characters in our cache, instead of in the user's folder."""
+    from conformance.brokers.jars import cache_dir
+
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_dir() / "hypothesis"))
 
 
 def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str | None) -> None:

@@ -15,7 +15,7 @@ from conformance.commands.shell import (
     BROKER,
     FORMAT,
     FORMATS_GIVEN,
-    PROFILE,
+    PROFILES,
     SEED,
     SPARK_DECODER,
     Glob,
@@ -48,7 +48,7 @@ def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
 @click.command(short_help="Compares tables built from changes with the source's.")
 @FORMATS_GIVEN
 @ALL
-@click.option("--writer-profile", default="*", metavar="GLOB", type=PROFILE, help="Only these profiles.")
+@PROFILES
 @click.option("--nemesis", default="*", metavar="GLOB", type=NEMESIS, help="Only these nemeses.")
 @click.option("--restart", is_flag=True, help="Also kills and restarts the reader, and a separate broker.")
 @click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
@@ -58,7 +58,7 @@ def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
 def stream(
     formats: tuple[str, ...],
     everything: bool,
-    writer_profile: str,
+    writer_profile: tuple[str, ...],
     nemesis: str,
     restart: bool,
     decoder: str | None,
@@ -82,7 +82,7 @@ def stream(
 
     if everything and formats:
         raise UsageError("--all means every format; name formats or give --all, not both")
-    names = known(tuple(dict.fromkeys(formats)))
+    names = known(tuple(dict.fromkeys(formats)), writer_profile, decoder)
     if decoder and len(names) != 1:
         raise UsageError("--decoder needs exactly one format; name it")
     if restart and broker_spec == "none":

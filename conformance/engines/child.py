@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import Future
@@ -30,6 +31,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.engines._child_log import ChildLog, kill_strays
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
 from conformance.engines.specs import LIAR
 from conformance.judging.judge import CONVENTIONS, Capabilities
@@ -100,6 +102,8 @@ class ChildEngine:
         self._start = {"op": "start", "packages": list(packages), "cores": cores, "conf": dict(conf)}
         self._timeout_s, self._start_s = timeout_s, start_s
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
+        # A signal may end the construction, or the closing.
+        self._tidy = weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
         self._waiting: deque[_Asked] = deque()
         self._under_way: dict[int, _Asked] = {}
         self._replay: list[dict[str, Any]] = []
@@ -108,7 +112,9 @@ class ChildEngine:
         self._replies = -1
         self._buffer = b""
         self._numbers = itertools.count(1)
-        self._closed = False
+        self._log, self._home = ChildLog(), self.directory
+        self._log.started()
+        self._closed = self._released = False
         self._woken, self._wake = os.pipe()
         self._closing = threading.Lock()
         self._thread = threading.Thread(target=self._loop, name="cdc-engine", daemon=True)
@@ -191,14 +197,16 @@ class ChildEngine:
     def close(self) -> None:
         """Stops the child and its child processes; removes the directory."""
         with self._closing:
-            if self._closed:
+            if self._released:
                 return
-            self._closed = True
-            os.write(self._wake, b"x")
+            self._released = True
+            if not self._closed:
+                self._closed = True
+                os.write(self._wake, b"x")
         self._thread.join(timeout=10)
         self._kill()
         os.close(self._wake)
-        shutil.rmtree(self.directory, ignore_errors=True)
+        self._tidy()
 
     def __enter__(self) -> ChildEngine:
         return self
@@ -271,18 +279,21 @@ class ChildEngine:
 
     def _spawn(self) -> None:
         read_end, write_end = os.pipe()
-        environment = {**os.environ, "CDC_CONFORMANCE_REPLY_FD": str(write_end)}
-        with open(self.directory / "child.log", "ab") as log:
-            # -P keeps the working directory off sys.path: a folder there must not shadow our packages.
-            self._child = subprocess.Popen(
-                [sys.executable, "-P", "-m", WORKER],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                env=environment,
-                pass_fds=(write_end,),
-                start_new_session=True,
-            )
+        # What Python, Java and decoders leave in the temporary folder goes with the child.
+        self._home = Path(tempfile.mkdtemp(prefix="child-", dir=self.directory))
+        environment = {**os.environ, "CDC_CONFORMANCE_REPLY_FD": str(write_end), "TMPDIR": str(self._home)}
+        self._log = ChildLog()
+        # -P keeps the working directory off sys.path: a folder there must not shadow our packages.
+        self._child = subprocess.Popen(
+            [sys.executable, "-P", "-m", WORKER],
+            stdin=subprocess.PIPE,
+            stdout=self._log.writing,
+            stderr=self._log.writing,
+            env=environment,
+            pass_fds=(write_end,),
+            start_new_session=True,
+        )
+        self._log.started()
         os.close(write_end)
         self._replies, self._buffer = read_end, b""
 
@@ -313,8 +324,12 @@ class ChildEngine:
         if self._replies in ready:
             chunk = os.read(self._replies, 1 << 16)
             *lines, self._buffer = (self._buffer + chunk).split(b"\n")
-            for line in lines:
-                self._answer(json.loads(line))
+            try:
+                for line in lines:
+                    self._answer(json.loads(line))
+            except (ValueError, KeyError, TypeError):
+                self._lose("wrote to the descriptor of the harness's answers")
+                return
             if not chunk:
                 assert self._child is not None
                 self._lose(f"the Spark process ended with exit code {self._child.wait()}")
@@ -362,7 +377,7 @@ class ChildEngine:
 
     def _ended(self, request: Mapping[str, Any], what: str) -> Exception:
         """The error of a request whose child ended or does not answer; a verdict only for decode calls."""
-        tail = self._log_tail()
+        tail = self._log.tail()
         match request["op"]:
             case "start":
                 return HarnessError(f"Spark did not start: {what}. Is Java 17 or 21 there? Try `cdc-conformance doctor`.\n{tail}")
@@ -372,12 +387,6 @@ class ChildEngine:
                 return ChildDied(f"{what}:\n{tail}")
             case op:
                 return HarnessError(f"Spark, {op}: {what}:\n{tail}")
-
-    def _log_tail(self) -> str:
-        with contextlib.suppress(OSError):
-            lines = (self.directory / "child.log").read_text("utf-8", "replace").splitlines()
-            return "\n".join(lines[-15:])
-        return ""
 
     def _kill(self, grace_s: float = 0) -> None:
         child, self._child = self._child, None
@@ -392,6 +401,8 @@ class ChildEngine:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
+        kill_strays(self._home)
+        shutil.rmtree(self._home, ignore_errors=True)
         if self._replies >= 0:
             os.close(self._replies)
             self._replies = -1

@@ -10,14 +10,18 @@ import enum
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, TypeAlias
 
-from conformance.judging.compare import Typed, null_is_fine, same_text, same_value
+from conformance.judging.compare import null_is_fine, same_text, same_value
 from conformance.judging.output import ENVELOPE, OutputRow
+from conformance.judging.wording import cell as cell_text
+from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
 from conformance.rules.base import Aspect, Obligation, Rule, Subject, owner
-from generators.model import Case, Cell, Change, Image, Kind, Op, State
+from generators.garbage.faults import CellFault
+from generators.model import Case, Cell, Change, Image, Kind, Op, Origin, State
+from generators.wire_format import get
 
 
 class Verdict(enum.StrEnum):
@@ -46,7 +50,9 @@ class HarnessFault(AssertionError):
 class Finding:
     """One mismatch: the broken rule, the place, both values. `message` and `row` are ordinals within the case.
 
-    `path` is the place as text; `side` is before or after for an image and its cells, `column` the cell's.
+    `path` is the place as text; `side` is before or after for an image and its cells, `column` the cell's. Once all cases of
+    a format are judged (conformance.judging.blame), `causes` are the keys of its causes, the most likely first, and `instead`
+    is the rule on a trait that the judge blamed in place of `rule`.
     """
 
     case: str
@@ -59,18 +65,28 @@ class Finding:
     actual: str
     side: str = ""
     column: str | None = None
+    causes: tuple[str, ...] = ()
+    instead: str = ""
+
+    @property
+    def cause(self) -> str:
+        """The key of the most likely cause; "" before the format is judged."""
+        return self.causes[0] if self.causes else ""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
     """A judged case. `note` says why it errored, timed out or is unsupported; `known` are the broken rules on record
-    as known failures (conformance.judging.known)."""
+    as known failures (conformance.judging.known), `covered` the known pairs of rule and cause. `alone` is False for a case
+    that errored or timed out together with others."""
 
     case: Case
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     note: str = ""
     known: frozenset[str] = frozenset()
+    covered: frozenset[tuple[str, str]] = frozenset()
+    alone: bool = True
 
 
 WHOLE_BEFORE: Final = "whole-before"
@@ -130,6 +146,8 @@ View: TypeAlias = tuple[str, frozenset[str]]
 Key: TypeAlias = tuple[Kind, Op | None, str, str | Aspect, str, str | State]
 """The key of an owner, beside view and level: kind, op; for a field its name, aspect and side; for a cell its side, type,
 value class and state."""
+SHOWN: Final = 1_200
+"""Characters of an expected or actual value in a finding."""
 SITES = 3
 """Sites remembered per rule."""
 CASES = 150
@@ -286,7 +304,7 @@ class _Reader:
         if not fine:
             self.judge.broken[rule.id] += 1
             column = name if aspect in CELL else None
-            shown = _show(expected, 500), _show(actual, 500)
+            shown = clip(str(expected), SHOWN), clip(str(actual), SHOWN)
             self.findings.append(Finding(self.case.id, rule.id, *at, aspect, path, *shown, side, column))
         return fine
 
@@ -371,11 +389,15 @@ class _Reader:
         none = STOPS in self._conventions or (self.case.level == 2 and len(kinds) > 1)
         fine = rows[0].kind in kinds if len(rows) == 1 else not rows and none
         actual = "no output row" if not rows else "; ".join(_describe(row) for row in rows[:3])
-        self.check(fine, change, "change", Aspect.ACCEPTED, (number, 0), "kind", "exactly one CORRUPT row", actual)
+        cell = None if fine else bad_cell(self.case)
+        wanted = "exactly one CORRUPT row" + (f": {_named(self.case, cell)} cannot hold {clip(_wire(cell.bad))}" if cell else "")
+        self.check(fine, change, "change", Aspect.ACCEPTED, (number, 0), "kind", wanted, actual)
+        if cell:
+            self.findings[-1] = replace(self.findings[-1], side="after", column=cell.column)
 
     def _change(self, at: tuple[int, int], change: Change, row: OutputRow) -> None:
         if row.kind == Kind.CORRUPT and (Kind.CORRUPT, None) not in change.accept:
-            wrong = f"CORRUPT: {row.error or 'no error text'}"
+            wrong = f"CORRUPT: {error(row.error) if row.error else 'no error text'}"
             self.check(False, change, "change", Aspect.CORRUPT, at, "kind", _what(change), wrong)
             self._refused(change)
             return
@@ -426,19 +448,30 @@ class _Reader:
             if name not in row.fields or not self.judge.capabilities.claims("columns", name):
                 continue
             want, got = expected[name], row.fields[name]
-            if name == "schema_version" and want is None:
+            unknown = (
+                ("schema_version", "position", "commit_time") if self.case.origin is Origin.RECORDED else ("schema_version",)
+            )
+            if name in unknown and want is None:
                 continue
             if name in ("database", "schema", "table"):
-                fine = (want or "") == (got or "")
+                fine = (want or "") == (got or "") or (name == "database" and got in change.databases)
             elif name == "keys":
-                fine = list(want or ()) == list(got or ())
+                fine = list(want or ()) == list(got or ()) or (len(got or ()), frozenset(got or ())) in [
+                    (len(keys), keys) for keys in change.key_sets
+                ]
             elif name == "types":
                 fine = dict(want or {}) == dict(got or {})
             elif name == "sql":
                 fine = (want or "") == (got or "")
             else:
                 fine = want == got
-            self.check(fine, change, name, Aspect.FIELD, at, name, want, got)
+            if fine:
+                self.check(True, change, name, Aspect.FIELD, at, name, "", "")
+            elif name == "commit_time" and isinstance(want, int) and isinstance(got, int):
+                told = f"{instant(got)}, {off(want, got, self.case.deployment.time_zone)}"
+                self.check(False, change, name, Aspect.FIELD, at, name, instant(want), told)
+            else:
+                self.check(False, change, name, Aspect.FIELD, at, name, value(want), value(got))
 
     def _image(
         self, at: tuple[int, int], change: Change, side: str, expected: Image | None, actual: Mapping[str, Any] | None
@@ -448,7 +481,7 @@ class _Reader:
             self.judge.cells[State.ANY] += len(expected)
             return
         wanted = "NULL" if expected is None else "an image"
-        got = None if actual is None else _image_text(actual) if expected is None else "an image"
+        got = None if actual is None else image(actual) if expected is None else "an image"
         if not self.check((expected is None) == (actual is None), change, "image", Aspect.IMAGE, at, side, wanted, got, side):
             return
         if expected is None or actual is None:
@@ -459,7 +492,8 @@ class _Reader:
             surplus = sorted(set(actual) - set(expected))
             rule = self.judge.own(self.subject(change, "cell", Aspect.PRESENCE, side=side, state=State.ABSENT.value))
             path = f"{side}[{surplus[0]!r}]"
-            self.settle(False, rule, Aspect.PRESENCE, at, path, "no such column", actual[surplus[0]], surplus[0], side)
+            got = value(actual[surplus[0]])
+            self.settle(False, rule, Aspect.PRESENCE, at, path, "no such column", got, surplus[0], side)
 
     def _cell(self, at: tuple[int, int], change: Change, side: str, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
         level, state = self.case.level, cell.state
@@ -473,32 +507,33 @@ class _Reader:
         plan = self._plan(change, side, cell)
         path = f"{side}[{column!r}]"
         there = column in actual
-        presence, null, value = plan
+        presence, null, valued = plan
         if level == 1 or not there:
             want = "absent" if state is State.ABSENT else "present"
-            got = actual[column] if there else "absent"
             fine = there == (state is not State.ABSENT)
+            got = "absent" if not there else want if fine else value(actual[column])
             if not self.settle(fine, presence, Aspect.PRESENCE, at, path, want, got, column, side):
                 return
         if state is State.ABSENT:
             return
         got = actual[column]
         if state is State.NULL:
-            self.settle(got is None, null, Aspect.NULL, at, path, "NULL", _raw(got), column, side)
+            self.settle(got is None, null, Aspect.NULL, at, path, "NULL", "" if got is None else value(got), column, side)
             return
         if got is None and level == 2 and null_is_fine(cell):
-            self.count(value, Aspect.VALUE, at, column, side)
+            self.count(valued, Aspect.VALUE, at, column, side)
             return
         if got is None:
-            self.settle(False, null, Aspect.NULL, at, path, _cell_text(cell, level), "NULL", column, side)
+            self.settle(False, null, Aspect.NULL, at, path, cell_text(cell, level), "NULL", column, side)
             return
         self.count(null, Aspect.NULL, at, column, side)
         if level == 1 and (cell.text is None or TYPED_VALUES in self._conventions):
             return
         if same_text(cell, got) if level == 1 else same_value(cell, got):
-            self.count(value, Aspect.VALUE, at, column, side)
+            self.count(valued, Aspect.VALUE, at, column, side)
         else:
-            self.settle(False, value, Aspect.VALUE, at, path, _cell_text(cell, level), _typed_text(got), column, side)
+            told = typed(got) + shift(cell, got, self.case.deployment.time_zone)
+            self.settle(False, valued, Aspect.VALUE, at, path, cell_text(cell, level), told, column, side)
 
     def _plan(self, change: Change, side: str, cell: Cell) -> tuple[Rule, ...]:
         key = (change.kind, change.op, side, cell.type.key, cell.cls, cell.state)
@@ -519,36 +554,28 @@ class _Reader:
         return owners
 
 
+def bad_cell(case: Case) -> CellFault | None:
+    """The unfit cell of a case, if its fault is one."""
+    if not case.fault.startswith("cell-"):
+        return None
+    fmt = get(case.format)
+    profiles = (profile for profile in fmt.profiles if profile.name == case.profile)
+    return next((cell for profile in profiles for cell in fmt.cell_faults(profile) if cell.name == case.fault), None)
+
+
+def _named(case: Case, cell: CellFault) -> str:
+    kinds = {column.name: column.type.key for table in case.tables for column in table.columns}
+    return f"column {cell.column!r} ({kinds[cell.column]})" if cell.column in kinds else "a cell"
+
+
+def _wire(form: str | bytes) -> str:
+    return form if isinstance(form, str) else f"bytes {form.hex()}"
+
+
 def _what(change: Change) -> str:
     return f"{change.kind} {change.op or ''}".strip()
 
 
 def _describe(row: OutputRow) -> str:
-    image = row.after if row.after is not None else row.before
-    return f"{row.kind} {row.op or ''} {_image_text(image) if image is not None else ''}".strip()[:300]
-
-
-def _image_text(image: Mapping[str, Any]) -> str:
-    shown = {k: _raw(v) for k, v in list(image.items())[:8]}
-    return f"{shown}{' ...' if len(image) > 8 else ''}"
-
-
-def _raw(value: Any) -> Any:
-    return value.value if isinstance(value, Typed) else value
-
-
-def _typed_text(value: Any) -> str:
-    return f"{_show(value.value)} ({value.family})" if isinstance(value, Typed) else _show(value)
-
-
-def _cell_text(cell: Cell, level: int) -> str:
-    if level == 1:
-        return _show(cell.text)
-    if cell.state is State.ONE_OF:
-        return "one of " + ", ".join(_show(option) for option in cell.options)
-    return f"{_show(cell.value)} ({cell.type.key})"
-
-
-def _show(value: object, limit: int = 400) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
+    cells = row.after if row.after is not None else row.before
+    return f"{row.kind} {row.op or ''} {image(cells) if cells is not None else ''}".strip()[:300]

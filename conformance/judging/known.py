@@ -9,6 +9,7 @@ A record is a TOML file, kept beside the decoder:
     verdict = "fail"                                   # fail, accepted-silently, pass-non-strict, errored or timeout
     profile = ["v5.3.4", "v5.4*"]                      # globs; every profile when left out
     case = "*"                                         # prefix or glob; every case when left out
+    cause = "wrong: cell bigint-unsigned value"        # causes (conformance.judging.causes); every cause when left out
     drawn = true                                       # only drawn cases show it: its absence proves nothing
     reason = "..."
     link = "..."
@@ -25,16 +26,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from conformance.cases.catalogue import matches
+from conformance.judging.causes import covers
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.rules.base import Aspect, Obligation, Rule
 from generators.errors import UnknownName, UsageError
 from generators.wire_format import FORMATS, get
-
-if TYPE_CHECKING:
-    pass
 
 VERSION: Final = 1
 VERDICTS: Final = (Verdict.FAIL, Verdict.ACCEPTED, Verdict.NON_STRICT, Verdict.INFORMATIONAL, Verdict.ERRORED, Verdict.TIMEOUT)
@@ -53,6 +52,7 @@ class Entry:
     drawn: bool = False
     reason: str = ""
     link: str = ""
+    causes: tuple[str, ...] = EVERY
 
     @property
     def format(self) -> str | None:
@@ -66,14 +66,19 @@ class Entry:
             return False
         return self.cases == EVERY or any(matches(case.case.id, pattern) for pattern in self.cases)
 
-    def knows(self, case: CaseResult, rule: str, verdict: Verdict) -> bool:
-        """Whether the entry covers this breach."""
-        return self.verdict is verdict and matches(rule, self.rule) and self.holds_for(case)
+    def knows(self, case: CaseResult, rule: str, verdict: Verdict, causes: Sequence[str] = ()) -> bool:
+        """Whether the entry covers this breach: one of its possible causes is enough."""
+        return self.verdict is verdict and matches(rule, self.rule) and self.holds_for(case) and self.explains(causes)
+
+    def explains(self, causes: Sequence[str]) -> bool:
+        """Whether the entry covers one of the causes."""
+        return self.causes == EVERY or any(covers(pattern, key) for pattern in self.causes for key in causes)
 
     def __str__(self) -> str:
         parts = [self.rule, self.verdict.value]
         parts += [f"profile {' '.join(self.profiles)}"] if self.profiles != EVERY else []
         parts += [f"case {' '.join(self.cases)}"] if self.cases != EVERY else []
+        parts += [f"cause {', '.join(self.causes)}"] if self.causes != EVERY else []
         return ", ".join(parts)
 
 
@@ -145,18 +150,21 @@ class Record:
         return [self._marked(result, by_id) if result.findings else result for result in results]
 
     def _marked(self, result: CaseResult, by_id: Mapping[str, Rule]) -> CaseResult:
-        left, known, covering = set[str](), set[str](), set[int]()
-        for rule, verdict in {(f.rule, breach(by_id[f.rule], f, result.verdict)) for f in result.findings}:
-            numbers = [n for n, entry in enumerate(self.expectations.entries) if entry.knows(result, rule, verdict)]
-            (known if numbers else left).add(rule)
+        left, known, covering = set[tuple[str, str]](), set[tuple[str, str]](), set[int]()
+        for rule, verdict, causes in {(f.rule, breach(by_id[f.rule], f, result.verdict), f.causes) for f in result.findings}:
+            numbers = [n for n, entry in enumerate(self.expectations.entries) if entry.knows(result, rule, verdict, causes)]
+            (known if numbers else left).add((rule, causes[0] if causes else ""))
             covering.update(numbers)
         self.covered.update(covering)
-        return replace(result, known=frozenset(known - left)) if known else result
+        if not known:
+            return result
+        rules = {rule for rule, _ in known} - {rule for rule, _ in left}
+        return replace(result, known=frozenset(rules), covered=frozenset(known - left))
 
-    def reason(self, rule: str) -> tuple[str, str]:
-        """Reason and link of the first entry that covers the rule."""
-        entries = self.expectations.entries
-        entry = next((e for n, e in enumerate(entries) if self.covered[n] and matches(rule, e.rule)), None)
+    def reason(self, rule: str, causes: Sequence[str] = ()) -> tuple[str, str]:
+        """Reason and link of the first entry that covers the rule and one of the causes."""
+        entries = ((n, e) for n, e in enumerate(self.expectations.entries) if self.covered[n] and matches(rule, e.rule))
+        entry = next((e for _, e in entries if e.explains(causes)), None)
         return (entry.reason, entry.link) if entry else ("", "")
 
     def results(self, formats: Sequence[str], rules: Iterable[str], narrowed: bool) -> tuple[EntryResult, ...]:
@@ -197,7 +205,7 @@ class Record:
         return EntryResult(entry, State.UNEXPECTED_PASS, hint=f"it no longer has the verdict {entry.verdict}; remove the entry")
 
 
-_KEYS: Final = ("rule", "verdict", "profile", "case", "drawn", "reason", "link")
+_KEYS: Final = ("rule", "verdict", "profile", "case", "cause", "drawn", "reason", "link")
 
 
 def load(path: Path) -> Expectations:
@@ -206,8 +214,9 @@ def load(path: Path) -> Expectations:
         data = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the record of known failures {path}: {error}; write one with --update") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not TOML: {error}") from None
+    except (ValueError, RecursionError) as error:
+        what = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise UsageError(f"{path} is not TOML: {what}") from None
     _legal(data, ("version", "known"), f"{path}")
     if data.get("version") != VERSION:
         raise UsageError(f"{path}: version is {data.get('version')!r}; this release reads version = {VERSION}")
@@ -248,6 +257,7 @@ def entry_of(data: Mapping[str, Any], where: str) -> Entry:
         data.get("drawn", False),
         data.get("reason", ""),
         data.get("link", ""),
+        _globs(data, "cause", where),
     )
 
 

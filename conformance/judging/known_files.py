@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from conformance.files import put
+from conformance.judging.clusters import Counted
 from conformance.judging.judge import Verdict
 from conformance.judging.known import EVERY, VERSION, Entry, EntryResult, Expectations, Record, breach, entry_of
 from conformance.judging.results import RunResult
@@ -28,28 +28,33 @@ class Update:
 def updated(result: RunResult) -> Update:
     """The update that makes the record match this run.
 
-    A rule that is broken in every judged profile gets an entry without profiles, to cover future profiles. A failure of
-    drawn cases only is entered as such: another seed or smaller budget need not show it.
+    Each cause of a broken rule gets an entry, by the name that reduction left it. A cause that is there in every judged profile
+    gets an entry without profiles, to cover future profiles. A failure of drawn cases only is entered as such: another seed or
+    smaller budget need not show it.
     """
+    shown = {(f.rule.id, key): f.cause.key for f in result.failures if f.cause and not f.others for key in f.keys}
     binding = {Obligation.MUST, Obligation.SHOULD} if result.strict else {Obligation.MUST}
     added: list[Entry] = []
     for fmt in result.formats:
         by_id = {r.rule.id: r.rule for r in fmt.rules}
         judged = list(fmt.by_profile())
         whole = len(judged) == len(get(fmt.format).profiles)
-        broken: dict[tuple[str, Verdict], dict[str, list[Origin]]] = {}
+        broken: dict[tuple[str, Verdict, str], dict[str, list[Origin]]] = {}
         for case in fmt.cases:
             for finding in case.findings:
                 rule = by_id[finding.rule]
-                if rule.id not in case.known and rule.obligation in binding:
-                    key = rule.id, breach(rule, finding, case.verdict)
+                covered = rule.id in case.known or (rule.id, finding.cause) in case.covered
+                if not covered and rule.obligation in binding:
+                    cause = shown.get((rule.id, finding.cause), finding.cause)
+                    key = rule.id, breach(rule, finding, case.verdict), cause
                     broken.setdefault(key, {}).setdefault(case.case.profile, []).append(case.case.origin)
-        for (rule_id, verdict), cases in sorted(broken.items()):
+        for (rule_id, verdict, cause), cases in sorted(broken.items()):
             drawn = {profile for profile, origins in cases.items() if set(origins) == {Origin.DRAWN}}
             for only in (False, True):
                 some = [profile for profile in judged if profile in cases and (profile in drawn) is only]
                 if some:
-                    added.append(Entry(rule_id, verdict, EVERY if some == judged and whole else tuple(some), drawn=only))
+                    named = EVERY if some == judged and whole else tuple(some)
+                    added.append(Entry(rule_id, verdict, named, drawn=only, causes=(cause,) if cause else EVERY))
     kept = tuple(one.entry for one in result.entries if not one.wrong)
     return Update(kept, tuple(added), tuple(one for one in result.entries if one.wrong))
 
@@ -59,14 +64,11 @@ def under(result: RunResult, expectations: Expectations) -> RunResult:
     record = Record(expectations)
     formats = []
     for fmt in result.formats:
-        cases = [replace(case, known=frozenset()) for case in fmt.cases]
+        cases = [replace(case, known=frozenset(), covered=frozenset()) for case in fmt.cases]
         marked = record.mark(cases, [r.rule for r in fmt.rules], {r.rule.id: r.compared for r in fmt.rules})
         formats.append(replace(fmt, cases=tuple(marked)))
-    left = Counter(rule for fmt in formats for case in fmt.cases for rule in {f.rule for f in case.findings} - case.known)
-    failures = []
-    for failure in result.failures:
-        reason, link = ("", "") if left[failure.rule.id] else record.reason(failure.rule.id)
-        failures.append(replace(failure, on_record=failure.cases - left[failure.rule.id], reason=reason, link=link))
+    counted = {fmt.format: Counted.of(fmt.cases) for fmt in formats}
+    failures = [counted[failure.result.case.format].fill(failure, record) for failure in result.failures]
     ids = [r.rule.id for fmt in formats for r in fmt.rules]
     entries = record.results([fmt.format for fmt in formats], ids, narrowed=True)
     return replace(result, formats=tuple(formats), failures=tuple(failures), entries=entries)
@@ -109,11 +111,11 @@ def _as_table(entry: Entry) -> Any:
     table = tomlkit.table()
     table.add("rule", entry.rule)
     table.add("verdict", entry.verdict.value)
-    for key, globs in (("profile", entry.profiles), ("case", entry.cases)):
+    for key, globs in (("profile", entry.profiles), ("case", entry.cases), ("cause", entry.causes)):
         if globs != EVERY:
             listed = tomlkit.array()
             listed.extend(globs)
-            table.add(key, listed.multiline(len(globs) > 2))
+            table.add(key, globs[0] if key == "cause" and len(globs) == 1 else listed.multiline(len(globs) > 2))
     if entry.drawn:
         table.add("drawn", True)
     table.add("reason", entry.reason)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Final
 
+from conformance.judging.causes import Cause
 from conformance.judging.judge import BAD, CaseResult, Finding, Verdict
 from conformance.judging.known import EntryResult
 from conformance.judging.output import Place
@@ -99,10 +100,13 @@ class FormatResult:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A broken rule, shown by its smallest case.
+    """A broken rule and a cause, shown by its smallest case.
 
-    `cases` counts all cases that break it, `on_record` the known cases among them; `reason` is the record's if all are known.
-    `file` is the saved crash file, `reduced` describes the case before reduction.
+    `cases` counts all cases with this cause, `on_record` the known cases among them; `reason` is the record's if all are known.
+    `file` is the saved crash file, `naming` the options of `replay` that name again what a file alone may not run, `reduced`
+    describes the case before reduction. `keys` are the findings' keys that the cause
+    stands for, and `others` counts the rule's further causes that are not failures of their own. `profiles` are those that
+    fail, of `judged`, `faults` the kinds of faults.
     """
 
     rule: Rule
@@ -114,15 +118,22 @@ class Failure:
     reason: str = ""
     link: str = ""
     reduced: str = ""
+    naming: tuple[str, ...] = ()
+    cause: Cause | None = None
+    keys: tuple[str, ...] = ("",)
+    others: int = 0
+    profiles: tuple[str, ...] = ()
+    judged: int = 0
+    faults: tuple[str, ...] = ()
 
     @property
     def new(self) -> int:
-        """Cases that break the rule and are not on record."""
+        """Cases with this cause that are not on record."""
         return self.cases - self.on_record
 
     @property
     def known(self) -> bool:
-        """Whether every case that breaks the rule is on record."""
+        """Whether every case with this cause is on record."""
         return self.new == 0
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from conformance.cases.catalogue import matches
 from conformance.judging.judge import Capabilities, CaseResult, Verdict
 from conformance.rules.base import Rule, rules
-from generators.errors import UnknownName
+from generators.errors import NothingSelected, UnknownName
 from generators.model import Case
 from generators.wire_format import FORMATS
 
@@ -24,15 +24,15 @@ class Selection:
         return bool(self.select or self.exclude)
 
     def check(self, formats: Sequence[str]) -> None:
-        """Refuses a selection of unknown rules; case selections are checked once cases are drawn.
+        """Refuses a selection of no format's cases or rules; the rest is checked once cases are drawn.
 
-        Raises UnknownName.
+        Raises NothingSelected with the nearest match.
         """
         known = {rule.id for name in formats for rule in rules(name)}
         for pattern in (*self.select, *self.exclude):
             head = pattern.split("/")[0]
             if not any(ch in head for ch in "*?[") and head not in FORMATS:
-                raise UnknownName("case or rule", pattern, [*known, *FORMATS])
+                raise NothingSelected(str(UnknownName("case or rule", pattern, [*known, *FORMATS])))
 
     def rule_patterns(self, known: Sequence[Rule], cases: Sequence[Case]) -> frozenset[str]:
         """The patterns of --select and --exclude that match a rule and no case."""

@@ -22,6 +22,7 @@ from rich.text import Text
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, write_records
 from conformance.engines.child import DECODERS, ChildEngine
+from conformance.files import put
 from generators.bulk import expander as bulk
 from generators.errors import HarnessError, UsageError
 from generators.model import Message
@@ -221,13 +222,10 @@ class BenchComparison:
 
 
 def save(results: Sequence[Mapping[str, Any]], path: Path, versions: Mapping[str, str]) -> None:
-    """Writes results as JSON, with the versions and the machine. Raises UsageError."""
+    """Writes results as JSON, with the versions and the machine. Raises HarnessError."""
     machine = {"system": platform.platform(), "processors": os.cpu_count()}
     document = {"type": SAVED, "versions": dict(versions), "machine": machine, "results": list(results)}
-    try:
-        path.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--save {path}: {error.strerror or error}") from None
+    put(path, lambda: [json.dumps(document, ensure_ascii=False, indent=1).encode(), b"\n"], "the results")
 
 
 def saved(path: Path) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.pages._samples import Sample, plain, samples
+from conformance.pages.recorded import recorded_page
 from conformance.pages.rooms import picture, rooms, table
 from conformance.pages.sources import source_pages
 from conformance.reports.facts import unusual
@@ -188,11 +189,14 @@ def _profiles(fmt: Format[Any]) -> Iterator[str]:
     yield ""
     rows = [(f"`{p.name}`", p.source, unusual(p.deployment) or "UTC, utf8mb4, not compressed") for p in fmt.profiles]
     yield from _table(("profile", "database", "the decoder's `deployment`"), rows)
-    if fmt.options:
+    if fmt.choices is not None and fmt.choices.options:
         yield ""
-        yield "A profile's name is its release with its options."
+        yield (
+            "A profile's name is its release with its options. `--writer-profile` takes any release of "
+            f"{', '.join(f'`{one}`' for one in fmt.choices.releases)} with any of these that go together."
+        )
         yield ""
-        yield from _table(("option", "means"), ((f"`{option}`", text) for option, text in fmt.options.items()))
+        yield from _table(("option", "means"), ((f"`{option}`", text) for option, text in fmt.choices.options.items()))
     yield ""
 
 
@@ -317,5 +321,6 @@ def pages(traps: Mapping[str, Iterable[Trap]]) -> dict[str, str]:
     """Every generated page by its name below docs/; `traps` are by format."""
     made = {"formats.md": formats_page(), "undecided.md": undecided_page(), **source_pages(_NOTE)}
     found = rooms(Path(__file__).parents[2])
+    made["recorded.md"] = recorded_page(_NOTE)
     made |= {"rooms.md": table(found, _NOTE), "rooms.svg": picture(found)}
     return made | {f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name]) for fmt in formats()}

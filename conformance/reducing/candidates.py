@@ -21,6 +21,9 @@ from generators.model import (
     Case,
     Column,
     Event,
+    Heartbeat,
+    History,
+    Instant,
     Kind,
     Op,
     Origin,
@@ -54,11 +57,13 @@ _VALUED: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Where a case failed, by its finding: the event's number, the row in it, the column. It decides what is tried first."""
+    """Where a case failed, by its finding: the event's number, the row in it, the column, the message. It decides what is tried
+    first."""
 
     event: int = 0
     row: int = 0
     column: str | None = None
+    message: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +83,54 @@ class Recipe:
         rows = (spoil(written) if any(c.kind is Kind.ROW for c in written.changes) else written for written in case.written)
         return replace(case, written=tuple(rows))
 
+    def smaller(self, scenario: Scenario, where: Hint) -> Iterator[Scenario]:
+        """Smaller scenarios, boldest first."""
+        return candidates(scenario, where)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRecipe:
+    """Makes a case of some messages of a recorded case, as they are: an event of a scenario is the number of a message."""
+
+    fmt: Format[Any]
+    profile: Profile
+    whole: Case
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario of all messages."""
+        numbers = tuple(Heartbeat(Instant(number)) for number in range(len(self.whole.written)))
+        return Scenario(self.whole.scenario, History(numbers), self.whole.level, self.whole.tags)
+
+    def case(self, scenario: Scenario) -> Case:
+        """The case with the scenario's messages."""
+        return replace(self.whole, written=tuple(self.whole.written[event.at.ms] for event in scenario.history.events))
+
+    def smaller(self, scenario: Scenario, where: Hint) -> Iterator[Scenario]:
+        """The failing message alone, then without some others. A message of a schema stays while a row is left."""
+        events = scenario.history.events
+        failing = events[min(where.message, len(events) - 1)]
+        fixed = {event for event in events if self._kinds(event) & {Kind.BOOTSTRAP, Kind.DDL}}
+        free = [event for event in events if event not in fixed and event is not failing]
+        for left in ([], *_left(free)):
+            chosen = {failing, *left}
+            if any(Kind.ROW in self._kinds(event) for event in chosen):
+                chosen |= fixed
+            yield _with(scenario, (event for event in events if event in chosen))
+
+    def _kinds(self, event: Event) -> set[Kind]:
+        return {change.kind for change in self.whole.written[event.at.ms].changes}
+
 
 def hint(finding: Finding, case: Case) -> Hint:
     """The place of a case's finding."""
     column = finding.column
     known = any(column == c.name for table in case.tables for c in table.columns)
     if finding.message >= len(case.written):
-        return Hint(column=column if known else None)
+        return Hint(column=column if known else None, message=finding.message)
     event = case.written[finding.message].message.event
     before = sum(len(w.changes) for w in case.written[: finding.message] if w.message.event == event)
-    return Hint(event, before + finding.row, column if known else None)
+    return Hint(event, before + finding.row, column if known else None, finding.message)
 
 
 def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, Recipe] | None:

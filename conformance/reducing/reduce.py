@@ -21,10 +21,11 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out, to_ranges
+from conformance.judging.causes import alike
 from conformance.judging.judge import Capabilities, CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.judging.output import Outputs, Place, read
 from conformance.judging.results import Failure
-from conformance.reducing.candidates import Measure, Recipe, apart, candidates, fault_of, hint, measure
+from conformance.reducing.candidates import Measure, Recipe, RecordedRecipe, apart, fault_of, hint, measure
 from conformance.rules.base import rules
 from generators.drawing.cases import tables_of
 from generators.errors import HarnessError, Refused
@@ -63,7 +64,7 @@ class Track:
     """
 
     failure: Failure
-    recipe: Recipe
+    recipe: Recipe | RecordedRecipe
     scenario: Scenario
     case: Case
     finding: Finding
@@ -81,6 +82,12 @@ class Track:
     def raising(self) -> bool:
         """Whether the failure is a decoder that raises."""
         return self.failure.rule.law == RETURNS
+
+    def wants(self, finding: Finding, case: Case) -> bool:
+        """Whether a finding of a smaller case breaks the failure's rule for the same cause."""
+        known, first = self.failure.cause, self.failure.finding
+        same_rule = finding.rule in (self.failure.rule.id, first.instead)
+        return same_rule and (known is None or alike(known, finding, case))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,8 +136,9 @@ def shrink_all(
     """The failures in order, each with its smallest case; `reduced` describes the reduction and its cost.
 
     `claims` are the decoder's. `scenario_of` gives the scenario of a case, or None: such a failure stays unchanged, unless its
-    case is a fault case, which is looked up in the catalogue. Also unchanged: failures of a law (but `returns`), of foreign
-    messages, of a decoder that does not end, and those on whose candidates a writer crashes.
+    case is a fault case, which is looked up in the catalogue, or a recorded one, of which messages are left out. Also unchanged:
+    failures of a law (but `returns`), of foreign messages, of a decoder that does not end, and those on whose candidates a
+    writer crashes.
     """
     tracks = {id(failure): track for failure in failures if (track := _track(fmt, failure, scenario_of)) is not None}
     if not tracks:
@@ -170,7 +178,12 @@ def _track(fmt: Format[Any], failure: Failure, scenario_of: Callable[[Case], Sce
         return None
     profile = fmt.profile(case.profile)
     scenario = scenario_of(case)
-    start = (scenario, Recipe(fmt, profile)) if scenario is not None else fault_of(fmt, profile, case)
+    start: tuple[Scenario, Recipe | RecordedRecipe] | None
+    if case.origin is Origin.RECORDED:
+        recorded = RecordedRecipe(fmt, profile, case)
+        start = (recorded.scenario, recorded)
+    else:
+        start = (scenario, Recipe(fmt, profile)) if scenario is not None else fault_of(fmt, profile, case)
     if start is None:
         return None
     size = measure(start[0], _bytes(case))
@@ -192,9 +205,9 @@ def reduce(tracks: Sequence[Track], ask: Ask, limits: Limits = LIMITS, note: Cal
                 track.rounds = number
         for candidate, result in ask(batches):
             track = candidate.track
-            finding = next((f for f in result.findings if f.rule == track.failure.rule.id), None)
+            finding = next((f for f in result.findings if track.wants(f, candidate.case)), None)
             if finding is not None and candidate.size < track.size:
-                _take(candidate, result, finding)
+                _take(candidate, result, replace(finding, rule=track.failure.rule.id))
         asked = {id(c.track) for batch in batches for c in batch.candidates}
         active = [track for track in active if track.deferred or id(track) in asked]
 
@@ -220,12 +233,12 @@ def propose(tracks: Sequence[Track], limits: Limits = LIMITS) -> list[Batch]:
             continue
         where = hint(track.finding, track.case)
         tables = limits.tables if where.column is not None else 2 * limits.tables
-        waiting.append(_Turn(track, candidates(track.scenario, where), limits.candidates, tables))
+        waiting.append(_Turn(track, track.recipe.smaller(track.scenario, where), limits.candidates, tables))
     while waiting:
         turn = waiting.popleft()
         track = turn.track
         for scenario in turn.source:
-            asked = _asked(scenario)
+            asked = _asked(track, scenario)
             if (scenario.level == 2 and asked is None) or (seen := hash(repr(scenario.history))) in track.tried:
                 continue
             key = (track.case.deployment, scenario.level, track.recipe.profile.source, asked)
@@ -266,8 +279,10 @@ class _Turn:
     passed: int = 0
 
 
-def _asked(scenario: Scenario) -> Table | None:
+def _asked(track: Track, scenario: Scenario) -> Table | None:
     """The one table of a level-two scenario."""
+    if track.case.origin is Origin.RECORDED:
+        return track.case.tables[0] if scenario.level == 2 else None
     used = tables_of(scenario.history) if scenario.level == 2 else ()
     return used[0] if len(used) == 1 else None
 
@@ -413,6 +428,7 @@ def _reduce_raising(track: Track, decoding: Decoding) -> None:
         finally:
             track.calls += decoding.calls - before
             decoding.engine.release(handle)
+        raising = [(c, why) for c, why in raising if track.wants(track.finding, c.case)]
         if raising:
             candidate, why = min(raising, key=lambda raised: raised[0].size)
             finding = replace(track.finding, message=0, row=0, actual=why)
@@ -452,7 +468,8 @@ def _told(size: Measure) -> str:
     events, rows, columns, length, _ = size
     shown = [_count(events, "event")] if events > 1 or not rows else []
     shown += [_count(rows, "row")] if rows else []
-    return ", ".join([*shown, _count(columns, "column"), _count(length, "byte")])
+    shown += [_count(columns, "column")] if columns or rows else []
+    return ", ".join([*shown, _count(length, "byte")])
 
 
 def _count(number: int, what: str) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from conformance.judging.judge import CaseResult, Verdict
-from conformance.judging.results import Failure, RunResult
-from conformance.reports.facts import headline, remedy, replay, sums
+from conformance.judging.results import Failure, FormatResult, RunResult
+from conformance.reports.facts import Standing, cause, headline, matrix, remedy, replay, spread, standings, sums
 from conformance.reports.wire import MALFORMED, WHOLE, WireText, wire
 from conformance.rules.base import Aspect
 from conformance.text import printable
@@ -41,6 +42,10 @@ HEADS: Final = {
     Verdict.TIMEOUT: "timeout",
 }
 """The verdicts in the order of the columns, and the columns' heads."""
+FRAME: Final = 14
+"""Characters of a panel's edges and of the word before a command."""
+NAMED: Final = 5
+"""Rules named in a format's line."""
 SHOWN = 600
 """Characters of a message that are printed; the crash file holds all."""
 
@@ -79,18 +84,18 @@ def _counts(cases: Iterable[CaseResult], rules: str, used: Iterable[Verdict], bo
 def failure(broken: Failure) -> Panel:
     """One broken rule."""
     rule, finding = broken.rule, broken.finding
-    more = f"  (and {broken.cases - 1} more)" if broken.cases > 1 else ""
-    if 0 < broken.new < broken.cases:
-        more += f"  ({broken.cases - broken.new} of them known)"
     # Text, not markup: decoders and messages hold any text.
     lines = [
         Text(rule.statement, "bold"),
         Text(f"{rule.obligation}, {rule.provenance.lower()}", "dim"),
         *(Text(f"source    {citation}", "dim") for citation in rule.citations),
-        Text.assemble("case      ", printable(finding.case), (more, "dim")),
+        *([Text.assemble("cause     ", (printable(why), "bold"))] if (why := cause(broken)) else []),
+        Text.assemble("case      ", printable(finding.case)),
+        *([Text.assemble("cases     ", printable(spread(broken)))] if broken.cases > 1 or broken.faults else []),
         Text.assemble("at        ", printable(finding.path)),
         Text.assemble("expected  ", (printable(finding.expected), "green")),
         Text.assemble("actual    ", (printable(finding.actual), "red")),
+        *([Text.assemble("hint      ", printable(broken.cause.hint))] if broken.cause and broken.cause.hint else []),
         Text.assemble("message   ", message(broken)),
     ]
     if broken.reduced:
@@ -99,6 +104,21 @@ def failure(broken: Failure) -> Panel:
         lines.append(Text.assemble("replay    ", (replay(broken), "bold")))
     title = Text.assemble((rule.id, "bold red"), " ", (rule.effect.value, "dim"))
     return Panel(Text("\n").join(lines), title=title, title_align="left", border_style="red")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A broken rule. The command that replays it stands below the panel, in a line of its own, where the panel would fold it."""
+
+    broken: Failure
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        command = replay(self.broken)
+        if len(command) <= options.max_width - FRAME:
+            yield failure(self.broken)
+        else:
+            yield failure(replace(self.broken, file=""))
+            yield Text(command, "bold", no_wrap=True, overflow="ignore")
 
 
 def message(failure: Failure) -> Text:
@@ -121,6 +141,7 @@ def wire_of(failure: Failure, limit: int) -> WireText:
     finding = failure.finding
     value = failure.result.case.written[finding.message].message.value
     about = {Aspect.ACCEPTED: MALFORMED, Aspect.CORRUPT: WHOLE}.get(finding.aspect, finding.path)
+    about = finding.path if finding.column else about
     return wire(value, about, finding.row, finding.expected, limit, finding.side, finding.column)
 
 
@@ -128,15 +149,15 @@ def known(failure: Failure) -> Text:
     """A known failure in a line."""
     reason = f": {printable(failure.reason)}" if failure.reason else ""
     link = f" ({printable(failure.link)})" if failure.link else ""
-    return Text(
-        f"known: {failure.rule.id}, {failure.cases} case{'s' if failure.cases != 1 else ''}{reason}{link}", style="yellow"
-    )
+    why = f", {printable(cause(failure))}" if failure.cause else ""
+    cases = f"{failure.cases} case{'s' if failure.cases != 1 else ''}"
+    return Text(f"known: {failure.rule.id}{why}, {cases}{reason}{link}", style="yellow")
 
 
 def readable(value: bytes | None, limit: int = SHOWN) -> str:
     """A message's value to read: its text if it is UTF-8, else hex; shortened."""
-    if value is None:
-        return "null"
+    if not value:
+        return "no value: NULL" if value is None else "an empty value: 0 bytes"
     try:
         text = printable(value.decode("utf-8"))
     except UnicodeDecodeError:
@@ -144,9 +165,9 @@ def readable(value: bytes | None, limit: int = SHOWN) -> str:
     return text if len(text) <= limit else f"{text[:limit]}... ({len(value)} bytes)"
 
 
-def render(result: RunResult) -> RenderableType:
-    """The whole console report."""
-    parts: list[RenderableType] = [failure(f) for f in result.failures if not f.known]
+def render(result: RunResult, *, table: bool = True) -> RenderableType:
+    """The whole console report, or what stands around its table of formats and profiles."""
+    parts: list[RenderableType] = [Shown(f) for f in result.failures if not f.known]
     parts += [known(f) for f in result.failures if f.known]
     parts += [
         Text(f"{fmt.format}: not exercised: {', '.join(fmt.unexercised)}", style="red")
@@ -158,7 +179,8 @@ def render(result: RunResult) -> RenderableType:
         for entry in result.entries
         if entry.wrong
     ]
-    parts.append(summary(result))
+    if table:
+        parts.append(summary(result))
     cases, messages, certain, *rest = sums(result)
     parts.append(Text(printable(f"{cases}, {messages}; {certain}; {rest[0]}, decoder {result.header.decoder}; {rest[1]}")))
     failing = [f for f in result.failures if not f.known]
@@ -172,6 +194,23 @@ def render(result: RunResult) -> RenderableType:
         )
     parts.append(Text(printable(headline(result)), style="bold"))
     return Group(*parts)
+
+
+def judged(fmt: FormatResult, strict: bool) -> str:
+    """A format's result in a line."""
+    row, _ = matrix(fmt, strict)
+    rules = [one.result.rule.id for one in standings(fmt, strict) if one.standing in (Standing.BROKEN, Standing.IDLE)]
+    sign = "✗" if rules else row.sign
+    exercised = sum(1 for rule in fmt.rules if rule.compared)
+    line = f"{sign} {fmt.format}: {len(fmt.cases):,} cases, {exercised}/{len(fmt.rules)} rules exercised"
+    named = ", ".join(rule.partition("/")[2] for rule in rules[:NAMED])
+    more = f" and {len(rules) - NAMED} more" if len(rules) > NAMED else ""
+    return f"{line}; fails: {named}{more}" if rules else line
+
+
+def show(renderable: RenderableType, stderr: bool = False) -> None:
+    """Prints; a line that is longer than the terminal stays one line."""
+    console(stderr).print(renderable, crop=False)
 
 
 def console(stderr: bool = False) -> Console:

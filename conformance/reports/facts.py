@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -16,6 +16,8 @@ from conformance.rules.base import Obligation
 from generators.model import Deployment
 
 COMMAND: Final = "cdc-conformance"
+NAMED: Final = 8
+"""Most profiles or faults that are named."""
 
 
 class Standing(enum.StrEnum):
@@ -80,6 +82,25 @@ def standings(fmt: FormatResult, strict: bool = False) -> list[RuleStanding]:
         )
         for result in fmt.rules
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """How a profile breaks a rule: the number of cases, and of those not recorded as known."""
+
+    cases: int = 0
+    new: int = 0
+
+
+def breaches(fmt: FormatResult) -> dict[str, dict[str, Breach]]:
+    """The broken rules of a format, each with the profiles that break it."""
+    found: dict[str, dict[str, Breach]] = {}
+    for case in fmt.cases:
+        for rule in {f.rule for f in case.findings}:
+            by_profile = found.setdefault(rule, {})
+            old = by_profile.get(case.case.profile, Breach())
+            by_profile[case.case.profile] = Breach(old.cases + 1, old.new + (rule not in case.known))
+    return found
 
 
 def _standing(result: RuleResult, cases: int, new: int, strict: bool) -> Standing:
@@ -192,9 +213,35 @@ def again(header: Header) -> str:
     return shlex.join([COMMAND, *arguments])
 
 
+def cause(failure: Failure) -> str:
+    """The failure's cause in words, and how many further causes stand behind it; "" if it has none."""
+    if failure.cause is None:
+        return ""
+    others = f", and {failure.others} other causes of this rule" if failure.others else ""
+    return f"{failure.cause.words}{others}"
+
+
+def spread(failure: Failure) -> str:
+    """How many cases fail for this cause, how many of them are known, in which profiles, by which kinds of faults."""
+    known = f" ({failure.cases - failure.new:,} of them known)" if 0 < failure.new < failure.cases else ""
+    parts = [f"{failure.cases:,}{known}"]
+    if failure.judged > 1:
+        every = len(failure.profiles) == failure.judged
+        parts[0] += " in every profile" if every else f" in {len(failure.profiles)} of {failure.judged} profiles: "
+        parts[0] += "" if every else _some(failure.profiles)
+    if failure.faults:
+        parts.append(f"faults: {_some(failure.faults)}")
+    return "; ".join(parts)
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + rest
+
+
 def replay(failure: Failure) -> str:
     """The command that judges the failure's case again; empty when it was not saved."""
-    return f"{COMMAND} replay {shlex.quote(failure.file)}" if failure.file else ""
+    return shlex.join((COMMAND, "replay", failure.file, *failure.naming)) if failure.file else ""
 
 
 def remedy(entry: EntryResult) -> str:

@@ -7,6 +7,7 @@ skipped with the reason; an unexercised rule and a wrong entry are failures.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 from xml.etree import ElementTree as ET
 
@@ -32,12 +33,14 @@ def legal(text: str) -> str:
 def render(result: RunResult) -> str:
     """The whole document."""
     root = ET.Element("testsuites", name=legal(facts.subject(result.header)), time=f"{result.seconds:.3f}")
-    failures = {failure.rule.id: failure for failure in result.failures}
+    failures: dict[str, list[Failure]] = {}
+    for failure in sorted(result.failures, key=lambda one: one.known):
+        failures.setdefault(failure.rule.id, []).append(failure)
     for fmt in result.formats:
         suite = ET.SubElement(root, "testsuite", name=fmt.format, time=f"{sum(call.seconds for call in fmt.calls):.3f}")
         _properties(suite, result, fmt)
         for standing in facts.standings(fmt, result.strict):
-            _rule(suite, fmt, standing, failures.get(standing.result.rule.id))
+            _rule(suite, fmt, standing, failures.get(standing.result.rule.id, []))
     if result.entries:
         suite = ET.SubElement(root, "testsuite", name=RECORD, time="0.000")
         for number, entry in enumerate(result.entries, 1):
@@ -77,7 +80,9 @@ def _properties(suite: ET.Element, result: RunResult, fmt: FormatResult) -> None
         ET.SubElement(element, "property", name=legal(name), value=legal(value))
 
 
-def _rule(suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failure: Failure | None) -> None:
+def _rule(suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failures: Sequence[Failure]) -> None:
+    """A test case; its failures are the causes, those that are not known first."""
+    failure = next(iter(failures), None)
     rule = standing.result.rule
     case = ET.SubElement(suite, "testcase", classname=fmt.format, name=rule.id)
     cases = f"{standing.cases:,} case{'s' if standing.cases != 1 else ''}"
@@ -87,11 +92,11 @@ def _rule(suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failure:
                 case, "failure", type=rule.effect.value, message=legal(_short(rule.statement, failure, cases))
             )
             element.text = legal(
-                _explained(failure) if failure else f"{rule.statement}\n{cases}; the run stopped before it was shown"
+                _explained(failures) if failures else f"{rule.statement}\n{cases}; the run stopped before it was shown"
             )
         case Standing.LAX:
             out = ET.SubElement(case, "system-out")
-            out.text = legal(f"{rule.obligation}: broken by {cases}; does not count\n" + (_explained(failure) if failure else ""))
+            out.text = legal(f"{rule.obligation}: broken by {cases}; does not count\n" + _explained(failures))
         case Standing.KNOWN:
             reason = (failure.reason if failure else "") or "no reason given"
             link = f" ({failure.link})" if failure and failure.link else ""
@@ -116,12 +121,14 @@ def _short(statement: str, failure: Failure | None, cases: str) -> str:
     return printable(f"{cases}: at {finding.path}: expected {finding.expected}, actual {finding.actual}")[:500]
 
 
-def _explained(failure: Failure) -> str:
-    """A broken rule as the console shows it, without box and colours."""
-    shown = panel(failure).renderable
-    assert isinstance(shown, Text)
-    note = failure.result.note
-    return shown.plain + (f"\n{note}" if note else "")
+def _explained(failures: Sequence[Failure]) -> str:
+    """The causes of a broken rule as the console shows them, without box and colours."""
+    texts = []
+    for failure in failures:
+        shown = panel(failure).renderable
+        assert isinstance(shown, Text)
+        texts.append(shown.plain + (f"\n{failure.result.note}" if failure.result.note else ""))
+    return "\n\n".join(texts)
 
 
 def _unreached(fmt: FormatResult) -> str:

@@ -15,6 +15,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from conformance.files import put
 from conformance.judging.results import versions
 from conformance.load.figures import Step, quantile
 from conformance.load.sustained import LoadResult
@@ -420,9 +421,10 @@ def html(result: Mapping[str, Any]) -> str:
     )
 
 
-def write(outcome: LoadResult, directory: Path) -> None:
-    """Writes load.json and load.html into the directory, creating it if needed."""
-    directory.mkdir(parents=True, exist_ok=True)
+def write(outcome: LoadResult, directory: Path) -> list[Path]:
+    """Writes load.json and load.html into the directory, creating it if needed. Raises HarnessError."""
     result = record(outcome)
-    (directory / "load.json").write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    (directory / "load.html").write_text(html(result), encoding="utf-8", errors="backslashreplace")
+    return [
+        put(directory / "load.json", lambda: [json.dumps(result, ensure_ascii=False, indent=1).encode(), b"\n"]),
+        put(directory / "load.html", lambda: [html(result).encode("utf-8", "backslashreplace")]),
+    ]

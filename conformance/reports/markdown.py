@@ -50,7 +50,7 @@ def render(result: RunResult) -> str:
     if lax:
         lines += _folded(f"Broken, does not count: {len(lax)}", _failures(lax))
     if known:
-        rows = ((code(f.rule.id), f"{f.cases:,}", code(f.reason or "none given"), _link(f.link)) for f in known)
+        rows = ((f"{code(f.rule.id)}{_cause(f)}", f"{f.cases:,}", code(f.reason or "none given"), _link(f.link)) for f in known)
         lines += _folded(f"Known failures: {len(known)}", _table(("rule", "cases", "reason", "link"), rows, len(known)))
     lines += _folded("By profile", _profiles(result)) if result.formats else []
     head = result.header
@@ -98,7 +98,7 @@ def _profiles(result: RunResult) -> Iterator[str]:
 def _failures(failures: Sequence[Failure]) -> Iterator[str]:
     rows = (
         (
-            f"{code(failure.rule.id)}<br>{html.escape(failure.rule.statement).replace('|', '&#124;')}",
+            f"{code(failure.rule.id)}<br>{html.escape(failure.rule.statement).replace('|', '&#124;')}{_cause(failure)}",
             f"{failure.rule.obligation} {code(failure.rule.effect.value)}",
             f"{failure.new:,}",
             code(failure.finding.path),
@@ -109,6 +109,11 @@ def _failures(failures: Sequence[Failure]) -> Iterator[str]:
         for failure in failures
     )
     yield from _table(("rule", "binds", "cases", "at", "expected", "actual", "smallest case"), rows, len(failures))
+
+
+def _cause(failure: Failure) -> str:
+    hint = f"<br>{html.escape(failure.cause.hint)}" if failure.cause and failure.cause.hint else ""
+    return f"<br>{code(facts.cause(failure))}{hint}" if failure.cause else ""
 
 
 def _record(result: RunResult) -> Iterator[str]:

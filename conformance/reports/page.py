@@ -1,8 +1,11 @@
-"""The run as one self-contained HTML page: no scripts, nothing fetched, all texts of decoders and messages escaped."""
+"""The run as one self-contained HTML page: nothing is fetched, the search is the only script, all foreign texts are escaped."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,11 +14,12 @@ from urllib.parse import urlsplit
 from conformance.judging.judge import BAD, Finding, Verdict
 from conformance.judging.known import EntryResult
 from conformance.judging.results import CallResult, Failure, FormatResult, RunResult
+from conformance.judging.wording import clip
 from conformance.reports import facts
 from conformance.reports.console import HEADS, readable, wire_of
 from conformance.reports.facts import SIGNS, Row, RuleStanding, Standing
-from conformance.reports.wire import WireText
-from conformance.rules.base import Rule
+from conformance.reports.wire import Segment, WireText, formatted
+from conformance.rules.base import Obligation, Rule
 from conformance.text import printable
 from generators.model import State
 
@@ -24,6 +28,22 @@ if TYPE_CHECKING:
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What a page may load: its own style, and nothing else."""
+SEARCH: Final = """
+const box = document.getElementById("search");
+box.parentElement.hidden = false;
+box.addEventListener("input", () => {
+  const words = box.value.toLowerCase().split(/\\s+/).filter(Boolean);
+  for (const one of document.querySelectorAll("[data-rule]")) {
+    one.hidden = !words.every(word => one.textContent.toLowerCase().includes(word));
+  }
+  for (const one of document.querySelectorAll("main > details")) {
+    if (words.length && one.querySelector("[data-rule]:not([hidden])")) one.open = true;
+  }
+});
+"""
+"""The page's only script: hides what does not hold every word that is typed. Without it the page shows everything."""
+SEARCHING: Final = f"{POLICY}; script-src 'sha256-{base64.b64encode(hashlib.sha256(SEARCH.encode()).digest()).decode()}'"
+"""What the page of a run may load: its own style, and the search."""
 SHOWN: Final = 250
 """Broken rules shown with their message; each other takes a line."""
 LETTERS: Final = 450_000
@@ -45,17 +65,21 @@ _WORDS: Final = {"✓": "conforms", "✗": "fails", "!": "known failures", "-": 
 
 @dataclass(frozen=True, slots=True)
 class FailureView:
-    """A broken rule as the page shows it; `expected` and `actual` are split into equal start, difference, equal end."""
+    """A failure as the page shows it; `expected` and `actual` are split into equal start, difference, equal end."""
 
+    anchor: str
     rule: Rule
     finding: Finding
     cases: int
     counts: bool
-    also: str
+    cause: str
+    spread: str
+    hint: str
     place: str
     expected: tuple[str, str, str]
     actual: tuple[str, str, str]
     wire: WireText
+    formatted: tuple[Segment, ...]
     key: str
     deployment: str
     reduced: str
@@ -76,6 +100,7 @@ class FormatView:
     notes: tuple[str, ...]
     idle: tuple[str, ...]
     cells: str
+    grid: list[tuple[Rule, list[tuple[str, str, int]]]]
 
     @property
     def kept(self) -> int:
@@ -115,10 +140,11 @@ class Page:
     counts: list[tuple[Standing, int]]
     verdicts: list[Verdict]
     formats: list[FormatView]
-    failures: list[Failure]
+    failures: list[tuple[str, Failure]]
+    rules: int
     shown: list[FailureView]
-    rest: list[Failure]
-    known: list[Failure]
+    rest: list[tuple[str, Failure]]
+    known: list[tuple[str, Failure]]
     wrong: list[EntryResult]
     anchors: frozenset[str]
     again: str
@@ -166,25 +192,39 @@ def _key(key: bytes | None) -> str:
     return readable(key, 300)
 
 
-def _failure(failure: Failure, result: RunResult, limit: int) -> FailureView:
+def _anchored(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
+    """Failures with their anchors: the rule's id, and for its further causes a number behind it."""
+    seen: Counter[str] = Counter()
+    out = []
+    for failure in failures:
+        seen[failure.rule.id] += 1
+        number = seen[failure.rule.id]
+        out.append((failure.rule.id if number == 1 else f"{failure.rule.id}~{number}", failure))
+    return out
+
+
+def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> FailureView:
     finding, case = failure.finding, failure.result.case
     expected, actual = differing(finding.expected, finding.actual)
-    also = f"and {failure.cases - 1:,} more" if failure.cases > 1 else ""
-    if 0 < failure.new < failure.cases:
-        also += f", {failure.cases - failure.new:,} of them known"
+    shown = wire_of(failure, limit)
+    json = shown.form == "text" and shown.segments[0].text.lstrip()[:1] in ("{", "[")
     place = f"message {finding.message + 1} of {len(case.written)}" if len(case.written) > 1 else ""
     key = case.written[finding.message].message.key
     note = failure.result.note
     return FailureView(
+        anchor,
         failure.rule,
         finding,
         failure.cases,
         facts.binding(failure, result.strict),
-        also,
+        facts.cause(failure),
+        facts.spread(failure) if failure.cases > 1 or failure.faults else "",
+        failure.cause.hint if failure.cause else "",
         place,
         expected,
         actual,
-        wire_of(failure, limit),
+        shown,
+        tuple(formatted(shown.segments)) if json else (),
         _key(key),
         facts.unusual(case.deployment),
         failure.reduced,
@@ -199,9 +239,23 @@ def _format(fmt: FormatResult, strict: bool) -> FormatView:
     cells = f"{fmt.certain:.1%} of {total:,} cells certain" if total else "no cells compared"
     if any_ := fmt.cells.get(State.ANY, 0):
         cells += f", {any_:,} of which nothing can be told"
-    return FormatView(
-        row, rows, facts.standings(fmt, strict), fmt.decoder, fmt.levels, fmt.calls, fmt.notes, fmt.unexercised, cells
-    )
+    standings = facts.standings(fmt, strict)
+    grid = _grid(fmt, [row.name for row in rows], strict)
+    return FormatView(row, rows, standings, fmt.decoder, fmt.levels, fmt.calls, fmt.notes, fmt.unexercised, cells, grid)
+
+
+def _grid(fmt: FormatResult, profiles: Sequence[str], strict: bool) -> list[tuple[Rule, list[tuple[str, str, int]]]]:
+    """Broken rules by profile: sign, tone and number of cases."""
+    found = facts.breaches(fmt)
+    lines = []
+    for one in fmt.rules:
+        if one.rule.id in found:
+            bad = "✗" if strict or one.rule.obligation is Obligation.MUST else "~"
+            cells = [found[one.rule.id].get(profile, facts.Breach()) for profile in profiles]
+            signs = [bad if cell.new else "!" if cell.cases else "" for cell in cells]
+            tones = [{"✗": "bad", "": ""}.get(sign, "warn") for sign in signs]
+            lines.append((one.rule, list(zip(signs, tones, (cell.cases for cell in cells), strict=True))))
+    return lines
 
 
 def view(result: RunResult) -> Page:
@@ -211,7 +265,7 @@ def view(result: RunResult) -> Page:
     for one in formats:
         total.update(facts.counts(one.standings))
     failures = sorted((f for f in result.failures if not f.known), key=lambda f: not facts.binding(f, result.strict))
-    known = [f for f in result.failures if f.known]
+    anchored = _anchored([*failures, *(f for f in result.failures if f.known)])
     limit = min(4_000, max(600, LETTERS // max(1, len(failures))))
     present = {verdict for one in formats for verdict, count in one.row.verdicts.items() if count}
     return Page(
@@ -221,10 +275,11 @@ def view(result: RunResult) -> Page:
         counts=[(one, total[one]) for one in Standing if total[one]],
         verdicts=[verdict for verdict in HEADS if verdict in present or verdict is Verdict.PASS],
         formats=formats,
-        failures=failures,
-        shown=[_failure(one, result, limit) for one in failures[:SHOWN]],
-        rest=failures[SHOWN:],
-        known=known,
+        failures=anchored[: len(failures)],
+        rules=len({one.rule.id for one in failures}),
+        shown=[_failure(anchor, one, result, limit) for anchor, one in anchored[: min(SHOWN, len(failures))]],
+        rest=anchored[SHOWN : len(failures)],
+        known=anchored[len(failures) :],
         wrong=[one for one in result.entries if one.wrong],
         anchors=frozenset(one.rule.id for one in result.failures),
         again=facts.again(result.header),
@@ -248,7 +303,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     templates.filters |= {"shown": printable, "kept": kept, "web": is_web, "remedy": facts.remedy}
-    templates.filters["covering"] = facts.covering
+    templates.filters |= {"covering": facts.covering, "clip": clip}
     templates.globals |= {
         "HEADS": HEADS,
         "TONES": TONES,
@@ -262,4 +317,7 @@ def environment() -> jinja2.Environment:
 
 def html(result: RunResult) -> str:
     """The page of a run."""
-    return environment().get_template("run.html.j2").render(page=view(result), result=result)
+    from markupsafe import Markup
+
+    search = Markup(SEARCH)  # noqa: S704 - a constant
+    return environment().get_template("run.html.j2").render(page=view(result), result=result, POLICY=SEARCHING, SEARCH=search)

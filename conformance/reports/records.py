@@ -18,9 +18,8 @@ from conformance.files import put
 from conformance.judging.known import EntryResult
 from conformance.judging.results import Failure, FormatResult, Header, RunResult
 from conformance.running.events import Event, Judged, Started
-from generators.errors import HarnessError
 
-VERSION = 3
+VERSION = 4
 NAME = "report.jsonl"
 
 
@@ -133,6 +132,12 @@ def _failure(failure: Failure) -> dict[str, Any]:
     return {
         "type": "failure",
         "rule": failure.rule.id,
+        "cause": failure.cause.key if failure.cause else None,
+        "cause_in_words": failure.cause.words if failure.cause else None,
+        "hint": failure.cause.hint if failure.cause else "",
+        "other_causes": failure.others,
+        "profiles": list(failure.profiles),
+        "faults": list(failure.faults),
         "case": finding.case,
         "cases": failure.cases,
         "new": failure.new,
@@ -160,6 +165,7 @@ def _expectation(result: EntryResult) -> dict[str, Any]:
         "verdict": entry.verdict.value,
         "profiles": list(entry.profiles),
         "cases": list(entry.cases),
+        "causes": list(entry.causes),
         "drawn": entry.drawn,
         "state": result.state.value,
         "count": result.cases,
@@ -175,19 +181,6 @@ def as_bytes(value: bytes | None) -> Mapping[str, str] | None:
         return {"text": value.decode("utf-8")}
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(value).decode()}
-
-
-def prepare(directory: Path) -> None:
-    """Creates the report's directory and tests it before a long run. Raises HarnessError if it cannot be written."""
-    probe = directory / "report.jsonl.partial"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe.write_bytes(b"\n")
-        probe.unlink()
-    except OSError as error:
-        raise HarnessError(
-            f"cannot write a report to {directory}: {error.strerror or error}. Choose another --report."
-        ) from error
 
 
 def write(result: RunResult, directory: Path) -> Path:

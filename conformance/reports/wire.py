@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 Span: TypeAlias = tuple[int, int]
@@ -210,6 +210,33 @@ def segments(text: str, marks: Iterable[Span]) -> list[Segment]:
     return out
 
 
+INDENT: Final = "  "
+
+
+def formatted(pieces: Sequence[Segment]) -> list[Segment]:
+    """JSON text with a line for each member; marks stay. What is no JSON gets line ends in odd places, and loses nothing."""
+    out: list[Segment] = []
+    depth, quoted, escaped, opened = 0, False, False, False
+    for piece in pieces:
+        text: list[str] = []
+        for c in piece.text:
+            if quoted:
+                quoted, escaped = escaped or c != '"', c == "\\" and not escaped
+                text.append(c)
+                continue
+            if c in " \t\r\n":
+                continue
+            depth -= c in "}]"
+            if (opened and c not in "}]") or (not opened and c in "}]"):
+                text.append("\n" + INDENT * max(depth, 0))
+            opened = c in "{["
+            depth += opened
+            quoted = c == '"'
+            text.append({",": ",\n" + INDENT * max(depth, 0), ":": ": "}.get(c, c))
+        out.append(replace(piece, text="".join(text)))
+    return out
+
+
 def clipped(pieces: Sequence[Segment], limit: int) -> list[Segment]:
     """The segments shortened to about `limit` characters: the beginning and the marks' surroundings stay."""
     total = sum(len(piece.text) for piece in pieces)
@@ -269,8 +296,8 @@ def wire(
 ) -> WireText:
     """A message's value with a finding's field marked. JSON that is not UTF-8 has these bytes escaped; a binary value is dumped,
     with the column's name and the expected text marked."""
-    if value is None:
-        return WireText("null", (Segment("null"),), 0)
+    if not value:
+        return WireText("null", (Segment("no value: NULL" if value is None else "an empty value: 0 bytes"),), 0)
     text, note = _text(value)
     if text is None:
         text, marks = dump(value, _needles(column, expected), max(limit // 4, WIDTH))

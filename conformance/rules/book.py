@@ -121,6 +121,17 @@ class Book:
             provenance=ASSUMED,
         )
 
+    def readable(self) -> Rule:
+        """The plain rule on refused rows, behind those on a trait of the message."""
+        return self.rule(
+            "rows/readable",
+            "A message of rows as the product writes it is its rows: no value, column, option or member of it makes it CORRUPT.",
+            Effect.LOST_CHANGE,
+            Selector(fields=("change",), aspects=(Aspect.CORRUPT,), kinds=("ROW",)),
+            "harness#every-offset",
+            provenance=ASSUMED,
+        )
+
     def one_each(self) -> Rule:
         """The catch-all of changes: it stands behind every rule that owns some."""
         return self.rule(

@@ -59,13 +59,18 @@ class Comparison:
 
 
 def compare(
-    engine: ChildEngine, names: Sequence[str], glob: str, seed: int, decoder: str | None, note: Callable[[str], None]
+    engine: ChildEngine,
+    names: Sequence[str],
+    globs: str | Sequence[str],
+    seed: int,
+    decoder: str | None,
+    note: Callable[[str], None],
 ) -> list[Comparison]:
-    """The comparisons of all profiles of these formats that match `glob`. Raises NothingSelected, UsageError."""
+    """The comparisons of all profiles of these formats that match `globs`. Raises UsageError."""
     found = []
     for name in names:
         fmt = get(name)
-        for profile in profiles(fmt, glob):
+        for profile in profiles(fmt, globs):
             note(f"{name}/{profile.name}: one history of seed {seed}")
             found.append(check(engine, fmt, profile, seed, decoder))
     return found

@@ -1,8 +1,8 @@
 """Typed events of a run, and a listener that collects them.
 
 The order of one run: Started; Working at any time; for each format Drawn, then Decoded for each call and Broken when a rule is
-broken for the first time, then Judged; Reduced for each failure; Finished. A run that is interrupted, or in which the harness
-fails, ends without Finished: `Collected.unfinished` is the result until then, marked as unfinished.
+broken for the first time, then Judged; Reduced for each failure (a rule and a cause); Finished. A run that is interrupted, or in
+which the harness fails, ends without Finished: `Collected.unfinished` is the result until then, marked as unfinished.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def working(listen: Listener) -> Callable[[str], None]:
     return lambda text: listen(Working(text))
 
 
-def noting(note: Callable[[str], None]) -> Listener:
-    """A listener that notes a run's stages as text."""
+def noting(note: Callable[[str], None], judged: Callable[[FormatResult], None] = lambda _result: None) -> Listener:
+    """A listener that notes a run's stages as text, and passes on each format's result."""
 
     def listen(event: Event) -> None:
         match event:
@@ -108,8 +108,9 @@ def noting(note: Callable[[str], None]) -> Listener:
                 note(f"{event.format}: {event.messages:,} messages of {event.cases:,} cases; {event.calls} decode calls")
             case Decoded(call=call):
                 note(f"{event.format}: {call.name} judged{f': {call.note}' if call.note else ''}")
-            case Judged(result=judged):
-                note(f"{judged.format}: {len(judged.cases):,} cases judged")
+            case Judged(result=result):
+                judged(result)
+                note(f"{result.format}: {len(result.cases):,} cases judged")
 
     return listen
 
@@ -131,7 +132,7 @@ class Collected:
     began: float = field(default_factory=time.monotonic)
     started: Started | None = None
     formats: list[FormatResult] = field(default_factory=list)
-    failures: dict[str, Failure] = field(default_factory=dict)
+    failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
 
     def __call__(self, event: Event) -> None:
         """See Listener."""
@@ -139,11 +140,12 @@ class Collected:
             case Started():
                 self.started = event
             case Broken(rule=rule, finding=finding, result=result):
-                self.failures.setdefault(rule.id, Failure(rule, finding, result, 1))
+                self.failures.setdefault((rule.id, ""), Failure(rule, finding, result, 1))
             case Judged(result=judged):
                 self.formats.append(judged)
             case Reduced(failure=failure):
-                self.failures[failure.rule.id] = failure
+                self.failures.pop((failure.rule.id, ""), None)
+                self.failures[failure.rule.id, failure.cause.key if failure.cause else ""] = failure
 
     def unfinished(self, why: str) -> RunResult | None:
         """The result so far; `why` says what ended the run. None when no format was judged and no rule broken."""

@@ -19,10 +19,10 @@ from typing import Any, Final
 from conformance.cases.catalogue import profiles as matching
 from conformance.engines.base import ChildDied, DecodeRaised, write_records
 from conformance.engines.child import DECODERS, ChildEngine
+from conformance.files import put
 from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Subject, rules
 from conformance.rules.base import owner as first
 from generators.bulk.mutations import Mutant, Mutants, State, by_deployment
-from generators.errors import HarnessError
 from generators.model import Message
 from generators.storage import codec
 from generators.wire_format import Format, Profile, get, module_name
@@ -165,7 +165,7 @@ class FuzzSettings:
     count: int
     seed: int = 1
     decoder: str = ""
-    writer_profile: str = "*"
+    writer_profile: str | tuple[str, ...] = "*"
     timeout_s: float = 300
     memory_mb: int = 4096
     huge: bool = True
@@ -413,10 +413,4 @@ def peak_memory(leader: int) -> int | None:
 def save(directory: Path, result: Fuzzed) -> Path:
     """Writes a format's findings as JSON lines, smallest first; returns its path. Raises HarnessError."""
     path = directory / f"fuzz-{result.format}.jsonl"
-    lines = [json.dumps(finding.as_json(), ensure_ascii=False) for finding in result.findings]
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(line + "\n" for line in lines), "utf-8")
-    except OSError as error:
-        raise HarnessError(f"cannot save findings to {path}: {error.strerror or error}") from error
-    return path
+    return put(path, lambda: (json.dumps(finding.as_json(), ensure_ascii=False).encode() + b"\n" for finding in result.findings))

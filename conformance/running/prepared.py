@@ -34,7 +34,7 @@ class Settings:
     decoder: str | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
     level: str = "both"
-    writer_profile: str = "*"
+    writer_profile: str | tuple[str, ...] = "*"
     select: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     strict: bool = False
@@ -54,7 +54,7 @@ class Settings:
     @property
     def filtered(self) -> bool:
         """Whether a selection leaves out cases or rules."""
-        return bool(self.selection) or self.writer_profile != "*"
+        return bool(self.selection) or self.writer_profile not in ("*", ("*",))
 
 
 @dataclass(frozen=True, slots=True)

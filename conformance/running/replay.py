@@ -1,7 +1,8 @@
 """Crash files: saves failures and judges their cases again.
 
-A file holds the case (messages and expectations), the rule, the decoder and the versions, as JSON. A replay gives FIXED, FAILED
-or ERROR.
+A file holds the case (messages and expectations), the rule, the cause, the decoder and the versions, as JSON. A replay gives
+FIXED, FAILED, NOT REPRODUCED or ERROR. FIXED needs a failure that the case shows alone, and an end in which its rule compared
+something.
 """
 
 from __future__ import annotations
@@ -10,27 +11,32 @@ import enum
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out
+from conformance.engines.child import DECODERS
 from conformance.engines.command import engine_for
-from conformance.files import FAILURES
+from conformance.engines.specs import LIAR
+from conformance.files import FAILURES, put
 from conformance.judging.judge import BAD, Finding, Judge, Verdict
 from conformance.judging.output import read
 from conformance.judging.results import Failure, RunResult, versions
-from conformance.rules.base import Rule, rules
+from conformance.rules.base import rules
 from conformance.running import laws
 from conformance.running.isolating import stray_finding
 from conformance.running.prepared import Settings
 from conformance.text import printable
-from generators.errors import HarnessError, UnknownName, UsageError
+from generators.errors import UnknownName, UsageError
 from generators.model import Case
 from generators.storage import codec
+from generators.wire_format import module_name
 
 VERSION: Final = 1
+TOGETHER: Final = "the run saw this failure only together with other messages, which the file does not hold; run it again"
+UNCOMPARED: Final = "the case passes, but nothing was compared for the rule"
 
 
 class ReplayOutcome(enum.StrEnum):
@@ -38,16 +44,28 @@ class ReplayOutcome(enum.StrEnum):
 
     FIXED = "FIXED"
     FAILED = "FAILED"
+    NOT_REPRODUCED = "NOT REPRODUCED"
     ERROR = "ERROR"
 
 
-EXIT: Final = {ReplayOutcome.FIXED: 0, ReplayOutcome.FAILED: 1, ReplayOutcome.ERROR: 3}
-"""Exit codes of the command."""
+EXIT: Final = {
+    ReplayOutcome.FIXED: 0,
+    ReplayOutcome.NOT_REPRODUCED: 4,
+    ReplayOutcome.FAILED: 1,
+    ReplayOutcome.ERROR: 3,
+}
+"""Exit codes of the command; of several outcomes the last listed counts."""
+
+
+def exit_code(outcomes: Iterable[ReplayOutcome]) -> int:
+    """The exit code of several replays."""
+    return EXIT[max(outcomes, key=list(EXIT).index, default=ReplayOutcome.FIXED)]
 
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A saved failure; `versions` are those of its run."""
+    """A saved failure; `versions` are those of its run. `alone`: its case shows the failure without other messages; `instead`
+    is the rule on a trait that the judge blames in place of `rule`."""
 
     id: str
     rule: str
@@ -56,6 +74,8 @@ class Crash:
     mapping: Mapping[str, str]
     case: Case
     versions: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = True
+    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +91,14 @@ class Replayed:
 
 
 def crash_id(failure: Failure) -> str:
-    """A short name, fixed by rule and case."""
-    digest = hashlib.sha256(f"{failure.rule.id}\0{failure.result.case.id}".encode()).hexdigest()[:8]
+    """A short name, fixed by rule, case and cause."""
+    cause = f"\0{failure.cause.key}" if failure.cause else ""
+    digest = hashlib.sha256(f"{failure.rule.id}\0{failure.result.case.id}{cause}".encode()).hexdigest()[:8]
     return f"{re.sub(r'[^a-z0-9]+', '-', failure.rule.id)}-{digest}"
 
 
-def save(
-    directory: Path, failure: Failure, decoder: str, level: str, mapping: Mapping[str, str], seen: Mapping[str, str]
-) -> Path:
-    """Writes a crash file and returns its path. Raises HarnessError when writing fails."""
+def save(path: Path, failure: Failure, decoder: str, level: str, mapping: Mapping[str, str], seen: Mapping[str, str]) -> Path:
+    """Writes a crash file. Raises HarnessError when writing fails."""
     finding, rule = failure.finding, failure.rule
     data = {
         "version": VERSION,
@@ -90,32 +109,59 @@ def save(
         "citations": [str(c) for c in rule.citations],
         "effect": rule.effect.value,
         "finding": {"path": finding.path, "expected": finding.expected, "actual": finding.actual, "message": finding.message},
+        "cause": failure.cause.key if failure.cause else "",
+        "cause_in_words": failure.cause.words if failure.cause else "",
+        "alone": shown_alone(failure),
+        "instead": finding.instead,
         "decoder": decoder,
         "level": level,
         "mapping": dict(mapping),
         "versions": dict(seen),
         "case": codec.dump_case(failure.result.case),
     }
-    path = directory / f"{crash_id(failure)}.json"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    except OSError as error:
-        raise HarnessError(f"cannot save the failure to {path}: {error.strerror or error}") from error
-    return path
+    return put(
+        path, lambda: [json.dumps(data, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"), b"\n"], "the failure"
+    )
 
 
-def save_all(result: RunResult, directory: Path, settings: Settings) -> RunResult:
-    """Saves every failure that is not on record as known and sets its `file`. Raises HarnessError."""
+def named(result: RunResult, directory: Path, settings: Settings) -> RunResult:
+    """The result with the crash file of every failure that is not on record, and the options that replay it; saves nothing."""
+    options = ["--decoder", settings.decoder] if settings.decoder and not trusted(settings.decoder) else []
+    for name, expression in settings.mapping.items():
+        options += ["--map", f"{name}={expression}"]
+    failures = (
+        failure if failure.known else replace(failure, file=str(directory / f"{crash_id(failure)}.json"), naming=tuple(options))
+        for failure in result.failures
+    )
+    return replace(result, failures=tuple(failures))
+
+
+def save_all(result: RunResult, settings: Settings) -> None:
+    """Saves every failure that has a file. Raises HarnessError."""
     decoders = {fmt.format: fmt.decoder for fmt in result.formats}
-    saved = []
     for failure in result.failures:
-        if not failure.known:
-            decoder = settings.decoder or decoders[failure.result.case.format]
-            path = save(directory, failure, decoder, settings.level, settings.mapping, result.header.versions)
-            failure = replace(failure, file=str(path))
-        saved.append(failure)
-    return replace(result, failures=tuple(saved))
+        if failure.file:
+            # Of an unfinished run not every format has a result.
+            decoder = (
+                settings.decoder
+                or decoders.get(failure.result.case.format)
+                or f"{DECODERS}.{module_name(failure.result.case.format)}"
+            )
+            save(Path(failure.file), failure, decoder, settings.level, settings.mapping, result.header.versions)
+
+
+def trusted(decoder: str) -> bool:
+    """Whether a file may name the decoder alone: it is a part of this harness."""
+    return decoder.startswith((f"{DECODERS}.", LIAR))
+
+
+def shown_alone(failure: Failure) -> bool:
+    """Whether the case shows the failure without other messages: not so after a call that died or hung with several cases, nor
+    for a difference that only other batches show."""
+    if failure.rule.law == "batch":
+        return False
+    several = failure.rule.law == "environment" and ", in " in failure.finding.actual.partition(": ")[0]
+    return failure.result.alone and not several
 
 
 def find(name: str, home: Path = FAILURES) -> Path:
@@ -137,14 +183,26 @@ def load(path: Path) -> Crash:
             raise UsageError(f"{path}: crash file version {data.get('version')!r}, this release reads {VERSION}")
         case = codec.load_case(data["case"], str(path))
         crash = Crash(data["id"], data["rule"], data["decoder"], data["level"], data["mapping"], case, data["versions"])
+        crash = replace(crash, alone=data.get("alone", True), instead=data.get("instead", ""))
         texts = (crash.id, crash.rule, crash.decoder, crash.level, *crash.mapping.values(), *crash.versions.values())
-        if not all(isinstance(text, str) for text in texts):
-            raise TypeError("id, rule, decoder, level, mapping and versions must be texts")
+        if not all(isinstance(text, str) for text in (*texts, crash.instead)):
+            raise TypeError("id, rule, instead, decoder, level, mapping and versions must be texts")
+        if not isinstance(crash.alone, bool):
+            raise TypeError("alone must be true or false")
+        if not case.written:
+            raise ValueError("a case needs a message")
         if case.level == 2 and not case.tables:
             raise ValueError("a level-two case needs a table")
         return crash
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{path} is not a crash file: {type(error).__name__}: {error}") from error
+
+
+def unnamed(crashes: Iterable[Crash], decoder: str | None, mapping: Mapping[str, str]) -> list[str]:
+    """What the files alone name to run: decoders that are not this harness's own, and expressions. A file may be a stranger's."""
+    named = [f"decoder {crash.decoder!r}" for crash in crashes if not decoder and not trusted(crash.decoder)]
+    named += [f"--map {f'{k}={v}'!r}" for crash in crashes for k, v in crash.mapping.items() if mapping.get(k) != v]
+    return list(dict.fromkeys(named))
 
 
 def replay_all(
@@ -180,8 +238,7 @@ def told(result: Replayed, style: str) -> str:
                 ],
                 "problem": result.problem,
                 "versions_changed": result.changed,
-            },
-            ensure_ascii=False,
+            }
         )
     lines = [f"{result.outcome} {result.crash.rule} {result.crash.case.id}"]
     lines += [f"  {f.rule} at {f.path}: expected {f.expected}, actual {f.actual}" for f in result.findings[:5]]
@@ -207,6 +264,7 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
     table = crash.case.tables[0] if crash.case.level == 2 else None
     asked = Request("replay", source.ranges, spec, crash.case.level, crash.case.deployment, table, mapping=crash.mapping)
     judge = Judge(format_rules, loaded.capabilities)
+    owners = [rule.id, *([crash.instead] if crash.instead else [])]
     try:
         outputs = read(engine.decode(asked).result(), crash.case.level)
         findings = list(judge.judge(crash.case, [outputs.get(p, ()) for p in places], table.name if table else None).findings)
@@ -217,10 +275,11 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:
         # A decoder that fails shows nothing about another rule.
         return (ReplayOutcome.FAILED if rule.law == "returns" else ReplayOutcome.ERROR), [], str(error)
-    return _outcome(judge, crash.case, rule, findings), findings, ""
-
-
-def _outcome(judge: Judge, case: Case, rule: Rule, findings: list[Finding]) -> ReplayOutcome:
-    still = any(f.rule == rule.id for f in findings)
-    verdict = judge.verdict(case, findings)
-    return ReplayOutcome.FAILED if still or verdict in BAD or verdict is Verdict.NON_STRICT else ReplayOutcome.FIXED
+    verdict = judge.verdict(crash.case, findings)
+    if any(f.rule in owners for f in findings) or verdict in BAD or verdict is Verdict.NON_STRICT:
+        return ReplayOutcome.FAILED, findings, ""
+    if not crash.alone:
+        return ReplayOutcome.NOT_REPRODUCED, findings, TOGETHER
+    if rule.law != "returns" and not any(judge.compared[owner] for owner in owners):
+        return ReplayOutcome.NOT_REPRODUCED, findings, UNCOMPARED
+    return ReplayOutcome.FIXED, findings, ""

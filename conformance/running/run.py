@@ -6,7 +6,6 @@ Drawing and decoding overlap: the child process decodes one format while this pr
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles
+from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles, recorded_cases
 from conformance.engines.base import (
     ChildDied,
     DecodeRaised,
@@ -26,11 +25,14 @@ from conformance.engines.base import (
     lay_out,
 )
 from conformance.engines.child import DECODERS
+from conformance.judging.blame import blamed
+from conformance.judging.clusters import merged, smallest_failures, worth_reducing
 from conformance.judging.judge import STOPS, Capabilities, CaseResult, Finding, Judge, Verdict
 from conformance.judging.known import Record
 from conformance.judging.output import OutputRow, Place, read
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult, versions
 from conformance.judging.selection import claimed
+from conformance.judging.wording import error
 from conformance.reducing.reduce import shrink_all
 from conformance.rules.base import Aspect, Rule, rules
 from conformance.running import laws
@@ -71,7 +73,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         raise NothingSelected(f"no case matches --select {' '.join(settings.select) or '*'} in {', '.join(settings.formats)}")
     record = Record(settings.expect)
     results: list[FormatResult] = []
-    smallest: list[tuple[Prepared, list[Failure]]] = []
+    smallest: list[tuple[Prepared, FormatResult, list[Failure]]] = []
     new, early = 0, False
     for one in prepared:
         result = finish(settings, engine, one, listen)
@@ -80,12 +82,12 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         results.append(result)
         listen(Judged(result))
         broken = smallest_failures(result, record)
-        smallest.append((one, broken))
+        smallest.append((one, result, broken))
         new += sum(not failure.known for failure in broken)
         if settings.max_fail and new >= settings.max_fail:
             early = one is not prepared[-1]
             break
-    failures = _reduced(settings, engine, smallest, listen)
+    failures = _reduced(settings, engine, smallest, record, listen)
     for one in prepared:
         engine.release(one.handle)
     results.sort(key=lambda fmt: settings.formats.index(fmt.format))
@@ -99,11 +101,15 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
 
 
 def _reduced(
-    settings: Settings, engine: Engine, smallest: Sequence[tuple[Prepared, Sequence[Failure]]], listen: Listener
+    settings: Settings,
+    engine: Engine,
+    smallest: Sequence[tuple[Prepared, FormatResult, Sequence[Failure]]],
+    record: Record,
+    listen: Listener,
 ) -> list[Failure]:
-    """All failures: first the new ones, reduced and limited by `max_fail`, then the known ones."""
+    """All failures: first the new ones, reduced, merged by cause and limited by `max_fail`, then the known ones."""
     failures: list[Failure] = []
-    for prepared, broken in smallest:
+    for prepared, result, broken in smallest:
         unknown = [failure for failure in broken if not failure.known]
         if settings.max_fail:
             unknown = unknown[: max(0, settings.max_fail - len(failures))]
@@ -113,10 +119,12 @@ def _reduced(
             return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
 
         claims, note = prepared.loaded.capabilities, working(listen)
-        for failure in shrink_all(settings.mapping, engine, prepared.fmt, unknown, prepared.decoder, claims, scenario_of, note):
+        tried, left = worth_reducing(unknown)
+        small = shrink_all(settings.mapping, engine, prepared.fmt, tried, prepared.decoder, claims, scenario_of, note)
+        for failure in merged([*small, *left], result, record):
             listen(Reduced(failure))
             failures.append(failure)
-    return failures + [failure for _, broken in smallest for failure in broken if failure.known]
+    return failures + [failure for _, _, broken in smallest for failure in broken if failure.known]
 
 
 def load(settings: Settings, engine: Engine, fmt: Format[Any]) -> Future[Loaded]:
@@ -141,18 +149,20 @@ def prepare(
     note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {settings.budget.drawn}")
     drawn = list(drawn_cases(fmt, selected, settings.budget.drawn, settings.seed))
     cases += drawn
+    cases += recorded_cases(fmt, settings.writer_profile, settings.budget.recorded, settings.select)
     for_rules = settings.selection.rule_patterns(rules(fmt.name), cases)
     cases = settings.selection.cases(for_rules, cases)
     if not cases:
         return None
     kept = settings.selection.rules(for_rules, rules(fmt.name))
-    count = sum(case.origin is Origin.DRAWN for case in cases)
+    note(f"{fmt.name}: {len(cases)} cases in {time.monotonic() - began:.1f} s; waiting for the decoder")
     loaded = loading.result()
     if loaded.capabilities.types:
         cases = [c for c in cases if c.level == 1] + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
     mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
+    count = sum(case.origin is Origin.DRAWN for case in (*mine, *(result.case for result in unsupported)))
     grouped = calls(fmt, mine, loaded.levels, settings.seed)
-    note(f"{fmt.name}: {len(mine)} cases drawn in {time.monotonic() - began:.1f} s; publishing")
+    note(f"{fmt.name}: publishing {len(mine)} cases")
     messages = [w.message for call in grouped for case in call.cases for w in case.written]
     handle = f"{fmt.name}"
     places, source = publish(settings, engine, handle, messages)
@@ -243,11 +253,11 @@ def finish(
         elif any(sample.call == call.name for sample in one.laws):
             told[call.name] = outputs
     judge.compared[laws.rule_of(judge, "returns")] += sum(r.verdict is not Verdict.UNSUPPORTED for r in results)
-    results = _with_findings(judge, results, laws.collect(engine, one.laws, told, judge))
+    results = blamed(judge, _with_findings(judge, results, laws.collect(engine, one.laws, told, judge)))
     if len(kept) < len(found):
         results = [_only(judge, r, kept) for r in results]
     order = {profile.name: number for number, profile in enumerate(one.fmt.profiles)}
-    results.sort(key=lambda result: order[result.case.profile])
+    results.sort(key=lambda result: order.get(result.case.profile, len(order)))
     places = {case.id: tuple(one.place(w.message) for w in case.written) for call in one.calls for case in call.cases}
     outcome = tuple(_rule_result(settings, one, judge, rule, rule.id in kept) for rule in found)
     return FormatResult(
@@ -276,24 +286,24 @@ def _judge_call(
     try:
         outputs: dict[Place, list[OutputRow]] = read(future.result(), call.level)
     except CancelledError:
-        return [_failed(judge, c, Verdict.ERRORED, "cancelled") for c in call.cases], {}, "cancelled"
-    except PlanFailed as error:
-        return [_failed(judge, c, Verdict.ERRORED, str(error)) for c in call.cases], {}, str(error)
-    except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-        what = "did not end" if isinstance(error, DecodeTimeout) else "raised" if isinstance(error, DecodeRaised) else "ended"
+        return [_failed(judge, c, Verdict.ERRORED, "cancelled", alone=False) for c in call.cases], {}, "cancelled"
+    except PlanFailed as failed:
+        return [_failed(judge, c, Verdict.ERRORED, str(failed)) for c in call.cases], {}, str(failed)
+    except (DecodeRaised, DecodeTimeout, ChildDied) as failed:
+        what = "did not end" if isinstance(failed, DecodeTimeout) else "raised" if isinstance(failed, DecodeRaised) else "ended"
         note(f"{call.name}: the decoder {what}; looking for the messages that make it")
-        outputs, blamed = isolate(settings, engine, prepared, call, error)
+        outputs, guilty = isolate(settings, engine, prepared, call, failed)
         # Where hanging messages are known, the cases that the budget left are no examples.
-        certain = isinstance(error, DecodeRaised) or not any(one.alone for one in blamed)
-        may_stop = STOPS in judge.capabilities.conventions and isinstance(error, DecodeRaised)
+        certain = isinstance(failed, DecodeRaised) or not any(one.alone for one in guilty)
+        may_stop = STOPS in judge.capabilities.conventions and isinstance(failed, DecodeRaised)
         bad = [
             CaseResult(one.case, Verdict.REJECTED, note=one.why)
             if may_stop and one.alone and _unreadable(one.case)
-            else _failed(judge, one.case, one.verdict, one.why, one.alone or certain)
-            for one in blamed
+            else _failed(judge, one.case, one.verdict, one.why, one.alone or certain, one.alone)
+            for one in guilty
         ]
-        named = {one.case.id for one in blamed}
-        problem = f"the decoder {what} on {len(bad)} cases: {str(error).splitlines()[0]}"
+        named = {one.case.id for one in guilty}
+        problem = f"the decoder {what} on {len(bad)} cases: {str(failed).splitlines()[0]}"
     else:
         bad, named, problem = [], set(), ""
     fine = [case for case in call.cases if case.id not in named]
@@ -309,14 +319,14 @@ def _unreadable(case: Case) -> bool:
     return {change.kind for written in case.written for change in written.changes} == {Kind.CORRUPT}
 
 
-def _failed(judge: Judge, case: Case, verdict: Verdict, why: str, blamed: bool = True) -> CaseResult:
-    """A case whose decoding failed: it breaks the law that decoding ends, if it is to blame."""
-    if not blamed:
-        return CaseResult(case, verdict, note=why)
+def _failed(judge: Judge, case: Case, verdict: Verdict, why: str, to_blame: bool = True, alone: bool = True) -> CaseResult:
+    """A case whose decoding failed: it breaks the law that decoding ends, if it is to blame; `alone` if it fails by itself."""
+    if not to_blame:
+        return CaseResult(case, verdict, note=why, alone=False)
     law = laws.rule_of(judge, "returns")
     judge.broken[law] += 1
-    shown = why.partition("\n")[0][:500]
-    return CaseResult(case, verdict, (Finding(case.id, law, 0, 0, Aspect.MISSING, "decoding", "an end", shown),), why)
+    finding = Finding(case.id, law, 0, 0, Aspect.MISSING, "decoding", "an end", error(why))
+    return CaseResult(case, verdict, (finding,), why, alone=alone)
 
 
 def _judge_cases(
@@ -385,29 +395,3 @@ def _rule_result(settings: Settings, prepared: Prepared, judge: Judge, rule: Rul
         and settings.decoder is None
     )
     return RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], reachable, judge.refused[rule.id])
-
-
-def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
-    """The smallest case of each broken rule; of its unknown cases, if any."""
-    by_id = {r.rule.id: r.rule for r in result.rules}
-    smallest: dict[str, tuple[bool, bool, int, Finding, CaseResult]] = {}
-    counts: dict[str, set[str]] = {}
-    new: Counter[str] = Counter()
-    for case in result.cases:
-        # Compressed messages are the smallest, but unreadable to people.
-        packed = case.case.deployment.compression != "none"
-        size = sum(w.message.size for w in case.case.written)
-        for finding in case.findings:
-            known = finding.rule in case.known
-            cases = counts.setdefault(finding.rule, set())
-            new[finding.rule] += not known and case.case.id not in cases
-            cases.add(case.case.id)
-            if finding.rule not in smallest or (known, packed, size) < smallest[finding.rule][:3]:
-                smallest[finding.rule] = (known, packed, size, finding, case)
-    failures = []
-    for rule, (known, _, _, finding, case) in smallest.items():
-        reason, link = record.reason(rule) if known else ("", "")
-        number = len(counts[rule])
-        failures.append(Failure(by_id[rule], finding, case, number, on_record=number - new[rule], reason=reason, link=link))
-    order = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
-    return sorted(failures, key=lambda f: (order[f.rule.obligation.value], -f.cases))

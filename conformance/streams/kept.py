@@ -239,7 +239,8 @@ def _schemas_late(stream: Told) -> bool:
 def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: StreamResult, how: str) -> set[str]:
     """Every offset seen, every unreadable message kept; what a restart lost is the restart's.
 
-    Returns the keys of rows in refused messages that the writer's format leaves open: such a row is unknown from there on.
+    Returns the keys of rows in messages that were refused although they could be read, where the writer's format leaves both
+    open: such a row is unknown from there on.
     """
     counts: Counter[int] = Counter()
     spoiled: set[tuple[int, int]] = set()

@@ -64,6 +64,11 @@ class ValueFacts(Protocol):
         ...
 
     @property
+    def old_time(self) -> bool:
+        """See CanalProfile."""
+        ...
+
+    @property
     def time_zone(self) -> str:
         """See CanalProfile."""
         ...
@@ -137,7 +142,7 @@ def is_blob(kind: SourceType) -> bool:
 def sql_type(kind: SourceType, value: Value, facts: ValueFacts) -> int:
     """The `sqlType` code, which depends on the value: unsigned ones above the signed range take the next wider type's."""
     if kind.name == "tinyint" and kind.length == 1:
-        return facts.boolean_code
+        return -6 if value is None else facts.boolean_code
     codes = SQL_TYPES[kind.name]
     if value is None:
         return codes.null if facts.lob_null_codes else codes.null_before
@@ -263,10 +268,10 @@ _HOUR: Final = 3600 * mysql.MICROS
 def _time(value: int, fsp: int, facts: ValueFacts) -> tuple[str, Value, str]:
     """TIME, and the two bugs that lose information: a reader has no more than the text says."""
     hours = abs(value) // _HOUR
-    if facts.hundred_hours_lost and hours == 100:
+    if (facts.hundred_hours_lost or (facts.old_time and not fsp)) and hours == 100:
         rest = abs(value) - 100 * _HOUR
         text = f"{'-' if value < 0 else ''}{mysql.time_text(rest, fsp)}"
-        return text, -rest if value < 0 else rest, "this release writes hour 100 as 00"
+        return text, -rest if value < 0 else rest, "hour 100 is written as 00"
     if facts.time_sign_lost and 1 <= fsp <= 4 and -mysql.MICROS < value < 0:
         return mysql.time_text(-value, fsp), -value, "this release loses the sign of a TIME below one second"
     return mysql.time_text(value, fsp), value, ""

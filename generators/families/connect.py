@@ -7,6 +7,7 @@ Source: apache/kafka connect/json `JsonConverter`, `JsonSchema` (the page connec
 from __future__ import annotations
 
 import base64
+import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -149,7 +150,21 @@ _ESCAPES: Final = {
 
 
 def string(text: str) -> str:
-    """A JSON string as Jackson writes it: control characters escaped (upper-case hex), everything else as it is."""
+    """A JSON string as Jackson writes it in UTF-8: control characters and what is beyond the basic plane are escaped (upper-case
+    hex, surrogates), everything else is as it is (connect#text)."""
+    return _BEYOND.sub(_surrogates, quoted(text))
+
+
+_BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
+
+
+def _surrogates(match: re.Match[str]) -> str:
+    high, low = struct.unpack(">2H", match[0].encode("utf-16-be"))
+    return f"\\u{high:04X}\\u{low:04X}"
+
+
+def quoted(text: str) -> str:
+    """A JSON string with control characters escaped, everything else as it is."""
     return f'"{text.translate(_ESCAPES)}"'
 
 

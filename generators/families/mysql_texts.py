@@ -33,7 +33,8 @@ TRUNCATED: Final = "the writer keeps milliseconds"
 class TextForms:
     """A writer's choices. `time_zone` renders TIMESTAMP; `labels` writes ENUM and SET as labels, else as index and mask.
 
-    `timestamp` is "" (fraction digits of the column), "millis" (always three) or "epoch" (milliseconds since 1970). `time_digits`
+    `timestamp` is "" (fraction digits of the column), "millis" (always three), "cut" (the column's, at most three) or "epoch"
+    (milliseconds since 1970). `time_digits`
     is the number of fraction digits of TIME, None for the column's. The other fields are those of `_canal_cells.ValueFacts`.
     """
 
@@ -47,6 +48,7 @@ class TextForms:
     boolean_code: int = -6
     time_sign_lost: bool = False
     hundred_hours_lost: bool = False
+    old_time: bool = False
 
 
 def cell(kind: SourceType, value: Value, forms: TextForms) -> Cell:
@@ -114,13 +116,17 @@ def _millis(kind: SourceType, value: int | ZeroDate, forms: TextForms) -> Cell:
     if isinstance(value, ZeroDate):
         if forms.timestamp == "epoch":
             return _either(Cell(State.VALUE, kind, value, "0", cls), (value, 0), EPOCH_DOUBT)
-        return Cell(State.VALUE, kind, value, mysql.datetime_text(value, 3), cls)
+        return Cell(State.VALUE, kind, value, mysql.datetime_text(value, _digits(kind, forms)), cls)
     kept = value // 1000 * 1000
     reason = "" if kept == value else TRUNCATED
     if forms.timestamp == "epoch":
         return Cell(State.VALUE, kind, kept, str(kept // 1000), cls, reason=reason)
-    found = wire(mysql.temporal("timestamp", 3), kept, forms).cell
+    found = wire(mysql.temporal("timestamp", _digits(kind, forms)), kept, forms).cell
     return replace(found, type=kind, cls=cls, reason=found.reason or reason)
+
+
+def _digits(kind: SourceType, forms: TextForms) -> int:
+    return min(kind.fsp, 3) if forms.timestamp == "cut" else 3
 
 
 def _either(found: Cell, options: tuple[Value, ...], reason: str) -> Cell:

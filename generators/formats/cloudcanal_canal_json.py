@@ -1,9 +1,9 @@
 """CloudCanal's Canal Json: Canal's flat message as CloudCanal writes it for readers of Canal, with deviations of its own.
 
 Source: the vendor's page on message formats (cloudcanal#canal-members and after). Against Canal: `tableChanges` on DDL, no
-`gtid`, `old` holds whole rows, and a DDL has `[]` for data, old and pkNames, and whole type maps, where Canal has null. Values
-are assumed to be Canal's (index of ENUM, mask of SET, ISO-8859-1 binaries), since the format is offered for compatibility with
-it.
+`gtid`, `old` holds whole rows (the option `partial-old`: the changed columns), and a DDL has `[]` for data, old and pkNames,
+and whole type maps, where Canal has null. Values are assumed to be Canal's (index of ENUM, mask of SET, ISO-8859-1 binaries),
+since the format is offered for compatibility with it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from generators.errors import UnknownName, UsageError
 from generators.families.canal import DDL_TYPES
 from generators.families.cloudcanal.cases import canal_scenarios
 from generators.families.cloudcanal.messages import (
@@ -32,7 +31,7 @@ from generators.families.cloudcanal.messages import (
 )
 from generators.families.cloudcanal.messages import write as write_drafts
 from generators.model import Change, Deployment, History, Layout, Written
-from generators.wire_format import Format, KindRow
+from generators.wire_format import Choices, Format, KindRow
 
 __all__ = ["FORMAT", "PROFILES", "CanalJsonProfile", "profile", "write"]
 
@@ -54,30 +53,37 @@ OPTIONS: Final[Mapping[str, str]] = {
     "null-old": "`old` of INSERT and DELETE is null, not an empty array.",
     "without-old": "INSERT and DELETE have no `old`.",
     "numbered": "`id` is a sequence number, as the field table says, not the examples' 0.",
+    "deleted-in-both": "A deleted row stands in `old` and in `data`: the example's lists, read for DELETE too.",
+    "partial-old": "`old` of an UPDATE has the changed columns alone, as in Canal.",
+    "milliseconds": "`es` has milliseconds, as documented; every example is in whole seconds.",
 }
 """What each option means, in the order of a profile's name."""
+
+CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("null-old", "without-old"),))
 
 
 def profile(*options: str) -> CanalJsonProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for options that exclude each other."""
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=NAME)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
-    if {"null-old", "without-old"} <= set(options):
-        raise UsageError("options null-old and without-old exclude each other: old of an INSERT has one form")
+    chosen = CHOICES.checked(RELEASE, options)
     return CanalJsonProfile(
         RELEASE,
-        tuple(option for option in OPTIONS if option in options),
+        chosen,
         _SHANGHAI if "null-old" in options else _NEW_YORK,
         ASSUMED,
         numbered="numbered" in options,
+        partial_old="partial-old" in options,
+        milliseconds="milliseconds" in options,
+        deleted_in="both" if "deleted-in-both" in options else "data",
         no_old="null" if "null-old" in options else "" if "without-old" in options else "[]",
     )
 
 
-PROFILES: Final = (profile(), profile("null-old"), profile("without-old", "numbered"))
+PROFILES: Final = (
+    profile(),
+    profile("null-old"),
+    profile("without-old", "numbered"),
+    profile("deleted-in-both", "partial-old", "milliseconds"),
+)
 
 DDL_ACTIONS: Final = {action: word for action, word in DDL_TYPES.items() if word != "QUERY" and action != "exchange partition"}
 """`type` of each DDL action, Canal's words: only ALTER is documented for CloudCanal."""
@@ -98,13 +104,13 @@ def _finish(draft: Draft, profile: CanalJsonProfile) -> tuple[str, list[Change]]
         ("es", str(draft.exec_ms)),
         ("id", str(draft.number)),
         ("isDdl", "true" if draft.is_ddl else "false"),
-        ("mysqlType", type_map(draft.columns)),
+        ("mysqlType", type_map(draft.columns, profile)),
         *([("old", old)] if old else []),
         ("pkNames", listed(draft.keys)),
         ("sql", quoted(draft.sql)),
         ("sqlType", jdbc_map(draft.columns)),
         ("table", quoted(draft.table)),
-        *([("tableChanges", table_changes(draft))] if draft.described is not None else []),
+        *([("tableChanges", table_changes(draft, profile))] if draft.described is not None else []),
         ("ts", str(draft.send_ms)),
         ("type", quoted(draft.action)),
     ]
@@ -113,8 +119,8 @@ def _finish(draft: Draft, profile: CanalJsonProfile) -> tuple[str, list[Change]]
 
 KINDS: Final = (
     KindRow("type INSERT, isDdl false", "ROW", "INSERT", "a change for each element of data; old is [], null or absent"),
-    KindRow("type UPDATE, isDdl false", "ROW", "UPDATE", "old[i] is the whole old row of data[i]"),
-    KindRow("type DELETE, isDdl false", "ROW", "DELETE", "the row stands in data"),
+    KindRow("type UPDATE, isDdl false", "ROW", "UPDATE", "old[i] is the old row of data[i], whole or what changed"),
+    KindRow("type DELETE, isDdl false", "ROW", "DELETE", "the row stands in data, or in old and data"),
     KindRow("isDdl true", "DDL", note="data, old and pkNames are [], not null"),
 )
 
@@ -123,7 +129,8 @@ FORMAT: Final = Format(
     title="CloudCanal's Canal Json",
     source="mysql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=lambda _release, *options: profile(*options),
     write=write,
     kinds=KINDS,
     position="`id`, described as the operation's sequence number; 0 in every example, so no order",

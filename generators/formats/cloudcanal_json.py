@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from generators.errors import UnknownName, UsageError
 from generators.families.cloudcanal.cases import json_scenarios
 from generators.families.cloudcanal.messages import (
     ASSUMED,
@@ -27,13 +26,13 @@ from generators.families.cloudcanal.messages import (
     rows_text,
     supports,
     table_changes,
+    text_faults,
     type_map,
 )
 from generators.families.cloudcanal.messages import write as write_drafts
 from generators.families.mysql_texts import BASE64, HEX
-from generators.garbage.faults import CELL_FAULTS, CellFault
-from generators.model import Change, Deployment, History, Layout, Op, Written
-from generators.wire_format import Format, KindRow
+from generators.model import Change, Deployment, History, Layout, Written
+from generators.wire_format import Choices, Format, KindRow
 
 __all__ = ["FORMAT", "PROFILES", "JsonProfile", "profile", "write"]
 
@@ -43,45 +42,53 @@ NAME: Final = "cloudcanal-json"
 @dataclass(frozen=True, slots=True)
 class JsonProfile(CloudCanalProfile):
     """`ddl_key` names the flag `ddl` (cloudcanal#ddl-key). `keyed` fills `pks`, which the examples leave empty
-    (cloudcanal#keys-empty). `deleted_in_before` puts a deleted row into `before` (cloudcanal#delete-open)."""
+    (cloudcanal#keys-empty)."""
 
     ddl_key: bool = False
     keyed: bool = False
-    deleted_in_before: bool = False
 
 
 _NEW_YORK: Final = Deployment(time_zone="America/New_York", binary=HEX)
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai", binary=BASE64)
 
 OPTIONS: Final[Mapping[str, str]] = {
-    "ddl-key": "The flag is named `ddl`, as in the older edition of the page, not `isDdl`.",
+    "ddl-key": "As the vendor's consumed message: the flag is named `ddl`, not `isDdl`, and integer types have no width.",
     "described": "`pks` and `bid` are as the field table describes them, not as the examples show them.",
     "deleted-in-before": "A deleted row stands in `before`: the other reading of the page.",
+    "deleted-in-both": "A deleted row stands in `before` and in `data`: the example's lists, read for DELETE too.",
+    "partial-old": "`before` of an UPDATE has the changed columns alone, as Canal's `old` has.",
+    "milliseconds": "`execTs` has milliseconds, as documented; every example is in whole seconds.",
 }
 """What each option means, in the order of a profile's name."""
+
+CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("deleted-in-before", "deleted-in-both"),))
 
 
 def profile(*options: str) -> JsonProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=NAME)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
+    chosen = CHOICES.checked(RELEASE, options)
     described = "described" in options
     return JsonProfile(
         RELEASE,
-        tuple(option for option in OPTIONS if option in options),
+        chosen,
         _SHANGHAI if "ddl-key" in options else _NEW_YORK,
         ASSUMED,
         ddl_key="ddl-key" in options,
         keyed=described,
         numbered=described,
-        deleted_in_before="deleted-in-before" in options,
+        partial_old="partial-old" in options,
+        milliseconds="milliseconds" in options,
+        bare_integers="ddl-key" in options,
+        deleted_in="old" if "deleted-in-before" in options else "both" if "deleted-in-both" in options else "data",
     )
 
 
-PROFILES: Final = (profile(), profile("ddl-key"), profile("described", "deleted-in-before"))
+PROFILES: Final = (
+    profile(),
+    profile("ddl-key"),
+    profile("described", "deleted-in-before"),
+    profile("deleted-in-both", "partial-old", "milliseconds"),
+)
 
 DDL_ACTIONS: Final = {
     "create table": "CREATE",
@@ -118,48 +125,38 @@ def write(history: History, profile: JsonProfile, layout: Layout) -> list[Writte
 
 def _finish(draft: Draft, profile: JsonProfile) -> tuple[str, list[Change]]:
     keys = draft.keys if profile.keyed else ()
-    changes = [replace(change, schema=draft.database, keys=keys) for change in draft.changes]
-    data, before = draft.rows, draft.old
-    if profile.deleted_in_before and draft.action == Op.DELETE:
-        data, before = (), draft.rows
+    changes = [replace(change, schema=draft.schema, keys=keys) for change in draft.changes]
     members = [
         ("action", quoted(draft.action)),
-        ("before", rows_text(before)),
+        ("before", rows_text(draft.old)),
         ("bid", str(draft.number)),
-        ("data", rows_text(data)),
+        ("data", rows_text(draft.rows)),
         ("db", quoted(draft.database)),
-        ("dbValType", type_map(draft.columns)),
+        ("dbValType", type_map(draft.columns, profile)),
         ("ddl" if profile.ddl_key else "isDdl", "true" if draft.is_ddl else "false"),
         ("entryType", quoted(draft.entry)),
         ("execTs", str(draft.exec_ms)),
         ("jdbcType", jdbc_map(draft.columns)),
         ("pks", listed(keys)),
-        ("schema", quoted(draft.database)),
+        ("schema", quoted(draft.schema)),
         ("sendTs", str(draft.send_ms)),
         ("sql", quoted(draft.sql)),
         ("table", quoted(draft.table)),
     ]
     if draft.described is not None:
-        members.append(("tableChanges", table_changes(draft)))
+        members.append(("tableChanges", table_changes(draft, profile)))
     return object_text(members), changes
-
-
-_BINARY_FAULTS: Final = {
-    HEX: CellFault("cell-binary", "c_varbinary", b"\xab\xcd\xef\x01", '"abcdef01"', '"abcdef0g"'),
-    BASE64: CellFault("cell-binary", "c_varbinary", b"\xab\xcd\xef\x01", '"q83vAQ=="', '"q83v*Q=="'),
-}
-
-
-def cell_faults(profile: JsonProfile) -> tuple[CellFault, ...]:
-    """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and a binary in the form that the deployment
-    tells."""
-    return (*(fault for fault in CELL_FAULTS if fault.column != "c_set_64"), _BINARY_FAULTS[profile.deployment.binary])
 
 
 KINDS: Final = (
     KindRow("action INSERT, isDdl false", "ROW", "INSERT", "a change for each element of data"),
-    KindRow("action UPDATE, isDdl false", "ROW", "UPDATE", "before[i] is the old row of data[i]"),
-    KindRow("action DELETE, isDdl false", "ROW", "DELETE", "the row stands in data, or in before when data is empty"),
+    KindRow(
+        "action UPDATE, isDdl false",
+        "ROW",
+        "UPDATE",
+        "before[i] is the old row of data[i], whole or what changed",
+    ),
+    KindRow("action DELETE, isDdl false", "ROW", "DELETE", "the row stands in data, in before, or in both"),
     KindRow("isDdl (or ddl) true", "DDL", note="whatever the action; entryType is ROWDATA here too"),
     KindRow("entryType TRANSACTIONEND", "TRANSACTION or CONTROL", note="no example is documented"),
 )
@@ -169,11 +166,12 @@ FORMAT: Final = Format(
     title="CloudCanal Json",
     source="mysql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=lambda _release, *options: profile(*options),
     write=write,
     kinds=KINDS,
     position="`bid`, the number of the producer's batch; 0 in every example, so no order",
     scenarios=json_scenarios,
     supports=supports,
-    cell_faults=cell_faults,
+    cell_faults=text_faults,
 )

@@ -13,7 +13,7 @@ from generators.families.cdl import messages as _cdl
 from generators.families.cdl.cases import cell_faults, scenarios
 from generators.families.cdl.messages import CdlProfile, Event
 from generators.families.connect import Schema, envelope
-from generators.model import History, Layout, Op, Written
+from generators.model import History, Layout, Written
 from generators.wire_format import Format, KindRow
 
 __all__ = ["FORMAT", "PROFILES", "write"]
@@ -22,7 +22,10 @@ _NAME: Final = "huawei-cdl-debezium"
 _OPS: Final = {"INSERT": "c", "READ": "c", "UPDATE": "u", "DELETE": "d"}
 
 BASE: Final = CdlProfile("2.0", source="postgresql", assumed=_cdl.ASSUMED, heartbeat=False)
-PROFILES: Final = _cdl.options_of(((), ("default-identity",), ("other-package", "heartbeat-identifier")), BASE, _NAME)
+CHOICES: Final = _cdl.choices(BASE, _NAME, "heartbeat-identifier")
+PROFILES: Final = _cdl.options_of(
+    ((), ("default-identity",), ("other-package", "heartbeat-identifier"), ("opengauss",)), BASE, CHOICES
+)
 
 _SNAPSHOT: Final = Schema(
     "string", True, "io.debezium.data.Enum", 1, parameters=(("allowed", "true,last,false"),), default='"false"'
@@ -57,7 +60,7 @@ def _value(event: Event) -> str:
         "struct",
         name=f"{table.schema}.{table.name}",
         fields=(
-            ("before", Schema("struct", True, "before", fields=fields)),
+            ("before", Schema("struct", True, "before", fields=event.before_fields())),
             ("after", Schema("struct", True, "data", fields=fields)),
             ("source", _SOURCE),
             ("op", text),
@@ -71,10 +74,10 @@ def _value(event: Event) -> str:
     )
     source = {
         "version": "1.4.0.Final",
-        "connector": "postgresql",
+        "connector": event.facts.store,
         "name": "cdl",
         "ts_ms": event.at.ms,
-        "snapshot": "true" if event.op is Op.READ else None,
+        "snapshot": event.snapshot,
         "db": table.database,
         "schema": table.schema,
         "table": table.name,
@@ -97,7 +100,7 @@ def _value(event: Event) -> str:
 
 
 KINDS: Final = (
-    KindRow("op c", "ROW", "INSERT", "snapshot rows too (source.snapshot true): op r is not listed"),
+    KindRow("op c", "ROW", "INSERT", "snapshot rows too (source.snapshot true or last): op r is not listed"),
     KindRow("op u", "ROW", "UPDATE", "before null under REPLICA IDENTITY DEFAULT"),
     KindRow("op d", "ROW", "DELETE", "the row stands in before"),
 )
@@ -107,7 +110,8 @@ FORMAT: Final = Format(
     title="Huawei MRS CDL Debezium JSON, message_version 2.0",
     source="postgresql",
     profiles=PROFILES,
-    options=_cdl.meant("heartbeat-identifier"),
+    choices=CHOICES,
+    build=lambda _release, *options: _cdl.profile(BASE, CHOICES, *options),
     write=write,
     kinds=KINDS,
     position="`source.lsn`, as decimal text",

@@ -23,7 +23,8 @@ _NAME: Final = "huawei-cdl-json"
 _OPS: Final = {"INSERT": "INSERT", "READ": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE"}
 
 BASE: Final = CdlProfile("1.0", source="postgresql", assumed=_cdl.ASSUMED)
-PROFILES: Final = _cdl.options_of(((), ("default-identity",), ("other-package", "txid-first")), BASE, _NAME)
+CHOICES: Final = _cdl.choices(BASE, _NAME, "txid-first")
+PROFILES: Final = _cdl.options_of(((), ("default-identity",), ("other-package", "txid-first"), ("opengauss",)), BASE, CHOICES)
 
 _PROPERTY: Final = Schema("struct", fields=(("name", Schema("string")), ("value", Schema("int64"))))
 _TRANSACTION: Final = Schema("struct", name="transaction", fields=(("properties", Schema("array", items=_PROPERTY)),))
@@ -51,7 +52,7 @@ def _value(event: Event) -> str:
             ("transaction", _TRANSACTION),
             ("unique", Schema("struct", True, "unique", fields=event.key_fields())),
             ("data", Schema("struct", True, "data", fields=fields)),
-            ("before", Schema("struct", True, "before", fields=fields)),
+            ("before", Schema("struct", True, "before", fields=event.before_fields())),
             ("message_version", text),
             ("message_type", text),
             ("HEARTBEAT_IDENTIFIER", Schema("string", True)),
@@ -60,7 +61,7 @@ def _value(event: Event) -> str:
     numbers = {"lsn": event.lsn, "txId": event.transaction}
     properties = [{"name": name, "value": numbers[name]} for name in event.facts.properties]
     payload = {
-        "DATA_STORE": "POSTGRESQL",
+        "DATA_STORE": event.facts.store.upper(),
         "SEG_OWNER": table.schema,
         "TABLE_NAME": table.name,
         "TIMESTAMP": event.at.ms,
@@ -88,7 +89,8 @@ FORMAT: Final = Format(
     title="Huawei MRS CDL JSON, message_version 1.0",
     source="postgresql",
     profiles=PROFILES,
-    options=_cdl.meant("txid-first"),
+    choices=CHOICES,
+    build=lambda _release, *options: _cdl.profile(BASE, CHOICES, *options),
     write=write,
     kinds=KINDS,
     position="`transaction.properties` entry named lsn, as decimal text",

@@ -19,6 +19,7 @@ from __future__ import annotations
 import base64
 import json
 import random
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Final
@@ -27,7 +28,7 @@ from generators.families.ticdc import text
 from generators.families.ticdc_simple.cases import scenarios
 from generators.families.ticdc_simple.encoding import publish, timestamp
 from generators.families.ticdc_simple.plan import host_zone
-from generators.families.ticdc_simple.profiles import OPTIONS, PROFILES, SimpleProfile, profile
+from generators.families.ticdc_simple.profiles import CHOICES, PROFILES, SimpleProfile, profile
 from generators.families.ticdc_simple.records import (
     BootstrapRecord,
     Checksum,
@@ -61,6 +62,10 @@ def write(history: History, profile: SimpleProfile, layout: Layout) -> list[Writ
     Statements, heartbeats and transaction marks have no message here.
     """
     return publish(history, layout, Printer(profile))
+
+
+_SHORT: Final = {"\\u0008": "\\b", "\\u000c": "\\f"}
+_CONTROL: Final = re.compile(r"((?<!\\)(?:\\\\)*)(\\u0008|\\u000c)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +150,10 @@ class Printer:
 
     def _text(self, value: str) -> str:
         escape = text.escape if len(value) > 100 else text.escape_name
-        return escape(value)
+        shown = escape(value)
+        if self.profile.short_escapes and "\\u00" in shown:
+            return _CONTROL.sub(lambda match: match[1] + _SHORT[match[2]], shown)
+        return shown
 
     def cell(self, kind: SourceType, value: Value) -> tuple[str, Cell]:
         """A stored value as JSON, and what a perfect decoder recovers of it."""
@@ -212,7 +220,8 @@ FORMAT: Final[Format[SimpleProfile]] = Format(
     title="TiCDC Simple, JSON",
     source="TiDB, TiCDC Simple Protocol",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     write=write,
     kinds=KINDS,
     position="commitTs as decimal text; 0 for a BOOTSTRAP, which the documentation calls meaningless",

@@ -66,6 +66,7 @@ __all__ = [
     "NAME_LIMIT",
     "NUMERIC_DIGITS",
     "NUMERIC_SCALE",
+    "OTHERS",
     "SCHEMA",
     "SIZE_LIMIT",
     "TIMESTAMPTZ_MAX",
@@ -99,6 +100,8 @@ __all__ = [
     "money",
     "numeric",
     "numeric_text",
+    "oid",
+    "other",
     "quote",
     "real",
     "real_text",
@@ -135,6 +138,25 @@ def integer(name: str = "integer") -> SourceType:
     """smallint, integer or bigint."""
     limit = 1 << 8 * _BYTES[name] - 1
     return _type(name, Logical.INT, low=-limit, high=limit - 1)
+
+
+def oid() -> SourceType:
+    """oid: an unsigned integer of 32 bits."""
+    return _type("oid", Logical.INT, low=0, high=(1 << 32) - 1)
+
+
+def other(name: str) -> SourceType:
+    """A type whose values are PostgreSQL's texts of it. Raises ValueError for a name that is none of `OTHERS`."""
+    if name not in OTHERS:
+        raise ValueError(f"{name}: not among {', '.join(OTHERS)}")
+    return _type(name, Logical.TEXT)
+
+
+OTHERS: Final = (
+    *("citext", "xml", "ltree", "name", '"char"', "cidr", "macaddr", "macaddr8", "tsvector"),
+    *("int4range", "int8range", "numrange", "tsrange", "tstzrange", "daterange"),
+)
+"""Types that named and drawn cases do not have, but recorded tables."""
 
 
 def numeric(precision: int | None = None, scale: int = 0) -> SourceType:

@@ -6,7 +6,7 @@ their default are left out, unless a reader would miss them. What cannot be load
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from generators.errors import UsageError
 from generators.model import (
@@ -14,6 +14,7 @@ from generators.model import (
     Cell,
     Change,
     Column,
+    Default,
     Deployment,
     Image,
     Kind,
@@ -122,11 +123,21 @@ def load_type(data: Plain, at: str = "") -> SourceType:
 
 
 def dump_column(column: Column) -> Plain:
-    """A column: `name`, `type`, `nullable`."""
-    return {"name": dump_text(column.name), "type": dump_type(column.type), "nullable": column.nullable}
+    """A column: `name`, `type`, `nullable`; `declared`, `charset`, `generated` and `default` where the column has them."""
+    plain: dict[str, Any] = {"name": dump_text(column.name), "type": dump_type(column.type), "nullable": column.nullable}
+    plain |= {key: dump_text(text) for key in _SPELLED if (text := getattr(column, key))}
+    if column.default is not None:
+        plain["default"] = {"text": dump_text(column.default.text), "value": dump_value(column.default.value)}
+    return plain
 
 
-_COLUMN = frozenset({"name", "type", "nullable"})
+_SPELLED = ("declared", "charset", "generated")
+_COLUMN = frozenset({"name", "type", "nullable", "default", *_SPELLED})
+
+
+def _load_default(data: Plain, at: str) -> Default:
+    members = fields(data, at, frozenset({"text", "value"}))
+    return Default(string(need(members, "text", at), path(at, "text")), load_value(need(members, "value", at), path(at, "value")))
 
 
 def load_column(data: Plain, at: str = "") -> Column:
@@ -136,6 +147,8 @@ def load_column(data: Plain, at: str = "") -> Column:
         string(need(members, "name", at), path(at, "name")),
         load_type(need(members, "type", at), path(at, "type")),
         boolean(need(members, "nullable", at), path(at, "nullable")),
+        default=maybe(members, "default", at, _load_default),
+        **{key: string(members.get(key, ""), path(at, key)) for key in _SPELLED},
     )
 
 
@@ -199,19 +212,28 @@ _MESSAGE = frozenset({"event", "topic", "partition", "timestamp_ms", "key", "val
 _HEADER = frozenset({"key", "value"})
 
 
+_PARTITIONS: Final = (1 << 31) - 1
+"""Kafka's highest partition."""
+_TIMESTAMP: Final = ((1 << 63) - 1) // 1000
+"""The highest time in milliseconds that Spark's microseconds hold."""
+
+
 def load_message(data: Plain, at: str = "", *, case: str = "") -> Message:
     """Inverse of `dump_message`, under the case id given. Raises Malformed."""
     members = fields(data, at, _MESSAGE)
     partition = integer(need(members, "partition", at), path(at, "partition"))
-    if partition < 0:
-        raise Malformed(path(at, "partition"), "must not be negative")
+    if not 0 <= partition <= _PARTITIONS:
+        raise Malformed(path(at, "partition"), f"must be from 0 to {_PARTITIONS}")
+    timestamp = integer(need(members, "timestamp_ms", at), path(at, "timestamp_ms"))
+    if not -1 <= timestamp <= _TIMESTAMP:
+        raise Malformed(path(at, "timestamp_ms"), f"must be from -1 to {_TIMESTAMP}")
     return Message(
         topic=string(need(members, "topic", at), path(at, "topic")),
         partition=partition,
         key=load_bytes(need(members, "key", at), path(at, "key")),
         value=load_bytes(need(members, "value", at), path(at, "value")),
         headers=array(need(members, "headers", at), path(at, "headers"), _load_header),
-        timestamp_ms=integer(need(members, "timestamp_ms", at), path(at, "timestamp_ms")),
+        timestamp_ms=timestamp,
         event=integer(need(members, "event", at), path(at, "event")),
         case=case,
     )
@@ -270,6 +292,8 @@ _IMAGES = ("before", "after", "full_before", "full_after")
 _CHANGE = frozenset({"row", "kind", "op", *_TEXTS, "keys", "position", "commit_time_us", *_IMAGES, "types", "schema_version"}) | {
     "sql",
     "accept",
+    "databases",
+    "key_sets",
     "anything",
 }
 _ACCEPT = frozenset({"kind", "op"})
@@ -299,8 +323,12 @@ def dump_change(change: Change, table: Table | None = None) -> Plain:
     for name in ("schema_version", "sql"):
         if getattr(change, name) is not None:
             plain[name] = dump_text(getattr(change, name))
+    if change.key_sets:
+        plain["key_sets"] = [[dump_text(key) for key in sorted(keys)] for keys in change.key_sets]
     if change.accept:
         plain["accept"] = [{"kind": kind.value, "op": op.value if op else None} for kind, op in change.accept]
+    if change.databases:
+        plain["databases"] = [dump_text(name) for name in change.databases]
     if change.anything:
         plain["anything"] = True
     return plain
@@ -344,7 +372,11 @@ def load_change(data: Plain, at: str = "", table: Table | None = None) -> Change
         types=maybe(found, "types", at, texts),
         schema_version=maybe(found, "schema_version", at, string),
         sql=maybe(found, "sql", at, string),
+        key_sets=array(
+            found.get("key_sets", []), path(at, "key_sets"), lambda keys, where: frozenset(array(keys, where, string))
+        ),
         accept=array(found.get("accept", []), path(at, "accept"), _load_accept),
+        databases=array(found.get("databases", []), path(at, "databases"), string),
         anything=boolean(found.get("anything", False), path(at, "anything")),
     )
 

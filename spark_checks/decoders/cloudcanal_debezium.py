@@ -6,8 +6,9 @@ a, as the page's table says, or missing, as in its example. `after` is the row a
 two images the wrong way round, the example has them right. An INSERT has only `after` and a DELETE only `before`, whether
 the other is null or `{}`: it is no image, whereas the `{}` that an UPDATE may have is one of no columns. `tableChanges`,
 one object, is not looked at, nor is `source.connector`. `commit_time` is `source.ts_ms`, which on a statement may
-be far from the payload's; `position` is `file:pos` of the binlog. The page says of values only that VARCHAR is
-text, so the rest is read as Debezium writes it (`families.connect.values`), by the message's schema where it has one.
+be far from the payload's; `position` is `file:pos` of the binlog. The page shows VARCHAR as text and the vendor's article an INT
+too, under a schema of its own, so cells are texts (`families.cloudcanal`), and the schema is not looked at. Where the deployment
+states Debezium's options, cells are as Debezium writes them (`families.connect.values`), by the message's schema if it has one.
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
+from generators.model import Column as ColumnOf
 from generators.model import Deployment, Table
+from spark_checks.decoders.families import cloudcanal as _cloudcanal
+from spark_checks.decoders.families import framing as _framing
+from spark_checks.decoders.families.canal import COORDINATES
 from spark_checks.decoders.families.connect import rows as _connect
+from spark_checks.decoders.families.mysql import typed
 
 _STRING: Final = StringType()
 _LONG: Final = LongType()
@@ -71,4 +77,24 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
     """Typed row changes of `table`; `before` is the wire's."""
-    return _connect.decode_rows(records, table, DIALECT, deployment)
+    if deployment and (deployment.decimal or deployment.temporal):
+        return _connect.decode_rows(records, table, DIALECT, deployment)
+    p, kind, op = F.col("p"), F.col("kind"), F.col("op")
+    mine = (kind == "ROW") & (p["source"]["db"] == table.database) & (p["source"]["table"] == table.name)
+    texts = StructType([StructField(c.name, _STRING) for c in table.columns])
+    told, zone = deployment or Deployment(), deployment.time_zone if deployment else "UTC"
+
+    def value(c: ColumnOf, image: str) -> str:
+        text = _text(c, image)
+        return _cloudcanal.typed(text, c.type, told) or typed(text, c.type, zone)
+
+    images = F.array(_framing.before(op, p["before"]), F.when(op != "DELETE", p["after"]))
+    return _framing.rows(
+        _connect.messages(records, DIALECT, StructType([]), texts)
+        .select(*COORDINATES, F.when(kind == "CORRUPT", kind).when(mine, op).alias("op"), images.alias("images"))
+        .select(*COORDINATES, "op", _framing.images(table, _text, value).alias("typed"))
+    )
+
+
+def _text(c: ColumnOf, image: str) -> str:
+    return f"{image}.{_framing.name(c.name)}"

@@ -21,6 +21,8 @@ _CONVICTS: Final = {
     "decimal-through-double": "value/decimal-long",
     "ddl-dropped": "ddl/kind",
     "corrupt-dropped": "fault/must-reject",
+    "updates-as-inserts": "rows/op",
+    "sql-cut": "ddl/sql",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
 }
@@ -270,6 +272,40 @@ LIARS: Final[tuple[Liar, ...]] = (
         "value/binary",
         "A binary's hex digits, as the SDK prints them, are taken for its bytes.",
         _cells(Logical.BINARY, "CAST(lower(hex({x})) AS binary)"),
+    ),
+    _liar(
+        "objects-without-type",
+        1,
+        "value/wire",
+        "Level one drops the type of an ENUM's object, which stands on the wire.",
+        on_columns(
+            reference.decode, after="transform_values(after, (k, v) -> CASE WHEN v LIKE '%\"ENUM\"%' THEN '{}' ELSE v END)"
+        ),
+    ),
+    _liar(
+        "no-key-from-unique",
+        1,
+        "envelope/keys",
+        "pk_uk_info is not read: no record has a key.",
+        on_columns(reference.decode, keys="CAST(NULL AS array<string>)"),
+    ),
+    _liar(
+        "position-without-its-file",
+        1,
+        "envelope/position",
+        "sourcePosition is read as a number, the offset alone: it starts anew in every binlog file.",
+        on_columns(reference.decode, position="split_part(position, '@', 1)"),
+    ),
+    _liar(
+        "init-refused",
+        1,
+        "rows/init",
+        "INIT is an operation that the SDK does not know: rows of the full load are errors.",
+        on_columns(
+            reference.decode,
+            kind="CASE WHEN op = 'READ' THEN 'CORRUPT' ELSE kind END",
+            error="CASE WHEN op = 'READ' THEN 'operation' ELSE error END",
+        ),
     ),
     _liar(
         "label-as-empty",

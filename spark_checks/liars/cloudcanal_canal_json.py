@@ -28,6 +28,9 @@ _OF_CANAL: Final = {
     "corrupt-dropped": "fault/must-reject",
     "truncated-as-nulls": "fault/must-reject",
     "second-document-dropped": "fault/must-reject",
+    "updates-as-inserts": "rows/op",
+    "sql-cut": "ddl/sql",
+    "labels-padded": "value/wire",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
 }
@@ -40,8 +43,11 @@ _OF_CLOUDCANAL: Final = {
     "empty-old-as-row": "image/sides",
     "types-without-length": "envelope/types",
     "sent-as-committed": "envelope/commit-time",
+    "milliseconds-cut": "envelope/commit-time",
     "old-ignored": "value/text",
     "unchanged-not-kept": "image/whole-old",
+    "absent-old-as-null": "image/partial-old",
+    "deletes-dropped": "rows/deleted-in-both",
 }
 
 LIARS: Final[tuple[Liar, ...]] = (

@@ -26,6 +26,8 @@ _OF_CANAL: Final = {
     "ddl-dropped": "ddl/op",
     "corrupt-dropped": "fault/must-reject",
     "second-document-dropped": "fault/must-reject",
+    "updates-as-inserts": "rows/op",
+    "sql-cut": "ddl/sql",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
 }
@@ -114,9 +116,43 @@ LIARS: Final[tuple[Liar, ...]] = (
         "connector-refused",
         _FORMAT,
         1,
-        f"{_FORMAT}/rows/connector",
+        f"{_FORMAT}/rows/schemaless",
         "source.connector selects the reader, and there is none for MySQL in capitals.",
         on_input(reference.decode, f"CASE WHEN {_DDL} IS NULL AND t LIKE '%\"connector\":\"MySQL\"%' THEN '' ELSE t END"),
+    ),
+    Liar(
+        "schema-required",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/rows/schemaless",
+        "A row without the schema block is refused, though the product writes none by default.",
+        on_input(reference.decode, f"CASE WHEN {_DDL} IS NULL AND t NOT LIKE '%\"schema\":%' THEN '' ELSE t END"),
+    ),
+    Liar(
+        "connect-schema-required",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/rows/readable",
+        "The schema is taken for Connect's, which has no isPK, and any other is refused.",
+        on_input(reference.decode, "CASE WHEN t LIKE '%\"isPK\":%' THEN '' ELSE t END"),
+    ),
+    Liar(
+        "typed-refused",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/rows/typed",
+        "Cells are texts as in the vendor's article, and a message with Connect's schema is refused.",
+        on_input(reference.decode, "CASE WHEN t LIKE '%\"optional\":%' THEN '' ELSE t END"),
+    ),
+    Liar(
+        "codes-normalised",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/value/wire",
+        "A binary's hexadecimal digits are made upper-case at level one.",
+        on_columns(
+            reference.decode, after="transform_values(after, (k, v) -> CASE WHEN v RLIKE '^[0-9a-f]+$' THEN upper(v) ELSE v END)"
+        ),
     ),
     Liar(
         "sent-as-committed",

@@ -26,6 +26,9 @@ _OF_CANAL: Final = {
     "ddl-dropped": "ddl/kind",
     "corrupt-dropped": "fault/must-reject",
     "second-document-dropped": "fault/must-reject",
+    "updates-as-inserts": "rows/op",
+    "sql-cut": "ddl/sql",
+    "labels-padded": "value/wire",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
 }
@@ -37,8 +40,11 @@ _OF_CLOUDCANAL: Final = {
     "empty-old-as-row": "image/sides",
     "types-without-length": "envelope/types",
     "sent-as-committed": "envelope/commit-time",
+    "milliseconds-cut": "envelope/commit-time",
     "old-ignored": "value/text",
     "unchanged-not-kept": "image/columns",
+    "absent-old-as-null": "image/partial-old",
+    "deletes-dropped": "rows/deleted-in-both",
 }
 
 _DELETE: Final = "get_json_object(t, '$.action') = 'DELETE'"
@@ -94,6 +100,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         f"{_FORMAT}/envelope/schema",
         "Canal has no schema, and none is read here.",
         on_columns(reference.decode, schema="CAST(NULL AS string)"),
+    ),
+    Liar(
+        "schema-from-db",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/envelope/schema",
+        "schema is filled with db, since the two are equal in every example.",
+        on_columns(reference.decode, schema="database"),
     ),
     Liar(
         "whole-row-as-key",

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from generators.model import Deployment
 from spark_checks.decoders import debezium_json as reference
 from spark_checks.decoders.families.connect import rows as _connect
-from spark_checks.liars.base import Liar, on_columns
+from spark_checks.liars.base import Liar, on_columns, on_input
 from spark_checks.liars.families.connect import common
 
 _FORMAT: Final = "debezium-json"
@@ -33,7 +33,7 @@ _CONVICTS: Final = {
     "before-lost": "image/sides",
     "delete-without-row": "after/delete-null",
     "delete-by-after": "after/delete-null",
-    "before-required": "rows/every-row",
+    "before-required": "rows/readable",
     "tombstone-as-delete": "tombstone/kind",
     "tombstone-dropped": "tombstone/kind",
     "legacy-null-refused": "tombstone/legacy-null",
@@ -48,7 +48,7 @@ _CONVICTS: Final = {
     "text-null-as-null": "value/text-null",
     "corrupt-dropped": "fault/must-reject",
     "truncated-as-nulls": "fault/must-reject",
-    "second-document-dropped": "fault/must-reject",
+    "second-document-dropped": "fault/after-the-document",
     "empty-as-tombstone": "fault/must-reject",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
@@ -61,6 +61,15 @@ def _commit_time_of_the_connector(records: DataFrame, *, deployment: Deployment 
     return _connect.decode(records, _OF_THE_CONNECTOR, deployment)
 
 
+def _one_a_position(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    decoded = reference.decode(records, deployment=deployment)
+    return (
+        decoded.where("position IS NOT NULL")
+        .dropDuplicates(["topic", "op", "position"])
+        .unionByName(decoded.where("position IS NULL"))
+    )
+
+
 LIARS: Final[tuple[Liar, ...]] = (
     *common(_FORMAT, reference, _CONVICTS),
     Liar(
@@ -70,6 +79,30 @@ LIARS: Final[tuple[Liar, ...]] = (
         f"{_FORMAT}/envelope/commit-time",
         "Of the two ts_ms the outer one is taken, when the connector saw the change (debezium#commit-time).",
         _commit_time_of_the_connector,
+    ),
+    Liar(
+        "time-millis-as-micros",
+        _FORMAT,
+        2,
+        f"{_FORMAT}/value/time-millis",
+        "A time is taken for microseconds, whatever its schema and the connector's mode (debezium#time-adaptive).",
+        on_input(reference.decode_rows, """replace(t, '"io.debezium.time.Time"', '"io.debezium.time.MicroTime"')"""),
+    ),
+    Liar(
+        "boolean-refused",
+        _FORMAT,
+        2,
+        f"{_FORMAT}/value/boolean-declared",
+        "A TINYINT(1) takes numbers alone: true and false of a BOOLEAN are refused.",
+        on_input(reference.decode_rows, """regexp_replace(t, '"flag":(true|false)', '"flag":"$1?"')"""),
+    ),
+    Liar(
+        "snapshot-deduplicated",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/op/read-one-position",
+        "Changes of one position are taken for duplicates: of a table's snapshot one row is left (debezium#snapshot-position).",
+        _one_a_position,
     ),
     Liar(
         "keys-of-the-envelope",

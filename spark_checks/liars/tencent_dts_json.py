@@ -23,6 +23,9 @@ _CONVICTS: Final = {
     "statements-dropped": "control/checkpoint",
     "corrupt-dropped": "fault/must-reject",
     "second-document-dropped": "fault/must-reject",
+    "updates-as-inserts": "rows/op",
+    "sql-cut": "ddl/sql",
+    "labels-padded": "value/wire",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
 }
@@ -162,6 +165,23 @@ LIARS: Final[tuple[Liar, ...]] = (
         "An ENUM's text is read as its index, which a label is not.",
         on_cells(
             reference.decode_rows, lambda k: k.logical is Logical.ENUM, lambda x, _: f"CASE WHEN {x} IS NOT NULL THEN 0 END"
+        ),
+    ),
+    _liar(
+        "keys-of-the-first-column",
+        1,
+        "envelope/keys",
+        "The first column is taken for the key, whatever pkNames says.",
+        on_columns(reference.decode, keys="CASE WHEN size(keys) > 1 THEN slice(keys, 1, 1) ELSE keys END"),
+    ),
+    _liar(
+        "fragments-awaited",
+        1,
+        "rows/fragment-fields",
+        "index is one less than total in the last fragment: a record whose index is total is refused.",
+        on_input(
+            reference.decode,
+            "CASE WHEN get_json_object(t, '$.total') = get_json_object(t, '$.index') THEN '' ELSE t END",
         ),
     ),
     _liar(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from spark_checks.decoders import ticdc_canal_json as reference
-from spark_checks.liars.base import Liar, on_columns
+from spark_checks.liars.base import Liar, on_columns, on_input
 from spark_checks.liars.families.canal import common
 
 _FORMAT: Final = "ticdc-canal-json"
@@ -48,6 +48,14 @@ LIARS: Final[tuple[Liar, ...]] = (
             op="CASE WHEN kind = 'WATERMARK' THEN 'INSERT' ELSE op END",
             after="CASE WHEN kind = 'WATERMARK' THEN CAST(map() AS map<string, string>) ELSE after END",
         ),
+    ),
+    Liar(
+        "zero-date-as-epoch",
+        _FORMAT,
+        2,
+        f"{_FORMAT}/value/zero-date-typed",
+        "A calendar has no year 0, so 1970-01-01 stands in for 0000-00-00.",
+        on_input(reference.decode_rows, "replace(t, '\"0000-00-00', '\"1970-01-01')"),
     ),
     Liar(
         "position-through-double",

@@ -140,6 +140,13 @@ _FRAMING: Final = (
 )
 _CELLS: Final = (
     _liar(
+        "zero-date-as-epoch",
+        2,
+        "value/zero-date-typed",
+        "A calendar has no year 0, so 1970-01-01 stands in for 0000-00-00.",
+        on_bytes(reference.decode_rows, _hex(b"0000-00-00".hex().upper(), b"1970-01-01".hex().upper())),
+    ),
+    _liar(
         "unsigned-bigint-flattened",
         1,
         "value/unsigned-bigint-record",
@@ -269,11 +276,11 @@ _SCHEMAS: Final = (
         ),
     ),
     _liar(
-        "keys-of-the-cached-schema",
+        "keys-of-all-columns",
         1,
         "envelope/keys",
-        "A row is given the primary key of a schema that came some other time.",
-        on_columns(reference.decode, keys=f"coalesce(keys, CASE WHEN kind = 'ROW' THEN max(keys) OVER ({_OF_TABLE}) END)"),
+        "A row whose message tells no key is found by all of its columns.",
+        on_columns(reference.decode, keys="CASE WHEN kind = 'ROW' THEN map_keys(coalesce(after, before)) ELSE keys END"),
     ),
 )
 _ENVELOPE: Final = (

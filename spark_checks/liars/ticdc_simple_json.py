@@ -65,6 +65,13 @@ LIARS: Final[tuple[Liar, ...]] = (
         on_input(reference.decode, f"CASE WHEN t LIKE '{{%' AND {_UNCLOSED} THEN '{_EMPTY_INSERT}' ELSE t END"),
     ),
     _liar(
+        "zero-date-as-epoch",
+        2,
+        "value/zero-date-typed",
+        "A calendar has no year 0, so 1970-01-01 stands in for 0000-00-00.",
+        on_input(reference.decode_rows, "replace(t, '\"0000-00-00', '\"1970-01-01')"),
+    ),
+    _liar(
         "timestamp-without-its-zone",
         2,
         "value/timestamp-location",
@@ -178,11 +185,11 @@ LIARS: Final[tuple[Liar, ...]] = (
         ),
     ),
     _liar(
-        "keys-of-the-cached-schema",
+        "keys-of-all-columns",
         1,
         "envelope/keys",
-        "A row is given the primary key of a schema that came some other time.",
-        on_columns(reference.decode, keys=f"coalesce(keys, CASE WHEN kind = 'ROW' THEN max(keys) OVER ({_OF_TABLE}) END)"),
+        "A row whose message tells no key is found by all of its columns.",
+        on_columns(reference.decode, keys="CASE WHEN kind = 'ROW' THEN map_keys(coalesce(after, before)) ELSE keys END"),
     ),
     _liar(
         "position-through-double",

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import itertools
+import os
 import subprocess
 import sys
 import threading
@@ -201,7 +202,8 @@ class SparkEngine:
             self._configure(request.get("conf", {}))
         match request["op"]:
             case "start":
-                self._spark = session(packages=request["packages"], cores=request["cores"], conf=request["conf"])
+                home = os.environ.get("TMPDIR", "")
+                self._spark = session(packages=request["packages"], cores=request["cores"], conf=request["conf"], home=home)
                 warm_up(self._spark)
                 return {"version": self._spark.version}
             case "load":

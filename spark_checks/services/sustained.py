@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import itertools
 import json
 import shutil
 import tempfile
@@ -25,6 +24,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from generators.storage import codec
 from spark_checks.services.engine import Decoder, DecoderError
+from spark_checks.services.errors import told
 
 METRICS: Final = "load"
 KINDS: Final = ("ROW", "DDL", "WATERMARK", "BOOTSTRAP", "HEARTBEAT", "TRANSACTION", "CONTROL", "TOMBSTONE", "CORRUPT")
@@ -175,7 +175,7 @@ class _Query:
         """See `handle`."""
         failed = self._query.exception()
         batches = [self._batch(progress) for progress in self._new()]
-        return {"active": self._query.isActive, "failure": _told(failed) if failed else None, "batches": batches}
+        return {"active": self._query.isActive, "failure": told(failed) if failed else None, "batches": batches}
 
     def _new(self) -> list[Any]:
         """The progress of every batch since the last call, in order."""
@@ -245,9 +245,3 @@ class _Query:
 
 def _offsets(text: str | None, topic: str) -> dict[str, int]:
     return {} if text is None else {str(p): int(o) for p, o in json.loads(text).get(topic, {}).items()}
-
-
-def _told(error: BaseException) -> str:
-    """The first lines of a failure, without the stack."""
-    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith(("\tat ", "  at "))]
-    return "\n".join(itertools.islice(lines, 12))[:4000]

@@ -9,16 +9,20 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 Request: TypeAlias = dict[str, Any]
 Lane: TypeAlias = "queue.Queue[Request | None]"
 
+PARENT: Final = os.getppid()
+"""The harness; another process is the parent once it is dead."""
 GRACE_S: Final = 2.0
 """Time limit of running requests once the parent has ended."""
 
@@ -45,12 +49,14 @@ def main() -> None:
     threading.Thread(target=_read, args=(first, serve), daemon=True).start()
     serve(first)
     engine.stop()
+    _tidy()
 
 
 def _handled(engine: Any, request: Request) -> dict[str, Any]:
     from pyspark.errors import AnalysisException
 
     from spark_checks.services.engine import SERVICES, DecoderError
+    from spark_checks.services.errors import told
 
     try:
         reply: dict[str, Any] = engine.handle(request)
@@ -65,7 +71,13 @@ def _handled(engine: Any, request: Request) -> dict[str, Any]:
             os._exit(70)
         raised = request["op"] == "decode" or request["op"] in SERVICES
         kind = "plan" if request["op"] == "decode" and isinstance(error, AnalysisException) else "raised" if raised else "harness"
-        return {"error": kind, "message": _short(error)}
+        return {"error": kind, "message": f"{type(error).__name__}: {told(error)}"}
+
+
+def _tidy() -> None:
+    """Removes the harness's temporary folder, if the harness was killed; this process's own is in it."""
+    if os.getppid() != PARENT and (own := os.environ.get("TMPDIR")):
+        shutil.rmtree(Path(own).parent, ignore_errors=True)
 
 
 def _read(first: Lane, serve: Callable[[Lane], None]) -> None:
@@ -86,13 +98,9 @@ def _read(first: Lane, serve: Callable[[Lane], None]) -> None:
     answered.join(GRACE_S)
     if answered.is_alive():
         # Busy in a decoder that nobody waits for any more.
+        _tidy()
         os.killpg(os.getpgid(0), signal.SIGKILL)
     first.put(None)
-
-
-def _short(error: BaseException) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("\tat ")]
-    return f"{type(error).__name__}: " + "\n".join(lines[:12])[:4000]
 
 
 if __name__ == "__main__":

@@ -75,6 +75,19 @@ for line in sys.stdin:
         kept.append(request)
         continue
     print("noise on standard output", flush=True)
+    if word == "flood":
+        for _ in range(20_000):
+            print("x" * 999, flush=True)
+        word = "exit"
+    if word == "garbage":
+        replies.write("{garbage\\n")
+        replies.flush()
+        time.sleep(60)
+    if word == "daemon":
+        import subprocess
+        sleeper = subprocess.Popen(["sleep", "60"], start_new_session=True)
+        open(os.path.join(os.path.dirname(os.environ["FAKE_LOG"]), "daemon"), "w").write(str(sleeper.pid))
+        word = "exit"
     if word == "exit":
         print("last words", file=sys.stderr, flush=True)
         os._exit(7)

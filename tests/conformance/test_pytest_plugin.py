@@ -2,8 +2,13 @@
 
 import pytest
 
-from conformance.pytest_plugin import resolve
-from conformance.rules.base import Obligation, rules
+from conformance.judging.causes import Cause, Symptom
+from conformance.judging.judge import CaseResult, Finding, Verdict
+from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
+from conformance.pytest_plugin import DecoderSuite as Suite
+from conformance.pytest_plugin import outcomes, resolve
+from conformance.rules.base import Aspect, Obligation, rules
+from generators.model import Case, Deployment, Message, Written
 
 pytest_plugins = ["pytester"]
 
@@ -103,7 +108,8 @@ def test_a_broken_must_fails_its_item_with_the_consoles_text(judged):
         f"TestMine::test_rule[{MUST}] FAILED",
         rule.statement,
         str(rule.citations[0]),
-        f"case      {FORMAT}/v7.1.6/some/case  (and 2 more)",
+        f"case      {FORMAT}/v7.1.6/some/case",
+        "cases     3",
         "at        after[c]",
         "expected  18446744073709551615",
         "actual    -1",
@@ -174,6 +180,22 @@ def test_a_run_that_does_not_come_about_is_tried_once(judged):
     result.assert_outcomes(errors=len(rules(FORMAT)) + 1)
     result.stdout.fnmatch_lines(["*RUNS TestMine"])
     assert "the run did not come about: unknown profile 'nothing'" in result.stdout.str()
+
+
+@pytest.mark.parametrize(("on_record", "kind"), [((0, 0), "failed"), ((3, 0), "failed"), ((3, 3), "xfailed")])
+def test_a_rule_fails_by_each_of_its_new_causes(on_record, kind):
+    rule = next(r for r in rules(FORMAT) if r.id == MUST)
+    case = Case("c", FORMAT, "v7.1.6", Deployment(), 1, (), (Written(Message("t", 0, None, b"{}"), ()),))
+    finding = Finding("c", MUST, 0, 0, Aspect.VALUE, "after['c']", "1", "2")
+    causes = [Cause(Symptom.REFUSED, (f"fault {name}",)) for name in ("one", "two")]
+    failures = tuple(
+        Failure(rule, finding, CaseResult(case, Verdict.FAIL, (finding,)), 3, on_record=number, reason="waits", cause=cause)
+        for number, cause in zip(on_record, causes, strict=True)
+    )
+    judged = FormatResult(FORMAT, "mine", (1,), (), (RuleResult(rule, 9, 6),), (), {}, 0, {})
+    found = outcomes(Suite, RunResult(Header(1, "smoke", "mine", "none", ""), (judged,), failures, 0.0))[MUST]
+    assert found.kind == kind
+    assert [f"fault {name}" in found.text for name in ("one", "two")] == [number == 0 for number in on_record]
 
 
 def test_selection_and_stopping(judged):

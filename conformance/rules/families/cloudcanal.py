@@ -23,7 +23,7 @@ def values(*, enum: str, sets: str, cite: tuple[str, ...] = (), without: tuple[s
             "text-null": Grade((_STRINGS, null)),
             "json-null-literal": Grade((_OPEN, "standards#mysql-json-null", null)),
             "null": Grade((_OPEN, null)),
-            "text": Grade((_STRINGS,), provenance=DOCUMENTED),
+            "text": Grade((_STRINGS, "standards#json-escapes"), provenance=DOCUMENTED),
             "bit-ambiguous": guessed,
             "bits-64": guessed,
             "bits": guessed,

@@ -8,7 +8,7 @@ the place that leaves it open.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from conformance.rules.base import Aspect, Effect, Obligation, Provenance, Rule, Selector
@@ -63,7 +63,20 @@ _NULLS: Final = (
     Row("null", "JSON null is NULL and a string is not.", Effect.VALUE_FOR_NULL, Selector(aspects=(Aspect.NULL,))),
 )
 
-TABLE: Final = (
+WIRE: Final = "What stands on the wire is certain: at level one a cell is its text, whatever it means."
+NOT_TEXT: Final = (
+    *("int", "decimal", "float", "double", "bit", "binary", "date", "datetime", "timestamp"),
+    *("time", "year", "enum", "set", "json"),
+)
+
+_WIRE: Final = Row(
+    "wire",
+    WIRE,
+    Effect.SILENT_CORRUPTION,
+    Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=NOT_TEXT, levels=(1,)),
+)
+
+_MEANINGS: Final = (
     *_NULLS,
     Row(
         "unsigned",
@@ -169,6 +182,9 @@ TABLE: Final = (
     Row("year-zero", "YEAR 0 is written 0000 and is 0.", Effect.WRONG_VALUE, value("year", classes=("zero",))),
     Row("year", "YEAR is a number of four digits.", Effect.WRONG_VALUE, value("year")),
     Row("json", "A JSON column is its document as text, numbers exact.", Effect.LOST_PRECISION, value("json")),
+)
+
+_TEXTS: Final = (
     Row(
         "text-controls",
         "Control characters, U+007F to U+009F and line separators come back as they were, whether escaped or raw.",
@@ -182,11 +198,17 @@ TABLE: Final = (
         Selector(),
     ),
 )
+
+TABLE: Final = (*_MEANINGS, _WIRE, *_TEXTS)
 """Special before general; the last owns every comparison that is left, so the table ends a format's rules."""
 
 
+_CERTAIN: Final = Grade(("harness#wire-text",))
+
+
 def rules(book: Book, values: Values) -> tuple[Rule, ...]:
-    """The table's rules for one format. Raises KeyError when a grade or an exclusion names no line."""
+    """The table's rules for one format. What a rule below MUST says is the meaning of a value, so it holds at level two: the text
+    on the wire is certain, and belongs to `wire`. Raises KeyError when a grade or an exclusion names no line."""
     names = {row.name for row in TABLE}
     for name in (*values.grades, *values.without):
         if name not in names:
@@ -195,12 +217,12 @@ def rules(book: Book, values: Values) -> tuple[Rule, ...]:
     for row in TABLE:
         if row.name in values.without:
             continue
-        grade = values.grades.get(row.name, values.default)
+        grade = _CERTAIN if row is _WIRE else values.grades.get(row.name, values.default)
         rule = book.rule(
             f"value/{row.name}",
             grade.statement or row.statement,
             row.effect,
-            row.selector,
+            row.selector if grade.obligation is MUST else replace(row.selector, levels=(2,)),
             *grade.citations,
             obligation=grade.obligation,
             provenance=grade.provenance or ASSUMED,

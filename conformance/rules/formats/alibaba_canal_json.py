@@ -68,7 +68,7 @@ _STATEMENTS: Final = (
     ),
     _BOOK.rule(
         "ddl/names",
-        "A DDL names what the message names: a RENAME's new name, the first table of several, a database as it was spelled.",
+        "A DDL names what the message names: a RENAME's new name, the first table of several, a database as spelled or bare.",
         Effect.WRONG_TABLE,
         Selector(fields=("database", "table"), kinds=("DDL",)),
         "canal#ddl-names",
@@ -148,6 +148,7 @@ _ROWS: Final = (
         Selector(fields=("change",), aspects=(Aspect.OP,), kinds=("ROW",)),
         "canal#type",
     ),
+    _BOOK.readable(),
     _BOOK.one_each(),
 )
 
@@ -344,7 +345,7 @@ _VALUES: Final = (
     ),
     _BOOK.rule(
         "value/binary-stripped",
-        "BINARY(n) has lost its trailing zero bytes; the decoder gives the bytes that are there.",
+        "BINARY(n) has lost its trailing zero bytes: the decoder gives the bytes that are there, or pads typed ones to n.",
         Effect.WRONG_VALUE,
         value("binary", classes=("trailing-zero",)),
         "canal#binary-stripped",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.rules.base import Aspect, Citation, Effect, Selector
-from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, Book, changes
+from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, WHOLE, Book, changes
 from conformance.rules.families import mysql_values as _mysql_values
 from conformance.rules.families.cloudcanal import values
 from conformance.rules.order import Order
@@ -20,7 +20,6 @@ _STATEMENTS: Final = (
         Effect.LOST_SCHEMA_CHANGE,
         changes(kinds=("DDL",), tags=("ddl:document",)),
         "cloudcanal#canal-ddl-example",
-        "canal#seatunnel-ddl",
     ),
     _BOOK.rule(
         "ddl/unlisted-type",
@@ -66,18 +65,37 @@ _STATEMENTS: Final = (
 
 _ROWS: Final = (
     _BOOK.rule(
+        "rows/deleted-in-both",
+        "A DELETE that has its rows in data and in old, as the example has both lists, is its rows whichever list is read.",
+        Effect.LOST_DELETE,
+        Selector(fields=("change", "image"), aspects=(*WHOLE, Aspect.IMAGE), ops=("DELETE",), profiles=("*deleted-in-both*",)),
+        "cloudcanal#delete-open",
+        "cloudcanal#canal-row-example",
+        provenance=ASSUMED,
+    ),
+    _BOOK.rule(
+        "rows/deleted-in-data",
+        "A DELETE without old has its rows in data, as in Canal: the field table alone would have them in old.",
+        Effect.LOST_DELETE,
+        Selector(fields=("change",), aspects=EXISTENCE, ops=("DELETE",)),
+        "cloudcanal#delete-open",
+        "canal#delete-in-data",
+        obligation=SHOULD,
+        provenance=ASSUMED,
+    ),
+    _BOOK.rule(
         "rows/old-null",
-        "INSERT and DELETE with old null are rows.",
+        "An INSERT with old null is its rows.",
         Effect.LOST_CHANGE,
-        Selector(fields=("change",), aspects=EXISTENCE, ops=("INSERT", "DELETE"), profiles=("*null-old*",)),
+        Selector(fields=("change",), aspects=EXISTENCE, ops=("INSERT",), profiles=("*null-old*",)),
         "cloudcanal#canal-old-open",
         provenance=ASSUMED,
     ),
     _BOOK.rule(
         "rows/old-absent",
-        "INSERT and DELETE without old are rows.",
+        "An INSERT without old is its rows.",
         Effect.LOST_CHANGE,
-        Selector(fields=("change",), aspects=EXISTENCE, ops=("INSERT", "DELETE"), profiles=("*without-old*",)),
+        Selector(fields=("change",), aspects=EXISTENCE, ops=("INSERT",), profiles=("*without-old*",)),
         "cloudcanal#canal-old-open",
         provenance=ASSUMED,
     ),
@@ -134,7 +152,7 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/commit-time",
-        "es, in milliseconds, is the commit time; ts is when the message went out.",
+        "es, in milliseconds, is when the source executed the statement: the commit's time. ts is when it was sent.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",)),
         "cloudcanal#canal-es",
@@ -162,8 +180,11 @@ _IMAGES: Final = (
         "DELETE has its rows in data, as in Canal: they are before images, and there is no after image.",
         Effect.LOST_DELETE,
         Selector(aspects=(Aspect.IMAGE,), ops=("DELETE",)),
+        "cloudcanal#delete-open",
         "cloudcanal#canal-compatible",
         "canal#delete-in-data",
+        obligation=SHOULD,
+        provenance=ASSUMED,
     ),
     _BOOK.rule(
         "image/sides",
@@ -171,6 +192,25 @@ _IMAGES: Final = (
         Effect.PHANTOM_ROW,
         Selector(aspects=(Aspect.IMAGE,)),
         "cloudcanal#canal-row-example",
+    ),
+    _BOOK.rule(
+        "image/partial-old",
+        "What old leaves out of a row is absent, and not NULL.",
+        Effect.NULL_FOR_ABSENT,
+        Selector(aspects=(Aspect.PRESENCE,), sides=("before",), ops=("UPDATE",), profiles=("*partial-old*",)),
+        "cloudcanal#before-whole-open",
+        "harness#wire-text",
+        provenance=ASSUMED,
+    ),
+    _BOOK.rule(
+        "image/filled-old",
+        "A column that old leaves out did not change: its old value is that of data.",
+        Effect.NULL_FOR_ABSENT,
+        Selector(fields=("cell",), aspects=CONTENT, classes=("left-out",)),
+        "cloudcanal#before-whole-open",
+        "canal#old-changed",
+        obligation=SHOULD,
+        provenance=ASSUMED,
     ),
     _BOOK.rule(
         "image/whole-old",
@@ -209,5 +249,5 @@ RULES: Final = (
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
-ORDER: Final = Order((), (Citation("cloudcanal#canal-es"), Citation("cloudcanal#canal-id")))
+ORDER: Final = Order((), (Citation("cloudcanal#canal-es"), Citation("cloudcanal#canal-id")), ASSUMED)
 """No total order: `es` orders commits, arrival decides among equals."""

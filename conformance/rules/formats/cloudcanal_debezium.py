@@ -1,14 +1,17 @@
 """What a decoder of CloudCanal's Debezium Envelope owes, special before general.
 
-The vendor shows one INSERT and one ALTER of text columns; how other values are written is a guess, so those rules are SHOULD.
+The vendor's page shows one INSERT and one ALTER of text columns, an article an INSERT of an int as text; how values are
+written is a guess, so those rules are SHOULD: texts as in CloudCanal Json, or Debezium's values under the option `typed`.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from conformance.rules.base import Aspect, Citation, Effect, Rule, Selector
 from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, SHOULD, UNSPECIFIED, WHOLE, Book, changes, value
+from conformance.rules.families.mysql_values import NOT_TEXT, WIRE
 from conformance.rules.order import FILE_POSITION, Order
 
 _BOOK: Final = Book("cloudcanal-debezium", DOCUMENTED)
@@ -62,7 +65,7 @@ _CHANGES: Final = (
         "ddl/names",
         "A DDL names the table that source names; tableChanges is one object with positions from 0.",
         Effect.WRONG_TABLE,
-        Selector(fields=("database", "table", "keys"), kinds=("DDL",)),
+        Selector(fields=("database", "table"), kinds=("DDL",)),
         "cloudcanal-envelope#source-names",
         "cloudcanal-envelope#ddl-example",
     ),
@@ -84,12 +87,30 @@ _CHANGES: Final = (
         provenance=ASSUMED,
     ),
     _BOOK.rule(
-        "rows/connector",
-        "A row is readable: that source.connector is MySQL, not mysql, or that the schema is missing is no reason to refuse it.",
+        "rows/schemaless",
+        "A row without a schema is readable: by default the product writes none.",
+        Effect.STOPPED_PIPELINE,
+        Selector(fields=("change",), aspects=(Aspect.CORRUPT,), kinds=("ROW",), profiles=("*schemaless*",)),
+        "cloudcanal-envelope#schema-optional",
+    ),
+    _BOOK.rule(
+        "rows/typed",
+        "A row of Debezium's values under Connect's schema is readable too.",
+        Effect.STOPPED_PIPELINE,
+        Selector(fields=("change",), aspects=(Aspect.CORRUPT,), kinds=("ROW",), profiles=("*typed*",)),
+        "cloudcanal-envelope#schema-by-reference",
+        "cloudcanal-envelope#values-as-text",
+        obligation=SHOULD,
+        provenance=ASSUMED,
+    ),
+    _BOOK.rule(
+        "rows/readable",
+        "A row with the schema of the vendor's article, which is not Connect's, is readable.",
         Effect.STOPPED_PIPELINE,
         Selector(fields=("change",), aspects=(Aspect.CORRUPT,), kinds=("ROW",)),
+        "cloudcanal-envelope#values-as-text",
         "cloudcanal-envelope#connector-name",
-        "cloudcanal-envelope#schema-optional",
+        obligation=SHOULD,
     ),
     _BOOK.rule(
         "rows/op",
@@ -104,17 +125,17 @@ _CHANGES: Final = (
 _ENVELOPE: Final = (
     _BOOK.rule(
         "envelope/keys",
-        "The message does not name the key.",
+        "The envelope does not name the key, the article's schema marks it with isPK: its columns are as good as none.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",)),
         "cloudcanal-envelope#insert-example",
         "cloudcanal-envelope#values-as-text",
-        obligation=SHOULD,
+        obligation=UNSPECIFIED,
         provenance=ASSUMED,
     ),
     _BOOK.rule(
         "envelope/position",
-        "source.file and source.pos order the changes.",
+        "source.file and source.pos are the place in the binlog.",
         Effect.WRONG_ORDER,
         Selector(fields=("position",)),
         "cloudcanal-envelope#source-position",
@@ -211,13 +232,14 @@ _IMAGES: Final = (
 
 
 def _assumed(name: str, statement: str, effect: Effect, selector: Selector, *cited: str) -> Rule:
-    """A rule on values that CloudCanal documents nowhere: Debezium's form, which its one sample contradicts."""
+    """A rule on what values mean: no page shows more than texts of int and varchar."""
     return _BOOK.rule(
         f"value/{name}",
         statement,
         effect,
-        selector,
+        replace(selector, levels=(2,)),
         "cloudcanal-envelope#values-as-text",
+        "cloudcanal#values-open",
         *cited,
         obligation=SHOULD,
         provenance=ASSUMED,
@@ -227,12 +249,12 @@ def _assumed(name: str, statement: str, effect: Effect, selector: Selector, *cit
 _VALUES: Final = (
     _assumed(
         "unsigned",
-        "An unsigned integer above the signed maximum is what its bits say: BIGINT UNSIGNED from 2^63 on is negative here.",
+        "An unsigned integer above the signed maximum is what its text says; typed, BIGINT UNSIGNED from 2^63 on is negative.",
         Effect.WRONG_SIGN,
         value("int", classes=("over-signed",)),
         "debezium#unsigned-long",
     ),
-    _assumed("integer", "Integers are JSON numbers, exact beyond 2^53.", Effect.LOST_PRECISION, value("int"), "connect#integers"),
+    _assumed("integer", "An integer, text or JSON number, is exact beyond 2^53.", Effect.LOST_PRECISION, value("int")),
     _assumed(
         "decimal-wide",
         "A DECIMAL of more than 38 digits is exact, as text.",
@@ -242,21 +264,21 @@ _VALUES: Final = (
     ),
     _assumed(
         "decimal",
-        "A DECIMAL is base64 of its unscaled value in two's complement, with the scale of the column.",
+        "A DECIMAL is its text; typed, base64 of its unscaled value in two's complement, with the scale of the column.",
         Effect.LOST_PRECISION,
         value("decimal"),
         "debezium#decimal-precise",
     ),
     _assumed(
         "float",
-        "FLOAT and DOUBLE are JSON numbers in Java's text.",
+        "FLOAT and DOUBLE are Java's text; typed, as JSON numbers.",
         Effect.LOST_PRECISION,
         value("float", "double"),
         "connect#floats",
     ),
     _assumed(
         "bits",
-        "BIT(1) is a boolean, a longer BIT base64 of its bytes, the lowest first.",
+        "BIT is an unsigned decimal number; typed, BIT(1) is a boolean, a longer BIT base64 of its bytes, the lowest first.",
         Effect.WRONG_VALUE,
         value("bit"),
         "debezium#bits",
@@ -269,21 +291,33 @@ _VALUES: Final = (
         "debezium#enum-label",
         "debezium#set-labels",
     ),
-    _assumed("binary", "Binaries are base64.", Effect.SILENT_CORRUPTION, value("binary"), "debezium#binary-modes"),
-    _assumed("date", "A DATE is a number of days.", Effect.TIME_SHIFT, value("date"), "debezium#date-days"),
+    _assumed(
+        "binary",
+        "Binaries are text in the form that the deployment tells; typed, base64.",
+        Effect.SILENT_CORRUPTION,
+        value("binary"),
+        "harness#deployment",
+        "debezium#binary-modes",
+    ),
+    _assumed("date", "A DATE is its text; typed, a number of days.", Effect.TIME_SHIFT, value("date"), "debezium#date-days"),
     _assumed(
         "datetime",
-        "A DATETIME is milliseconds up to three fraction digits and microseconds beyond.",
+        "A DATETIME is its text; typed, milliseconds up to three fraction digits and microseconds beyond.",
         Effect.TIME_SHIFT,
         value("datetime"),
         "debezium#datetime-units",
     ),
     _assumed(
-        "timestamp", "A TIMESTAMP is ISO 8601 text in UTC.", Effect.TIME_SHIFT, value("timestamp"), "debezium#timestamp-zoned"
+        "timestamp",
+        "A TIMESTAMP is wall clock in the deployment's time zone; typed, ISO 8601 text in UTC.",
+        Effect.TIME_SHIFT,
+        value("timestamp"),
+        "harness#deployment",
+        "debezium#timestamp-zoned",
     ),
     _assumed(
         "time",
-        "A TIME is microseconds, from -838:59:59 to 838:59:59.",
+        "A TIME is its text; typed, microseconds; from -838:59:59 to 838:59:59.",
         Effect.WRONG_VALUE,
         value("time"),
         "debezium#time-micros",
@@ -298,6 +332,14 @@ _VALUES: Final = (
         "debezium#json-text",
     ),
     _BOOK.rule(
+        "value/wire",
+        WIRE,
+        Effect.SILENT_CORRUPTION,
+        Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=NOT_TEXT, levels=(1,)),
+        "harness#wire-text",
+        provenance=ASSUMED,
+    ),
+    _BOOK.rule(
         "value/text",
         "Text comes back character for character; so does every value that no other rule names.",
         Effect.MOJIBAKE,
@@ -310,5 +352,5 @@ _VALUES: Final = (
 RULES: Final = (*_BOOK.faults(), *_CHANGES, *_ENVELOPE, *_IMAGES, *_VALUES)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
-ORDER: Final = Order((FILE_POSITION,), (Citation("cloudcanal-envelope#source-position"),), keys="table")
+ORDER: Final = Order((FILE_POSITION,), (Citation("cloudcanal-envelope#source-position"),), ASSUMED, keys="table")
 """How its changes are ordered (`conformance.rules.order`)."""

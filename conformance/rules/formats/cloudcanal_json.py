@@ -102,6 +102,24 @@ _ROWS: Final = (
         provenance=ASSUMED,
     ),
     _BOOK.rule(
+        "rows/deleted-in-both",
+        "A DELETE that has its rows in data and in before, as the example has both lists, is its rows whichever list is read.",
+        Effect.LOST_DELETE,
+        Selector(fields=("change", "image"), aspects=(*WHOLE, Aspect.IMAGE), ops=("DELETE",), profiles=("*deleted-in-both*",)),
+        "cloudcanal#delete-open",
+        "cloudcanal#row-example",
+        provenance=ASSUMED,
+    ),
+    _BOOK.rule(
+        "rows/deleted-in-data",
+        "A DELETE whose before is empty has its rows in data: one reading of a document that does not say.",
+        Effect.LOST_DELETE,
+        Selector(fields=("change",), aspects=EXISTENCE, ops=("DELETE",)),
+        "cloudcanal#delete-open",
+        obligation=SHOULD,
+        provenance=ASSUMED,
+    ),
+    _BOOK.rule(
         "rows/batch",
         "Every element of data is one change, in order; equal rows too.",
         Effect.LOST_CHANGE,
@@ -164,14 +182,14 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/commit-time",
-        "execTs, in milliseconds, is the commit time; sendTs is when the message went out.",
+        "execTs, in milliseconds, is when the source executed the statement: the commit's time. sendTs is when it was sent.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",)),
         "cloudcanal#exec-ts",
     ),
     _BOOK.rule(
         "envelope/schema",
-        "schema stands beside db; for MySQL they are equal.",
+        "schema stands beside db, and need not be equal to it.",
         Effect.WRONG_TABLE,
         Selector(fields=("schema",)),
         "cloudcanal#names",
@@ -212,6 +230,25 @@ _IMAGES: Final = (
         "cloudcanal#row-example",
     ),
     _BOOK.rule(
+        "image/partial-old",
+        "What before leaves out of a row is absent, and not NULL.",
+        Effect.NULL_FOR_ABSENT,
+        Selector(aspects=(Aspect.PRESENCE,), sides=("before",), ops=("UPDATE",), profiles=("*partial-old*",)),
+        "cloudcanal#before-whole-open",
+        "harness#wire-text",
+        provenance=ASSUMED,
+    ),
+    _BOOK.rule(
+        "image/filled-old",
+        "A column that before leaves out did not change: its old value is that of data.",
+        Effect.NULL_FOR_ABSENT,
+        Selector(fields=("cell",), aspects=CONTENT, classes=("left-out",)),
+        "cloudcanal#before-whole-open",
+        "canal#old-changed",
+        obligation=SHOULD,
+        provenance=ASSUMED,
+    ),
+    _BOOK.rule(
         "image/columns",
         "An image has exactly the columns of its row; before holds whole rows.",
         Effect.NULL_FOR_ABSENT,
@@ -233,5 +270,5 @@ RULES: Final = (
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
-ORDER: Final = Order((), (Citation("cloudcanal#exec-ts"), Citation("cloudcanal#keys-empty")), keys="table")
+ORDER: Final = Order((), (Citation("cloudcanal#exec-ts"), Citation("cloudcanal#keys-empty")), ASSUMED, keys="table")
 """No total order: `execTs` orders commits, arrival decides among equals."""

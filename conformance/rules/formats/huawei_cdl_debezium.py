@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from conformance.rules.base import Aspect, Citation, Effect, Selector
@@ -43,7 +44,7 @@ _TIMES: Final = (
         "value/timestamp-text",
         "A timestamp is text under a logical type that ends in .timestamp; the document shows only null, so the form is a guess.",
         Effect.TIME_SHIFT,
-        value("datetime"),
+        replace(value("datetime"), levels=(2,)),
         "huawei#timestamp-text",
         obligation=SHOULD,
         provenance=ASSUMED,
@@ -80,5 +81,5 @@ RULES: Final = (
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
-ORDER: Final = Order((NUMBER,), (Citation("huawei#log-position"),))
+ORDER: Final = Order((NUMBER,), (Citation("huawei#log-position"),), ASSUMED)
 """How its changes are ordered (`conformance.rules.order`)."""

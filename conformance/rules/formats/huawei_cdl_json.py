@@ -63,5 +63,5 @@ RULES: Final = (
 )
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
-ORDER: Final = Order((NUMBER,), (Citation("huawei#log-position"),))
+ORDER: Final = Order((NUMBER,), (Citation("huawei#log-position"),), ASSUMED)
 """How its changes are ordered (`conformance.rules.order`)."""

@@ -39,6 +39,7 @@ _CONTROL: Final = (
         changes(kinds=("CONTROL",)),
         "tencent#message-types",
         "tencent#checkpoint",
+        provenance=ASSUMED,
     ),
     _BOOK.rule(
         "control/empty-transaction",
@@ -59,7 +60,7 @@ _CONTROL: Final = (
     ),
     _BOOK.rule(
         "control/time",
-        "A HEARTBEAT has heartbeatTimestamp (seconds) and no commit time; a CHECKPOINT has neither.",
+        "A HEARTBEAT alone has heartbeatTimestamp (seconds), and no commit time; a CHECKPOINT has neither.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",), kinds=("HEARTBEAT", "CONTROL")),
         "tencent#heartbeat",
@@ -114,11 +115,12 @@ _ROWS: Final = (
     ),
     _BOOK.rule(
         "rows/delivered-twice",
-        "Delivery is at least once, whatever id promises: two equal records are two changes, and each offset is answered.",
+        "Delivery is at least once: a record that comes again is answered again, and who keeps a table drops it there.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, tags=("delivery:twice",)),
         "tencent#at-least-once",
-        "tencent#id",
+        "harness#every-offset",
+        provenance=ASSUMED,
     ),
     _BOOK.rule(
         "rows/absent-fields",
@@ -128,8 +130,16 @@ _ROWS: Final = (
         "tencent#absent-fields",
     ),
     _BOOK.rule(
+        "rows/own-digits",
+        "A row with a TIMESTAMP of none to three fraction digits is readable.",
+        Effect.STOPPED_PIPELINE,
+        Selector(fields=("change",), aspects=(Aspect.CORRUPT,), kinds=("ROW",), profiles=("*own-digits*",)),
+        "tencent#fraction-digits",
+        obligation=SHOULD,
+    ),
+    _BOOK.rule(
         "rows/readable",
-        "INSERT, UPDATE and DELETE are one row each, the fields that do not apply being null.",
+        "INSERT, UPDATE and DELETE are one row each, others null or left out as the page says.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",)),
         "tencent#message-types",
@@ -171,15 +181,16 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/position",
-        "position is a text, end offset and file number (2196@4); rows of one event share it. id is not a position.",
+        "position is a text, end offset and file number (2196@4). Neither id nor safePosition is it.",
         Effect.WRONG_ORDER,
         Selector(fields=("position",)),
         "tencent#position",
+        "tencent#safe-position",
         "tencent#id",
     ),
     _BOOK.rule(
         "envelope/commit-time",
-        "timestamp, in seconds, is the commit time; readerTimestamp, in milliseconds, is when DTS handled the record.",
+        "timestamp, in seconds, is the time in the binlog: the commit's. readerTimestamp is when DTS handled the record.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",)),
         "tencent#timestamp",
@@ -251,10 +262,18 @@ _IMAGES: Final = (
 
 _SPECIAL_VALUES: Final = (
     _BOOK.rule(
+        "value/timestamp-digits",
+        "A TIMESTAMP may have none to six fraction digits, whatever the page says of milliseconds.",
+        Effect.TIME_SHIFT,
+        Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=("timestamp",), profiles=("*own-digits*",), levels=(2,)),
+        "tencent#fraction-digits",
+        obligation=SHOULD,
+    ),
+    _BOOK.rule(
         "value/timestamp-epoch",
         "The older edition's TIMESTAMP is the number of milliseconds since 1970 in UTC.",
         Effect.TIME_SHIFT,
-        Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=("timestamp",), profiles=("*older-edition*",)),
+        Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=("timestamp",), profiles=("*older-edition*",), levels=(2,)),
         "tencent#timestamp-epoch",
         obligation=SHOULD,
     ),
@@ -268,6 +287,7 @@ _SPECIAL_VALUES: Final = (
             logicals=("datetime",),
             tags=("datetime:day-first",),
             profiles=("*older-edition*",),
+            levels=(2,),
         ),
         "tencent#day-first",
         "tencent#datetime-example",
@@ -294,7 +314,6 @@ _SPECIAL_VALUES: Final = (
 
 _NOT_COVERED: Final = ("tencent#not-covered",)
 _NUMBERS: Final = ("tencent#strings", "tencent#numbers")
-_TEXTS: Final = Grade(("tencent#strings", "tencent#text"), provenance=DOCUMENTED)
 _GUESSED: Final = Grade(_NOT_COVERED, obligation=UNSPECIFIED)
 _BITS: Final = Grade((*_NOT_COVERED, "tencent#avro-types"), obligation=SHOULD)
 _GRADES: Final = Values(
@@ -344,8 +363,8 @@ _GRADES: Final = Values(
         "year-zero": Grade(_NOT_COVERED, obligation=SHOULD),
         "year": Grade((*_NOT_COVERED, "tencent#numbers")),
         "json": Grade((*_NOT_COVERED, "standards#json-numbers")),
-        "text-controls": _TEXTS,
-        "text": _TEXTS,
+        "text-controls": Grade(("tencent#text", "standards#json-escapes")),
+        "text": Grade(("tencent#strings", "tencent#text"), provenance=DOCUMENTED),
     },
 )
 

@@ -13,6 +13,7 @@ def _cell(value: str | int) -> Alter:
     return in_json(put(value, "payload", "after", "c"))
 
 
+_TYPED: Final = "2022+typed+null-images+op-a"
 _SWAPPED: Final = in_json(swap("after", "before", "payload"))
 
 LIES: Final = (
@@ -21,6 +22,8 @@ LIES: Final = (
     Lie("null-images", "2022", None, "*", "empty_images", False),
     Lie("ddl-op", "2022", None, "*", "ddl_op", True),
     Lie("schemaless", "2022", None, "*", "schemas", False),
-    Lie("labels-escaped", "2022", "value/labels", "enum-quoted/member-2", alter=_cell("a\\,b")),
-    Lie("year-zero", "2022", "value/year", "year/zero", alter=_cell(1900)),
+    Lie("order of the sample", "2022", None, "*", "sample", True),
+    Lie("labels-escaped", "2022", "value/wire", "enum-quoted/member-2", alter=_cell("a\\,b")),
+    Lie("year-zero", _TYPED, "value/wire", "year/zero", alter=_cell(1900)),
+    Lie("number for a text", "2022", None, "int/max", alter=_cell(2147483647)),
 )

@@ -10,9 +10,9 @@ from conformance.selftest.lies.base import Lie
 _LAST: Final = "2022+described+deleted-in-before"
 
 LIES: Final = (
-    *shared(_LAST, "image/columns", "before", "execTs", "sendTs", "61620000"),
-    Lie("enum index", "2022", "value/enum", "enum/member-1", alter=cell("1")),
+    *shared(_LAST, "image/columns", "before", "sendTs", "61620000"),
+    Lie("enum index", "2022", "value/wire", "enum/member-1", alter=cell("1")),
     Lie("ddl key", "2022", None, "ddl/*", "ddl_key", True),
     Lie("keys filled", "2022", "envelope/keys-left-empty", "envelope/composite-key", "keyed", True),
-    Lie("deleted row in data", _LAST, None, "shape/delete", "deleted_in_before", False),
+    Lie("deleted row in data", _LAST, None, "shape/delete", "deleted_in", "data"),
 )

@@ -72,6 +72,8 @@ LIES: Final = (
     Lie("no time adjuster", _NEW, "value/two-digit-year", "values/two-digit-year-date-low", "modes", Modes(adjusts_years=False)),
     Lie("FLOAT widened", _NEW, "value/float", "float/fraction", "modes", Modes((1, 9))),
     Lie("intervals as microseconds", _FULL, "value/interval", "interval/*", "modes", Modes(decimal="string", temporal="connect")),
+    Lie("no defaults", _NEW, "value/default-for-null", "values/default-for-null", "defaults", False),
+    Lie("MariaDB's names", _NEW, None, "shape/insert", "connector", "mariadb"),
     Lie("NULL kept", _NEW, "value/default-for-null", "values/default-for-null", "nulls_kept", True),
     Lie("defaults for NULL", _KEPT, "value/null-kept", "values/default-for-null", "nulls_kept", False),
     Lie("whole old row", _DEFAULT, "before/update-without", "shape/update-one-column", "image", "full"),

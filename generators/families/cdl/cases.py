@@ -24,6 +24,8 @@ def scenarios(profile: CdlProfile, database: str) -> Iterator[Scenario]:
     """Every case that only CDL has, with level-one tables in `database`."""
     yield _case("document/insert", _sample(database, 34), {"document"})
     yield _case("snapshot/read", _event(database, "snapshot/read", Op.READ, None, _ROW), {"snapshot"})
+    last = _event(database, "snapshot/last", Op.READ, None, _ROW)
+    yield _case("snapshot/last", replace(last, rows=(*last.rows, RowImages(None, {**_ROW, "id": 2}))), {"snapshot"})
     yield _case("heartbeat/row", _heartbeat(database), {"heartbeat-row"})
     keyless = _event(database, "keys/none", Op.INSERT, None, _ROW, key=())
     yield _case("keys/none", keyless, {"keys:none"})

@@ -16,7 +16,6 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from generators.errors import UnknownName, UsageError
 from generators.families.connect import Schema, payload_text
 from generators.model import (
     Cell,
@@ -40,11 +39,12 @@ from generators.model import (
     Written,
 )
 from generators.sources import mysql
-from generators.wire_format import Loss, Profile
+from generators.wire_format import Choices, Loss, Profile
 
 ASSUMED: Final = (
     "every value form but int4, int8, timestamp and numeric; UPDATE and DELETE; key, headers and partition of the record; the"
-    " content of LOB_COLUMNS; null in the NOT NULL columns of a key-only image (the vendor shows one INSERT without them)"
+    " content of LOB_COLUMNS; that a key-only before image is null in its other columns, which are optional there; what openGauss"
+    " and drs-opengauss-json are called, and that they write as PostgreSQL does (the vendor shows one INSERT of PostgreSQL)"
 )
 
 CONNECT: Final = "org.apache.kafka.connect.data"
@@ -57,13 +57,14 @@ class CdlProfile(Profile):
 
     `identity` is `full` (the whole row before) or `default` (nothing before an UPDATE, the key before a DELETE); `package` is the
     package of the vendor's logical types, which the document blacks out; `heartbeat` says whether HEARTBEAT_IDENTIFIER is there;
-    `properties` is the order of `transaction.properties`.
+    `properties` is the order of `transaction.properties`, `store` the source's name.
     """
 
     identity: str = "full"
     package: str = "com.xxx"
     heartbeat: bool = True
     properties: tuple[str, ...] = ("lsn", "txId")
+    store: str = "postgresql"
 
     @property
     def text_timestamps(self) -> bool:
@@ -74,6 +75,7 @@ class CdlProfile(Profile):
 OPTIONS: Final[Mapping[str, str]] = {
     "default-identity": "REPLICA IDENTITY DEFAULT: an UPDATE has no before image, a DELETE the key alone. Else FULL.",
     "other-package": "The vendor's logical types are of another package; the document blacks the package out.",
+    "opengauss": "The source is openGauss, which DATA_STORE or source.connector names; no document shows how.",
     "txid-first": "`transaction.properties` has txId before lsn.",
     "heartbeat-identifier": "Rows have the field HEARTBEAT_IDENTIFIER, which the example lacks.",
 }
@@ -82,26 +84,20 @@ transaction.properties.lsn and whose payload has an array; the last is for versi
 the table lists."""
 
 
-def meant(*names: str) -> dict[str, str]:
-    """What the options that both versions have mean, and those named."""
-    return {name: text for name, text in OPTIONS.items() if name in ("default-identity", "other-package", *names)}
+def choices(base: CdlProfile, fmt: str, *names: str) -> Choices:
+    """The options that both versions have, and those named."""
+    options = {name: text for name, text in OPTIONS.items() if name in ("default-identity", "other-package", "opengauss", *names)}
+    return Choices(fmt, (base.release,), options)
 
 
-def profile(base: CdlProfile, fmt: str, *options: str) -> CdlProfile:
-    """A version with options, in any order. Raises UnknownName, or UsageError for a pair that cannot be."""
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=fmt)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
-    if "heartbeat-identifier" in options and base.heartbeat:
-        raise UsageError(f"option heartbeat-identifier: version {base.release} always has the field")
-    if "txid-first" in options and base.release != "1.0":
-        raise UsageError(f"option txid-first: version {base.release} has no transaction.properties")
+def profile(base: CdlProfile, known: Choices, *options: str) -> CdlProfile:
+    """A version with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
+    chosen = known.checked(base.release, options)
     return replace(
         base,
         properties=("txId", "lsn") if "txid-first" in options else base.properties,
-        options=tuple(option for option in OPTIONS if option in options),
+        options=chosen,
+        store="opengauss" if "opengauss" in options else base.store,
         identity="default" if "default-identity" in options else base.identity,
         package="com.example.mrs" if "other-package" in options else base.package,
         heartbeat=base.heartbeat or "heartbeat-identifier" in options,
@@ -231,6 +227,7 @@ class Event:
     heartbeat: str
     sent_ms: int
     facts: CdlProfile
+    snapshot: str | None = None
 
     @property
     def lsn(self) -> int:
@@ -245,6 +242,13 @@ class Event:
     def fields(self) -> tuple[tuple[str, Schema], ...]:
         """The columns' schemas."""
         return tuple((c.name, schema_of(c.type, _optional(self.table, c), self.facts)) for c in self.table.columns)
+
+    def before_fields(self) -> tuple[tuple[str, Schema], ...]:
+        """The columns' schemas in `before`: under REPLICA IDENTITY DEFAULT all but the key's may be null."""
+        if self.facts.identity == "full":
+            return self.fields()
+        key = self.table.primary_key
+        return tuple((c.name, schema_of(c.type, c.name not in key, self.facts)) for c in self.table.columns)
 
     def key_fields(self) -> tuple[tuple[str, Schema], ...]:
         """The key columns' schemas."""
@@ -264,18 +268,25 @@ def write(history: History, facts: CdlProfile, layout: Layout, value_of: Callabl
     """The messages of a history's row changes, one for each row; CDL documents nothing else."""
     chance = random.Random(f"{history.seed}/{facts.name}")
     written: list[Written] = []
+    last_read = max((n for n, event in enumerate(history.events) if _reads(event)), default=-1)
     for number, event in enumerate(history.events):
         if isinstance(event, RowChange) and event.op is not Op.TRUNCATE:
             if event.op is Op.DELETE and facts.identity == "default" and not event.table.primary_key:
                 continue  # PostgreSQL logs nothing that would say which row it was
-            for row in event.rows:
+            for i, row in enumerate(event.rows):
+                ends = number == last_read and i == len(event.rows) - 1
+                snapshot = "last" if ends else "true" if event.op is Op.READ else None
                 lag = 90 + chance.randrange(60_000)
                 beat = str(uuid.UUID(int=chance.getrandbits(128), version=4))
                 one, change = _row(event, row.before, row.after, beat, event.at.ms + lag, facts)
-                value = value_of(one).encode()
+                value = value_of(replace(one, snapshot=snapshot)).encode()
                 message = Message(layout.topic, 0, None, value, timestamp_ms=one.sent_ms, event=number)
                 written.append(Written(message, (change,)))
     return written
+
+
+def _reads(event: object) -> bool:
+    return isinstance(event, RowChange) and event.op is Op.READ
 
 
 def _row(
@@ -346,6 +357,6 @@ def _in_milliseconds(_kind: SourceType, value: Value) -> Value:
     return value // 1000 * 1000 if isinstance(value, int) else value
 
 
-def options_of(bases: Iterable[tuple[str, ...]], base: CdlProfile, fmt: str) -> tuple[CdlProfile, ...]:
+def options_of(bases: Iterable[tuple[str, ...]], base: CdlProfile, known: Choices) -> tuple[CdlProfile, ...]:
     """The profiles of a version with each of the option lists."""
-    return tuple(profile(base, fmt, *options) for options in bases)
+    return tuple(profile(base, known, *options) for options in bases)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from generators.families.canal import DDL_TYPES
-from generators.families.cloudcanal.messages import CloudCanalProfile
+from generators.families.cloudcanal.messages import CloudCanalProfile, supports
 from generators.model import (
     Column,
     Event,
@@ -23,7 +23,7 @@ from generators.model import (
     Value,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import BOUNDARY, COMPOSITE, ID, KEYLESS, START, change, insert, one_column, slug
+from generators.sources.boundaries import BOUNDARY, COMPOSITE, ID, KEYLESS, START, change, every_type, insert, one_column, slug
 
 _STRING: Final = mysql.text("varchar", 22)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
@@ -36,6 +36,8 @@ def json_scenarios(profile: CloudCanalProfile, database: str) -> Iterator[Scenar
     """Every case of cloudcanal-json that the profile can write, with level-one tables in `database`."""
     yield from _common(profile, database)
     yield from _transactions(database)
+    name = "envelope/other-schema"
+    yield _case(name, insert(replace(_table(database, name), schema="other"), _ONE))
 
 
 def canal_scenarios(profile: CloudCanalProfile, database: str) -> Iterator[Scenario]:
@@ -99,6 +101,9 @@ def _ddl(database: str) -> Iterator[Scenario]:
     table = _table(database, name)
     sql = f"/* from a tool */ ALTER TABLE `{table.name}`\r\n\tCOMMENT = '\"x\"'"
     yield _case(name, SchemaChange(START, "table comment", sql, database, table.name, table, table), tags={"ddl:table comment"})
+    name = "ddl/without-table-changes"
+    sql = "ALTER TABLE unknown ADD added int"
+    yield _case(name, SchemaChange(START, "add column", sql, database, "unknown"), tags={"ddl:add column"})
     name = "ddl/between-rows"
     table = _table(database, name)
     wider = replace(table, columns=_AFTER["add column"])
@@ -180,3 +185,4 @@ def _rows() -> Iterator[Scenario]:
     bare: Row = {"a": 1, "b": "x", "c": None}
     deletes = change(KEYLESS, Op.DELETE, *(({**bare, "a": i}, None) for i in range(5)))
     yield _case("rows/cloudcanal/batch-delete", deletes, level=2, tags={"batch"})
+    yield _case("rows/cloudcanal/bit-two-ones", insert(every_type(supports), {"id": 1, "c_bit_8": 11}), level=2)

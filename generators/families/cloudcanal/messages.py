@@ -8,6 +8,7 @@ choice.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -15,8 +16,10 @@ from typing import ClassVar, Final, TypeAlias
 
 from generators.families.canal import SQL_TYPES, type_text
 from generators.families.java_text import Escapes, hash_code, json_name, json_string, remainder_of_abs
-from generators.families.mysql_texts import TextForms, cell
+from generators.families.mysql_texts import BASE64, HEX, TextForms, cell
+from generators.garbage.faults import CELL_FAULTS, CellFault
 from generators.model import (
+    Cell,
     Change,
     Column,
     Event,
@@ -30,6 +33,7 @@ from generators.model import (
     RowChange,
     SchemaChange,
     SourceType,
+    State,
     Table,
     TransactionMark,
     Written,
@@ -52,12 +56,19 @@ Texts: TypeAlias = Mapping[str, str | None]
 class CloudCanalProfile(Profile):
     """An edition of the vendor's page and the readings that it leaves open, as the facts that change what is written.
 
-    `numbered` gives every event a batch or sequence number, else it is 0 as in every example. `labels` is the format's spelling
-    of ENUM and SET (`_mysql_texts.TextForms`).
+    `numbered` gives every event a batch or sequence number, else it is 0 as in every example. `partial_old` leaves the columns
+    that an UPDATE did not change out of its old rows, as Canal does (cloudcanal#before-whole-open). `deleted_in` says which of
+    the two lists have a deleted row: "data", "old" or "both" (cloudcanal#delete-open). `labels` is the format's spelling of ENUM
+    and SET (`_mysql_texts.TextForms`). `milliseconds` keeps those of the commit time, which is in whole seconds in every example.
+    `bare_integers` is MySQL 8.0.19 and later: integers have no display width.
     """
 
     labels: ClassVar[bool] = True
     numbered: bool = False
+    partial_old: bool = False
+    deleted_in: str = "data"
+    milliseconds: bool = False
+    bare_integers: bool = False
 
     @property
     def forms(self) -> TextForms:
@@ -76,7 +87,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A message before serialisation. `rows` stand in `data`, `old` are an UPDATE's old rows, in the same order.
+    """A message before serialisation. `rows` stand in `data`, `old` are the old rows, in the same order.
 
     `keys` are the table's key, `columns` those that the type maps describe. `number`, `exec_ms` and `send_ms` are the message's
     batch or sequence number and times.
@@ -85,6 +96,7 @@ class Draft:
     action: str | None
     database: str | None = None
     table: str | None = None
+    schema: str | None = None
     entry: str = "ROWDATA"
     is_ddl: bool = False
     sql: str = ""
@@ -117,13 +129,20 @@ def write(
         draft = replace(
             found,
             number=first + ordinal if profile.numbered else 0,
-            exec_ms=event.at.ms // 1000 * 1000,
+            exec_ms=event.at.ms if profile.milliseconds else event.at.ms // 1000 * 1000,
             send_ms=event.at.ms + SEND_LAG_MS,
         )
         text, changes = finish(draft)
-        common = {"position": str(draft.number), "commit_time_us": draft.exec_ms * 1000}
         whole = tuple(
-            replace(change, database=draft.database, table=draft.table, sql=draft.sql or None, types=types_of(draft), **common)  # type: ignore[arg-type]
+            replace(
+                change,
+                database=draft.database,
+                table=draft.table,
+                sql=draft.sql or None,
+                types=types_of(draft, profile),
+                position=str(draft.number),
+                commit_time_us=draft.exec_ms * 1000,
+            )
             for change in changes
         )
         place = partition_of(draft, layout.partitions)
@@ -133,13 +152,25 @@ def write(
 
 
 def partition_of(draft: Draft, partitions: int) -> int:
-    """`String.hashCode` of `database.table`, so that a table keeps its order; 0 for what has no table. Nothing documents it."""
-    return remainder_of_abs(hash_code(f"{draft.database}.{draft.table}"), partitions) if draft.table else 0
+    """0 for DDL (cloudcanal#ddl-partition) and for what has no table, else `String.hashCode` of `database.table`, so that a table
+    keeps its order, which nothing documents."""
+    if draft.is_ddl or not draft.table:
+        return 0
+    return remainder_of_abs(hash_code(f"{draft.database}.{draft.table}"), partitions)
 
 
-def types_of(draft: Draft) -> dict[str, str] | None:
+def types_of(draft: Draft, profile: CloudCanalProfile) -> dict[str, str] | None:
     """The source types by column, as the type map has them."""
-    return {column.name: type_text(column.type) for column in draft.columns} or None
+    return {column.name: type_of(column.type, profile) for column in draft.columns} or None
+
+
+_WIDTH: Final = re.compile(r"(?<=int)\(\d+\)(?!.*zerofill)")
+
+
+def type_of(kind: SourceType, profile: CloudCanalProfile) -> str:
+    """A type with its length, as the source shows it; MySQL 8.0.19 and later keep the width of tinyint(1) alone."""
+    text = type_text(kind)
+    return _WIDTH.sub("", text) if profile.bare_integers and not text.startswith("tinyint(1)") else text
 
 
 def _draft(event: Event, profile: CloudCanalProfile, shape: Shape) -> Draft | None:
@@ -152,6 +183,7 @@ def _draft(event: Event, profile: CloudCanalProfile, shape: Shape) -> Draft | No
                 shape.ddl_actions[event.action],
                 event.database,
                 event.table,
+                event.database,
                 is_ddl=True,
                 sql=event.sql,
                 columns=table.columns if table is not None else (),
@@ -171,20 +203,24 @@ def _rows(event: RowChange, profile: CloudCanalProfile) -> Draft | None:
     old: list[Texts] = []
     changes: list[Change] = []
     for i, images in enumerate(event.rows):
-        before = _image(table, images.before, forms) if images.before is not None else None
+        whole = _image(table, images.before, forms) if images.before is not None else None
         after = _image(table, images.after, forms) if images.after is not None else None
-        if before is not None and after is not None:
+        before, full = whole, None
+        if whole is not None and after is not None and profile.partial_old:
+            before, full = _changed(whole, after)
+        if before is not None and (after is not None or profile.deleted_in != "data"):
             old.append(_texts(before))
-        shown = before if event.op is Op.DELETE else after
-        assert shown is not None
-        rows.append(_texts(shown))
-        changes.append(Change(i, Kind.ROW, event.op, before=before, after=after))
-    if not rows:
+        shown = after if after is not None else before if profile.deleted_in != "old" else None
+        if shown is not None:
+            rows.append(_texts(shown))
+        changes.append(Change(i, Kind.ROW, event.op, before=before, after=after, full_before=full))
+    if not changes:
         return None
     return Draft(
         event.op.value,
         table.database,
         table.name,
+        table.schema or table.database,
         keys=table.primary_key,
         columns=table.columns,
         rows=tuple(rows),
@@ -197,8 +233,19 @@ def _image(table: Table, row: Row, forms: TextForms) -> Image:
     return {column.name: cell(column.type, row.get(column.name), forms) for column in table.columns}
 
 
+LEFT_OUT: Final = "left-out"
+"""The class of an old value that stands in the new row alone."""
+
+
+def _changed(before: Image, after: Image) -> tuple[Image, Image]:
+    """The old image with the changed columns alone, and whole for a reader who takes the others from the new row."""
+    same = {name for name, found in before.items() if found.text == after[name].text}
+    wire = {name: Cell(State.ABSENT, found.type) if name in same else found for name, found in before.items()}
+    return wire, {name: replace(after[name], cls=LEFT_OUT) if name in same else found for name, found in before.items()}
+
+
 def _texts(image: Image) -> Texts:
-    return {name: found.text for name, found in image.items()}
+    return {name: found.text for name, found in image.items() if found.state is not State.ABSENT}
 
 
 @lru_cache(maxsize=1024)
@@ -226,9 +273,9 @@ def rows_text(rows: Iterable[Texts]) -> str:
     return f"[{','.join([_mapped(((n, quoted(t)) for n, t in row.items())) for row in rows])}]"
 
 
-def type_map(columns: Iterable[Column]) -> str:
+def type_map(columns: Iterable[Column], profile: CloudCanalProfile) -> str:
     """`dbValType`, or `mysqlType`: the type with its length by column."""
-    return _mapped((c.name, _named(type_text(c.type))) for c in columns)
+    return _mapped((c.name, _named(type_of(c.type, profile))) for c in columns)
 
 
 def jdbc_map(columns: Iterable[Column]) -> str:
@@ -236,14 +283,14 @@ def jdbc_map(columns: Iterable[Column]) -> str:
     return _mapped((c.name, str(jdbc_type(c.type))) for c in columns)
 
 
-def table_changes(draft: Draft) -> str:
+def table_changes(draft: Draft, profile: CloudCanalProfile) -> str:
     """`tableChanges`: one object with 0-based positions, the table as it is after the statement
     (cloudcanal#table-changes, cloudcanal#types-after)."""
     table = draft.described
     assert table is not None
     columns = [
         f'{{"jdbcType":{jdbc_type(c.type)},"name":{_named(c.name)},"position":{i},'
-        f'"typeExpression":{_named(type_text(c.type))},"typeName":{_named(c.type.name)}}}'
+        f'"typeExpression":{_named(type_of(c.type, profile))},"typeName":{_named(c.type.name)}}}'
         for i, c in enumerate(table.columns)
     ]
     keys = listed(table.primary_key)
@@ -258,6 +305,18 @@ def object_text(members: Iterable[tuple[str, str]]) -> str:
 
 def _mapped(pairs: Iterator[tuple[str, str]]) -> str:
     return f"{{{','.join([f'{_named(name)}:{text}' for name, text in pairs])}}}"
+
+
+_BINARY_FAULTS: Final = {
+    HEX: CellFault("cell-binary", "c_varbinary", b"\xab\xcd\xef\x01", '"abcdef01"', '"abcdef0g"'),
+    BASE64: CellFault("cell-binary", "c_varbinary", b"\xab\xcd\xef\x01", '"q83vAQ=="', '"q83v*Q=="'),
+}
+
+
+def text_faults(profile: Profile) -> tuple[CellFault, ...]:
+    """MySQL's texts but for SET, whose labels a decoder may pass on as they are, and a binary in the form that the deployment
+    tells."""
+    return (*(fault for fault in CELL_FAULTS if fault.column != "c_set_64"), _BINARY_FAULTS[profile.deployment.binary])
 
 
 def supports(kind: SourceType) -> bool:

@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
-from generators.families.connect import Schema, string
+from generators.families.connect import Schema, quoted
 from generators.families.debezium import values
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
-from generators.families.java_text import double_text
+from generators.families.java_text import double_text, float_text
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
 from generators.sources import mysql
 
 _INTEGERS: Final = {"tinyint": "int16", "smallint": "int16", "mediumint": "int32", "int": "int32", "bigint": "int64"}
 _UNSIGNED: Final = {"tinyint": "int16", "smallint": "int32", "mediumint": "int32", "int": "int64", "bigint": "int64"}
+BOOLEANS: Final = ("BOOLEAN", "BOOL")
+"""Spellings of TINYINT(1) that the connector keeps apart while it reads the statement (debezium#boolean-tinyint)."""
+
+_SIGNED_ZEROFILL: Final = ("INT ZEROFILL", "INTEGER ZEROFILL")
+
 _EPOCH_DATE: Final = dt.date(1970, 1, 1)
 _ZERO: Final = "a zero date is null, or the epoch in a NOT NULL column"
 _ZERO_TIMESTAMP: Final = "a streamed zero TIMESTAMP is written as the epoch (up to 3.5), which no other TIMESTAMP is"
@@ -29,13 +35,28 @@ _TWO_DIGITS: Final = "years 1 to 99 are taken for two-digit years (enable.time.a
 
 
 @lru_cache(maxsize=4096)
-def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
-    """The Connect schema of a column of that type. Raises ValueError for `adaptive`, which the MySQL connector refuses."""
+def schema(kind: SourceType, modes: Modes, nullable: bool = True, declared: str = "") -> Schema:
+    """The Connect schema of a column of that type; `declared` is the spelling of the streamed statement.
+
+    Raises ValueError for `adaptive`, which the MySQL connector refuses.
+    """
     if modes.temporal == "adaptive":
         raise ValueError("time.precision.mode adaptive is refused by the MySQL connector")
     match kind.logical:
         case Logical.INT if kind.name == "bigint" and kind.unsigned and modes.bigint_unsigned == "precise":
             return values.decimal_schema(20 if modes.release >= (2, 4) else None, 0, modes, nullable, mode="precise")
+        case Logical.INT if declared in BOOLEANS:
+            return Schema("boolean", nullable)
+        case Logical.DOUBLE if declared == "REAL":
+            return Schema("float", nullable)
+        case Logical.INT if declared in _SIGNED_ZEROFILL and modes.release < (2, 0):
+            return Schema(_INTEGERS[kind.name], nullable)
+        case Logical.FLOAT if declared.startswith("FLOAT("):
+            return Schema("double", nullable)
+        case Logical.BINARY if declared == "CHAR":
+            return Schema("string", nullable)
+        case Logical.TEXT if declared == "JSON":
+            return semantic("string", "io.debezium.data.Json", nullable)
         case Logical.INT:
             return Schema((_UNSIGNED if kind.unsigned else _INTEGERS)[kind.name], nullable)
         case Logical.DECIMAL:
@@ -69,14 +90,18 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             return Schema("string", nullable)
 
 
-def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False) -> DebeziumCell:
+def wire(
+    kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False, declared: str = ""
+) -> DebeziumCell:
     """A column's value on the wire; NULL of a NOT NULL column takes the type's fallback. Raises TypeError for a value that is
     none of the type's, KeyError for a type that no MySQL has."""
-    found = schema(kind, modes, nullable)
+    if snapshot and not declared.startswith("FLOAT("):
+        declared = ""
+    found = schema(kind, modes, nullable, declared)
     if value is None:
         return wired(found, kind, "", Meaning(None if nullable else fallback(found), None, "", lost=not nullable))
     cls = mysql.value_class(kind, value)
-    meaning = _meaning(kind, value, modes, snapshot)
+    meaning = _spelled(found, value, declared) or _meaning(kind, value, modes, snapshot)
     if meaning.value is None and not nullable:
         meaning = _epoch(kind, found, meaning)
     return wired(found, kind, _class(kind, cls, meaning), meaning)
@@ -85,7 +110,7 @@ def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True,
 def _class(kind: SourceType, cls: str, meaning: Meaning) -> str:
     """The value's class as written: `escaped` labels of ENUM, decimals as text with an `exponent`, padded binaries."""
     match kind.logical, meaning.value:
-        case Logical.ENUM, str() if "\\," in meaning.value:
+        case Logical.ENUM, str() if "\\" in meaning.value:
             return "escaped"
         case Logical.DECIMAL, str() if "E" in meaning.value:
             return "exponent"
@@ -116,6 +141,34 @@ def fallback(found: Schema) -> Any:
     return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0}.get(found.type, 0)
 
 
+_FLOAT_MAX: Final = 3.4028235677973366e38
+_SIGN: Final = "up to 1.9 INT ZEROFILL is signed, unless the statement says UNSIGNED"
+_REAL: Final = "REAL is written as binary32"
+
+
+def _spelled(found: Schema, value: Value, declared: str) -> Meaning | None:
+    """A value whose form the statement's spelling decides; None for any other (debezium#declared-types)."""
+    if found.type == "boolean":
+        return Meaning(
+            bool(value), int(bool(value)), "" if value in (0, 1) else "BOOLEAN is true or false: other numbers are true"
+        )
+    match value:
+        case float() if declared == "REAL" and found.type == "float":
+            if abs(value) > _FLOAT_MAX:
+                return Meaning(math.copysign(math.inf, value), None, _REAL, lost=True, corrupt=True)
+            near = mysql.to_float32(value)
+            return Meaning(near, value, "" if near == value else _REAL, options=(near, float(float_text(near))))
+        case float() if declared.startswith("FLOAT("):
+            return Meaning(value, value)
+        case int() if declared in _SIGNED_ZEROFILL and found.type == "int32" and value > 0x7FFFFFFF:
+            return Meaning(value - (1 << 32), value, _SIGN, lost=True, corrupt=True)
+        case bytes() if declared == "CHAR":
+            return Meaning(
+                value.rstrip(b"\0").decode("latin-1"), None, "CHAR in binary is written as text", lost=True, corrupt=True
+            )
+    return None
+
+
 def _meaning(kind: SourceType, value: Value, modes: Modes, snapshot: bool) -> Meaning:
     match kind.logical, value:
         case Logical.INT, int():
@@ -128,7 +181,7 @@ def _meaning(kind: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
             return Meaning(value, value)
         case Logical.BIT, int():
-            return Meaning(bool(value) if kind.length == 1 else value.to_bytes((kind.length or 1) + 7 >> 3, "little"), value)
+            return Meaning(value.to_bytes((kind.length or 1) + 7 >> 3, "little"), value)
         case Logical.TEXT, str():
             kept = value.rstrip(" ") if kind.name == "char" else value
             kept = "".join("?" if "\ud800" <= c <= "\udfff" else c for c in kept) if not _encodes(kept) else kept
@@ -209,8 +262,8 @@ def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:
 
 
 def label(text: str, escapes: bool) -> str:
-    """A label of ENUM or SET as the connector's DDL parser keeps it: a comma is escaped (debezium#enum-label)."""
-    return text.replace(",", "\\,") if escapes else text
+    """A label of ENUM or SET as the connector's DDL parser keeps it: backslashes and commas are escaped (debezium#enum-label)."""
+    return text.replace("\\", "\\\\").replace(",", "\\,") if escapes else text
 
 
 def streamed_json(value: Any) -> str:
@@ -232,12 +285,12 @@ def _json(value: Any, comma: str, colon: str, number: Any) -> str:
         case Decimal():
             return format(value, "f")
         case str():
-            return string(value)
+            return quoted(value)
         case Mapping():
             keys = sorted(
                 value, key=lambda key: (len(key.encode("utf-8", "surrogatepass")), key.encode("utf-8", "surrogatepass"))
             )
-            members = (f"{string(key)}{colon}{_json(value[key], comma, colon, number)}" for key in keys)
+            members = (f"{quoted(key)}{colon}{_json(value[key], comma, colon, number)}" for key in keys)
             return f"{{{comma.join(members)}}}"
         case list() | tuple():
             return f"[{comma.join(_json(one, comma, colon, number) for one in value)}]"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
@@ -16,6 +17,7 @@ from typing import Any, Final
 from generators.families.connect import Schema
 from generators.families.debezium import values
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
+from generators.families.java_text import double_text
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import postgresql
 from generators.sources.mysql import DAY, MICROS
@@ -28,12 +30,14 @@ MONTH: Final = DAY * 30 + DAY * 4375 // 10_000
 """Microseconds of a month in `io.debezium.time.MicroDuration`: 365.25 / 12 days."""
 
 _EPOCH_DATE: Final = dt.date(1970, 1, 1)
-_INTEGERS: Final = {"smallint": "int16", "integer": "int32", "bigint": "int64"}
+_INTEGERS: Final = {"smallint": "int16", "integer": "int32", "bigint": "int64", "oid": "int64"}
+_NAMED: Final = {"xml": "Xml", "ltree": "Ltree", "tsvector": "Tsvector"}
+"""Texts with a semantic type of their own."""
 _HIDDEN: Final = "the placeholder of an unchanged TOASTed value, or the same as genuine data: the bytes do not tell"
 
 
 @lru_cache(maxsize=4096)
-def schema(kind: SourceType, modes: Modes, nullable: bool = True, snapshot: bool = False) -> Schema:
+def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
     """The Connect schema of a column of that type. Raises KeyError for a type that the module does not know."""
     match kind.logical:
         case Logical.INT:
@@ -47,7 +51,7 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True, snapshot: bool
         case Logical.DECIMAL:
             return values.decimal_schema(kind.precision, kind.scale or 0, modes, nullable)
         case Logical.FLOAT:
-            return Schema("double" if snapshot else "float", nullable)
+            return Schema("float", nullable)
         case Logical.DOUBLE:
             return Schema("double", nullable)
         case Logical.BIT if kind.length == 1:
@@ -79,6 +83,8 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True, snapshot: bool
             return semantic("string", "io.debezium.data.Uuid", nullable)
         case "enum":
             return semantic("string", "io.debezium.data.Enum", nullable, ("allowed", ",".join(kind.members)))
+    if kind.name in _NAMED:
+        return semantic("string", f"io.debezium.data.{_NAMED[kind.name]}", nullable)
     return Schema("string", nullable)
 
 
@@ -90,16 +96,26 @@ def _money(modes: Modes) -> str:
     return modes.decimal if modes.release >= (1, 8) else "precise"
 
 
-def wire(kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False) -> DebeziumCell:
+def wire(
+    kind: SourceType, value: Value, modes: Modes, *, nullable: bool = True, snapshot: bool = False, declared: str = ""
+) -> DebeziumCell:
     """A column's value on the wire; NULL of a NOT NULL column takes a fallback (`not_sent`). Raises TypeError for a value that is
-    none of the type's."""
+    none of the type's. `declared` changes nothing: types have one spelling."""
     if value is None:
         return not_sent(kind, modes, nullable) if not nullable else wired(schema(kind, modes, True), kind, "", Meaning(None))
     if _is_placeholder(value):
         return _hidden(kind, modes, nullable)
-    meaning = _meaning(kind, value, modes)
-    cls = "variable-scale" if isinstance(meaning.value, dict) else postgresql.value_class(kind, value)
-    return wired(schema(kind, modes, nullable, snapshot), kind, cls, meaning)
+    streamed_name = kind.name == "name" and not snapshot
+    meaning = Meaning(None, None, _NAME, lost=True) if streamed_name else _meaning(kind, value, modes)
+    found = schema(kind, modes, nullable)
+    return wired(found, kind, _class(kind, value, found, meaning), meaning)
+
+
+def _class(kind: SourceType, value: Value, found: Schema, meaning: Meaning) -> str:
+    """The value's class as written: `variable-scale` decimals, times in `unit-millis`."""
+    if isinstance(meaning.value, dict):
+        return "variable-scale"
+    return "unit-millis" if found.name == "io.debezium.time.Time" else postgresql.value_class(kind, value)
 
 
 def not_sent(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
@@ -108,7 +124,10 @@ def not_sent(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     found = schema(kind, modes, nullable)
     if nullable:
         return wired(found, kind, "not-sent", Meaning(None, None, "the server sends the old key alone"))
-    return wired(found, kind, "fallback", Meaning(_fallback(found), None, "a fallback for a value that was not sent", lost=True))
+    shown: Any = _fallback(found)
+    if kind.logical is Logical.DECIMAL and found.type == "string" and not postgresql.unconstrained(kind):
+        shown = values.java_decimal(0, kind.scale or 0, plain=modes.release >= (1, 9))
+    return wired(found, kind, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True))
 
 
 def _fallback(found: Schema) -> Any:
@@ -135,6 +154,8 @@ def is_toasted(kind: SourceType, value: Value) -> bool:
             return len(value.encode("utf-8", "surrogatepass")) > TOASTED
         case bytes():
             return len(value) > TOASTED
+        case Decimal():
+            return len(value.as_tuple().digits) > TOASTED * 2
         case Json():
             items = value.value
             return len(items) * 4 > TOASTED if kind.name == "integer[]" else len(json.dumps(items)) > TOASTED
@@ -146,7 +167,22 @@ def unavailable(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     if kind.name.endswith("[]") and modes.release < (2, 1):
         lost = "the connector leaves an unchanged TOASTed array null up to 2.0"
         return wired(schema(kind, modes, nullable), kind, "unavailable", Meaning(None if nullable else [], None, lost, lost=True))
+    if _unwritten(kind, modes):
+        return wired(
+            schema(kind, modes, nullable), kind, "unavailable", Meaning(None if nullable else b"", None, _UNWRITTEN, lost=True)
+        )
     return _hidden(kind, modes, nullable)
+
+
+_NAME: Final = "a streamed column of the type name is always null"
+_UNWRITTEN: Final = "the connector has no placeholder of this type: an unchanged value out of line is null"
+
+
+def _unwritten(kind: SourceType, modes: Modes) -> bool:
+    """Whether an unchanged value out of line has no placeholder (debezium#unavailable-value)."""
+    return (kind.logical is Logical.DECIMAL and modes.decimal != "string") or (
+        kind.logical is Logical.BINARY and modes.binary.startswith("base64")
+    )
 
 
 def _hidden(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
@@ -156,9 +192,12 @@ def _hidden(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
             shown = UNAVAILABLE if modes.binary == "hex" else values.binary_value(UNAVAILABLE.encode(), modes)
         case "text[]":
             shown = [UNAVAILABLE]
+        case "hstore" if modes.release >= (2, 5):
+            shown = json.dumps({UNAVAILABLE: UNAVAILABLE}, separators=(",", ":"))
         case "integer[]":
             shown = list(UNAVAILABLE.encode())
-    corrupt = kind.logical is Logical.JSON and isinstance(shown, str)  # a JSON column whose text is no JSON
+    # a JSON column whose text is no JSON, a number's whose text is no number
+    corrupt = kind.logical is Logical.DECIMAL or (kind.logical is Logical.JSON and shown == UNAVAILABLE)
     return wired(schema(kind, modes, nullable), kind, "unavailable", Meaning(shown, None, _HIDDEN, lost=True, corrupt=corrupt))
 
 
@@ -205,6 +244,11 @@ def _meaning(kind: SourceType, value: Value, modes: Modes) -> Meaning:
 
 def _decimal(kind: SourceType, value: Decimal, modes: Modes) -> Meaning:
     precision, scale = kind.precision or 0, kind.scale or 0
+    if kind.name == "money" and modes.release < (2, 0):
+        value = Decimal(double_text(float(value))).quantize(Decimal("0.01"))
+        lost = abs(value) > Decimal(kind.high or 0) / 100
+        found = values.decimal_value(value, precision, scale, modes, mode=_money(modes))
+        return replace(found, reason=_MONEY, lost=lost, corrupt=lost)
     if kind.name == "money":
         return values.decimal_value(value, precision, scale, modes, mode=_money(modes))
     if not postgresql.unconstrained(kind):
@@ -218,6 +262,9 @@ def _decimal(kind: SourceType, value: Decimal, modes: Modes) -> Meaning:
     while stored and number % 10 == 0:
         number, stored = number // 10, stored - 1
     return Meaning({"scale": stored, "value": values.two_complement(number)}, value)
+
+
+_MONEY: Final = "up to 1.9 money goes through a double"
 
 
 def _document(kind: SourceType, value: Json) -> Meaning:
@@ -244,7 +291,10 @@ def _text(kind: SourceType, value: str, modes: Modes) -> Meaning:
                 return Meaning(iso, iso, "an interval is written as an ISO duration")
             duration = months * MONTH + days * DAY + micros
             if values.wrap(duration) != duration:
-                return Meaning(values.wrap(duration), None, "the interval overflows 64 bits", lost=True)
+                limit = (1 << 63) - 1 if duration > 0 else -(1 << 63)
+                return Meaning(
+                    limit, None, "the interval is beyond 64 bits of microseconds: their limit stands for it", lost=True
+                )
             return Meaning(duration, str(duration), "an interval is written as microseconds, a month as 30.4375 days")
     return Meaning(value, value)
 

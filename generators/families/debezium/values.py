@@ -9,6 +9,7 @@ connect, isostring, microseconds, nanoseconds), `binary` is `binary.handling.mod
 from __future__ import annotations
 
 import base64
+import math
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any, Final
@@ -170,6 +171,8 @@ _DOUBLE: Final = "decimal.handling.mode double keeps some 17 digits"
 def double_of(value: Decimal, precision: int, scale: int) -> Meaning:
     """A decimal as a double: exact up to 15 digits; beyond, a reader may round the printed or the binary number."""
     double = float(value)
+    if math.isinf(double):
+        return Meaning(double, value, f"{_DOUBLE}: this one is beyond a double", lost=True, corrupt=True)
     with localcontext() as context:
         context.prec = 1100
         quantum = Decimal(1).scaleb(-scale)

@@ -1,6 +1,6 @@
 """What TiCDC's Kafka sink does to every protocol's messages: split rows, partitions, size limit, claim checks, compression.
 
-Facts: ticdc#kafka-records, #compression, #canal-claim-check, #key-update.
+Facts: ticdc#kafka-records, #partitions, #compression, #canal-claim-check, #key-update.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import uuid
 import zlib
+from collections.abc import Sequence
 from typing import Final
 
 from generators.families.ticdc import text
@@ -31,9 +32,29 @@ COMPRESSION: Final = {
 _ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
 
 
-def partition_of(table: Table, partitions: int) -> int:
-    """The partition of a table's rows: CRC-32 of schema and table name, in place of TiCDC's own hash."""
-    return zlib.crc32(f"{table.database}\0{table.name}".encode()) % partitions
+DISPATCHERS: Final = {
+    "index-value": "A row's partition is that of its handle key's values (dispatcher index-value), not of its table.",
+    "ts": "A row's partition is that of its commitTs (dispatcher ts), not of its table.",
+}
+"""What the options mean that choose the partitions of rows."""
+
+
+def dispatched(options: Sequence[str]) -> str:
+    """The dispatcher among the options of a profile."""
+    return next((option for option in options if option in DISPATCHERS), "table")
+
+
+def partition_of(dispatcher: str, table: Table, row: Row, tso: int, partitions: int, time_zone: str = "UTC") -> int:
+    """The partition of a row: CRC-32 of its two names, in turn with those of the name and value of each column of its key."""
+    if dispatcher == "ts":
+        return tso % partitions
+    found = zlib.crc32(f"{table.database}{table.name}".encode(errors="surrogatepass"))
+    for column in table.columns if dispatcher == "index-value" else ():
+        if column.name in table.handle_key:
+            value = text.canonical(column.type, row[column.name])
+            shown = value if isinstance(value, bytes) else text.value_text(column.type, value, time_zone=time_zone).encode()
+            found ^= zlib.crc32(column.name.encode() + shown)
+    return found % partitions
 
 
 def split_rows(event: RowChange, *, split_keys: bool) -> list[tuple[Op, Row | None, Row | None]]:
@@ -56,6 +77,15 @@ def split_rows(event: RowChange, *, split_keys: bool) -> list[tuple[Op, Row | No
         else:
             found.append((Op.UPDATE, before, after))
     return sorted(found, key=lambda row: _ORDER[row[0]]) if split else found
+
+
+def split_by_ticdc(event: RowChange, row: Row | None) -> bool:
+    """Whether the row is half of an UPDATE that TiCDC split: TiDB itself splits those of a clustered primary key."""
+    clustered = () if any(index.name == "PRIMARY" for index in event.table.indexes) else event.table.primary_key
+    for before, after in ((images.before, images.after) for images in event.rows):
+        if row is not None and before is not None and after is not None and (row is before or row is after):
+            return not any(_differs(event.table.column(name).type, before[name], after[name]) for name in clustered)
+    return False
 
 
 def _splitting_columns(table: Table, split_keys: bool) -> tuple[str, ...]:
@@ -88,4 +118,18 @@ def pack(compression: str, value: bytes) -> bytes:
             import cramjam
 
             return bytes(cramjam.lz4.compress(value))
+    return value
+
+
+def unpack(compression: str, value: bytes) -> bytes:
+    """The value before `pack`."""
+    match compression:
+        case "snappy":
+            import cramjam
+
+            return bytes(cramjam.snappy.decompress_raw(value))
+        case "lz4":
+            import cramjam
+
+            return bytes(cramjam.lz4.decompress(value))
     return value

@@ -1,19 +1,19 @@
-"""How TiCDC prints values, types and DDL in Canal-JSON: pure functions from the model's values to wire text.
+"""How TiCDC prints values and types in Canal-JSON: pure functions from the model's values to wire text.
 
 Facts: ticdc#text-escapes, #json-text, #integers, #decimals, #floats, #labels-as-numbers, #dates-and-times, #canal-binary,
-#canal-sql-type, #canal-mysql-type, #ddl-types, #ddl-restored.
+#canal-sql-type, #canal-mysql-type, #ddl-types.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Mapping
 from decimal import Context, Decimal
 from functools import cache, lru_cache
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from generators.errors import Refused
 from generators.model import Json, Logical, SourceType, Value, ZeroDate
 from generators.sources import mysql
 
@@ -213,6 +213,7 @@ _JAVA: Final[Mapping[str, int]] = {
     "set": -7,
     "bit": -7,
     "json": 12,
+    "vector": 12,
     "char": 1,
     "varchar": 12,
     **dict.fromkeys(("tinytext", "text", "mediumtext", "longtext"), 2005),
@@ -258,8 +259,8 @@ def mysql_type(kind: SourceType, *, unsigned: bool = True, zerofill: bool = True
 
 def _parameters(kind: SourceType) -> str:
     match kind.logical:
-        case Logical.DECIMAL:
-            return f"({kind.precision},{kind.scale})"
+        case Logical.DECIMAL | Logical.FLOAT | Logical.DOUBLE:
+            return "" if kind.precision is None else f"({kind.precision},{kind.scale})"
         case Logical.ENUM | Logical.SET:
             quoted = (m.replace("\\", "\\\\").replace("'", "''") for m in kind.members)
             return "(" + ",".join(f"'{member}'" for member in quoted) + ")"
@@ -267,7 +268,7 @@ def _parameters(kind: SourceType) -> str:
             return f"({kind.fsp})" if kind.fsp else ""
         case Logical.INT | Logical.BIT | Logical.YEAR:
             return f"({kind.length})"
-    return f"({kind.length})" if kind.name in ("char", "varchar", "binary", "varbinary") else ""
+    return f"({kind.length})" if kind.name in ("char", "varchar", "binary", "varbinary", "vector") and kind.length else ""
 
 
 DDL_TYPES: Final[Mapping[str, str]] = {
@@ -275,58 +276,25 @@ DDL_TYPES: Final[Mapping[str, str]] = {
     "rename table": "RENAME",
     "drop table": "ERASE",
     "truncate table": "TRUNCATE",
-    "create index": "CINDEX",
-    "add foreign key": "CINDEX",
-    "add primary key": "CINDEX",
-    "drop index": "DINDEX",
-    "drop foreign key": "DINDEX",
-    "drop primary key": "DINDEX",
-    "add column": "ALTER",
-    "drop column": "ALTER",
-    "modify column": "ALTER",
-    "set default": "ALTER",
-    "table comment": "ALTER",
-    "rename index": "ALTER",
-    "add partition": "ALTER",
-    "drop partition": "ALTER",
-    "truncate partition": "ALTER",
-    "table charset": "ALTER",
-    "multi schema change": "ALTER",
+    **dict.fromkeys(("create index", "add foreign key", "add primary key"), "CINDEX"),
+    **dict.fromkeys(("drop index", "drop foreign key", "drop primary key"), "DINDEX"),
+    **dict.fromkeys(("add column", "drop column", "modify column", "change column", "set default"), "ALTER"),
+    **dict.fromkeys(("table comment", "table charset", "rebase auto id", "rename index", "index visibility"), "ALTER"),
+    **dict.fromkeys(("add partition", "drop partition", "truncate partition", "reorganize partition"), "ALTER"),
+    **dict.fromkeys(("alter partitioning", "remove partitioning", "multi schema change"), "ALTER"),
+    **dict.fromkeys(("create database", "drop database", "alter database"), "QUERY"),
+    **dict.fromkeys(("create view", "drop view", "create sequence", "recover table", "exchange partition"), "QUERY"),
 }
-"""Canal's type of a DDL action; what is not here is QUERY."""
+"""Canal's type of each DDL action."""
 
 
 def ddl_type(action: str, *, new: bool) -> str:
-    """The `type` of a DDL message. A batch "create tables" is QUERY in classic, CREATE in the new architecture."""
+    """The `type` of a DDL message. A batch "create tables" is QUERY in classic, CREATE in the new architecture.
+
+    Raises Refused for an action that is not in the table.
+    """
     if action == "create tables":
         return "CREATE" if new else "QUERY"
-    return DDL_TYPES.get(action, "QUERY")
-
-
-_NAME: Final = r"`(?:[^`]|``)*`"
-_QUOTED: Final = re.compile(rf"({_NAME}|'(?:[^']|'')*')")
-_PARTITION: Final = re.compile(r"\bPARTITION (\w+)(?= VALUES | WITH )", re.IGNORECASE)
-_RESTORED: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"^CREATE VIEW ", "CREATE ALGORITHM = UNDEFINED DEFINER = CURRENT_USER SQL SECURITY DEFINER VIEW "),
-        (r"^(ALTER DATABASE .*)CHARACTER SET UTF8MB4$", r"\1CHARACTER SET = utf8mb4"),
-        (r"^(ALTER TABLE .*)(?<!DEFAULT )CHARACTER SET (?!=)", r"\1DEFAULT CHARACTER SET = "),
-        (rf"( REFERENCES {_NAME}(?:\.{_NAME})?) \(", r"\1("),
-        (r"PRIMARY KEY \(", "PRIMARY KEY("),
-    )
-)
-
-
-def render_ddl(action: str, sql: str) -> str:
-    """The statement as TiDB's parser restores it: upper-case words, back-quoted names, defaults spelled out.
-
-    Names in `sql` must be quoted already, as those of `mysql.DDL_ACTIONS` are (partition names excepted).
-    """
-    sql = _PARTITION.sub(r"PARTITION `\1`", sql)
-    text = "".join(part if i % 2 else part.upper() for i, part in enumerate(_QUOTED.split(sql)))
-    for pattern, replacement in _RESTORED:
-        text = pattern.sub(replacement, text)
-    if action == "create table":
-        text = "".join(part if i % 2 else part.replace(", ", ",") for i, part in enumerate(_QUOTED.split(text)))
-    return text
+    if action not in DDL_TYPES:
+        raise Refused(f"TiCDC's type of the action {action!r} is not known; known are: {', '.join(DDL_TYPES)}")
+    return DDL_TYPES[action]

@@ -156,7 +156,7 @@ def _special(database: str) -> Iterator[Scenario]:
     rows = tuple(insert(table, {**_ROW, "id": i}, _at(i)) for i in (1, 11))
     yield events(name, _ddl(0, "create table", None, table, sql), *rows, tags=("schema:partitioned",))
     name = "schema/virtual-column"
-    table = _table(database, name, ID, _N, Column("v", mysql.integer("int")))
+    table = _table(database, name, ID, _N, Column("v", mysql.integer("int"), generated="virtual"))
     sql = "CREATE TABLE {t} (`id` bigint NOT NULL, `n` int, `v` int GENERATED ALWAYS AS (`n` + 1) VIRTUAL, PRIMARY KEY (`id`))"
     found = (insert(table, {"id": 1, "n": 1, "v": 2}, _at(1)),)
     updated = change(table, Op.UPDATE, ({"id": 1, "n": 1, "v": 2}, {"id": 1, "n": 2, "v": 3}), at=_at(2))

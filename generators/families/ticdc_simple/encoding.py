@@ -21,14 +21,15 @@ from generators.families.ticdc_simple.records import (
     Record,
     RowImage,
     SchemaKey,
+    TableSchema,
     WatermarkRecord,
 )
 from generators.model import Cell, Change, History, Image, Kind, Layout, Message, Op, SourceType, State, Value, Written
 
 CLAIM_CHECK_STORAGE: Final = "s3://claim-check/simple"
 
-Known = Mapping[SchemaKey, Mapping[str, str]]
-"""The column types of every schema that the messages of a history carry."""
+Known = Mapping[SchemaKey, TableSchema]
+"""Every schema that the messages of a history carry."""
 
 
 class Encoding(Protocol):
@@ -93,6 +94,7 @@ def row_change(encoding: Encoding, record: DmlRecord, known: Known) -> Change:
     """What a perfect decoder makes of a row's message, given the schemas that were sent."""
     data, old = _expected(encoding, record, record.data), _expected(encoding, record, record.old)
     bare = not record.data and not record.old
+    schema = known.get(record.schema_key)
     return Change(
         0,
         Kind.ROW,
@@ -103,7 +105,8 @@ def row_change(encoding: Encoding, record: DmlRecord, known: Known) -> Change:
         commit_time_us=_micros(record.commit_ts),
         before=None if record.op is Op.INSERT else old,
         after=None if record.op is Op.DELETE else data,
-        types=known.get(record.schema_key),
+        types=schema.types if schema else None,
+        key_sets=(frozenset(schema.primary_key),) if schema else (),
         schema_version=str(record.schema_version),
         accept=((Kind.CORRUPT, None),) if bare else (),
     )

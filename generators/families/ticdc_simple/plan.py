@@ -8,13 +8,14 @@ from __future__ import annotations
 import random
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
 from generators.families.ticdc import text
-from generators.families.ticdc.sink import partition_of, split_rows
+from generators.families.ticdc.ddl import restored
+from generators.families.ticdc.sink import partition_of, split_by_ticdc, split_rows
 from generators.families.ticdc_simple.profiles import SimpleProfile
 from generators.families.ticdc_simple.records import (
     BootstrapRecord,
@@ -24,10 +25,24 @@ from generators.families.ticdc_simple.records import (
     Record,
     RowImage,
     SchemaKey,
+    TableSchema,
     WatermarkRecord,
 )
 from generators.families.ticdc_simple.schema import Catalogue, Known
-from generators.model import Bootstrap, History, Logical, Op, Row, RowChange, SchemaChange, SourceType, Table, Value, Watermark
+from generators.model import (
+    Bootstrap,
+    Column,
+    History,
+    Logical,
+    Op,
+    Row,
+    RowChange,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+    Watermark,
+)
 from generators.sources.boundaries import POOL_DATABASE
 
 CHECKSUM_VERSION: Final = 2
@@ -55,7 +70,7 @@ def host_zone(profile: SimpleProfile) -> str:
 
 def plan(history: History, profile: SimpleProfile, partitions: int, chance: random.Random) -> Iterator[Planned]:
     """The history's messages in the order of publication, none of them cut to its handle key yet."""
-    catalogue = Catalogue(default_utc=profile.default_utc, time_zone=host_zone(profile))
+    catalogue = Catalogue(host_zone(profile) if profile.default_utc else "UTC")
     everywhere = tuple(range(partitions))
     announced: dict[Table, _Announced] = {}
     for number, event in enumerate(history.events):
@@ -71,8 +86,12 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
                         yield _bootstrap(known, profile, built, everywhere, number)
                     last.rows += len(rows)
                 for op, before, after in rows:
-                    where = (partition_of(event.table, partitions),)
-                    yield Planned(_row(known, profile, op, before, after, tso, built), where, number)
+                    row, dispatcher = after or before or {}, profile.dispatcher
+                    where = partition_of(dispatcher, event.table, row, tso, partitions, host_zone(profile))
+                    record = _row(known, profile, op, before, after, tso, built)
+                    if record.checksum and op is not event.op and not profile.new and split_by_ticdc(event, before or after):
+                        record = replace(record, checksum=Checksum(CHECKSUM_VERSION, 0, 0))
+                    yield Planned(record, (where,), number)
             case Bootstrap():
                 announced.setdefault(event.table, _Announced(event.at.ms))
                 yield _bootstrap(catalogue.current(event.table), profile, built, everywhere, number)
@@ -84,17 +103,17 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
                 pass
 
 
-def schemas_sent(planned: Iterable[Planned]) -> Mapping[SchemaKey, Mapping[str, str]]:
-    """The column types of every schema that the messages carry, preTableSchema included; the first one counts."""
-    found: dict[SchemaKey, Mapping[str, str]] = {}
+def schemas_sent(planned: Iterable[Planned]) -> Mapping[SchemaKey, TableSchema]:
+    """Every schema that the messages carry, preTableSchema included; the first one of a key counts."""
+    found: dict[SchemaKey, TableSchema] = {}
     for one in planned:
         match one.record:
             case BootstrapRecord(table_schema=schema):
-                found.setdefault(schema.key, schema.types)
+                found.setdefault(schema.key, schema)
             case DdlRecord(table_schema=after, pre_table_schema=before):
                 for one_of_two in (after, before):
                     if one_of_two is not None:
-                        found.setdefault(one_of_two.key, one_of_two.types)
+                        found.setdefault(one_of_two.key, one_of_two)
             case _:
                 pass
     return found
@@ -121,7 +140,7 @@ def _ddl(catalogue: Catalogue, event: SchemaChange, profile: SimpleProfile, tso:
     sends_before = profile.pre_table_schema or event.action == "exchange partition"
     return DdlRecord(
         ddl_type(event.action, new=profile.new),
-        text.render_ddl(event.action, event.sql),
+        restored(event.sql),
         tso,
         built,
         after.schema(profile.column_order) if after else None,
@@ -140,13 +159,14 @@ def _row(known: Known, profile: SimpleProfile, op: Op, before: Row | None, after
     assert row is not None
     checksum = None
     if profile.checksum:
-        current, previous = (checksum_of(known, image) if image else 0 for image in (data, old))
+        columns = known.table.columns if profile.new else known.by_id()
+        current, previous = (checksum_of(columns, image) if image else 0 for image in (data, old))
         checksum = Checksum(CHECKSUM_VERSION, current, previous)
     return DmlRecord(known.table, known.physical_id(row), op, tso, built, known.version, data, old, checksum)
 
 
 def _image(known: Known, row: Row) -> RowImage:
-    return {c.name: (c.type, _stored(c.type, row[c.name])) for c in known.table.columns if c.name not in known.virtual}
+    return {c.name: (c.type, _stored(c.type, row[c.name])) for c in known.table.columns if c.generated != "virtual"}
 
 
 def _stored(kind: SourceType, value: Value) -> Value:
@@ -163,10 +183,10 @@ def cut(record: DmlRecord, location: str = "") -> DmlRecord:
     return replace(record, data=data, old=old, handle_key_only=True, claim_check_location=location)
 
 
-def checksum_of(known: Known, image: RowImage) -> int:
-    """CRC-32 of the columns' bytes in the order of their ids; NULL adds nothing, TIMESTAMP is in UTC."""
+def checksum_of(columns: Sequence[Column], image: RowImage) -> int:
+    """CRC-32 of the columns' bytes in their order; NULL adds nothing, TIMESTAMP is in UTC."""
     found = 0
-    for column in known.by_id():
+    for column in columns:
         kind, value = image.get(column.name, (column.type, None))
         if value is not None:
             found = zlib.crc32(_bytes(kind, value), found)

@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.errors import UnknownName, UsageError
-from generators.families.ticdc.sink import COMPRESSION, REDUCED
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, REDUCED, dispatched
 from generators.model import Deployment
-from generators.wire_format import Profile
+from generators.wire_format import Choices, Profile
 
 REDUCED_LIMIT: Final = 9_000
 COMPRESSED_LIMIT: Final = 2_000
@@ -24,10 +23,11 @@ class SimpleProfile(Profile):
 
     `location` is the zone name in TIMESTAMP objects, "" the host's own, which is the deployment's `time_zone`; "Local" is what Go
     calls the host's zone. `column_order` orders a tableSchema's columns ("id": by column id). `float_verb` is Go's: "f" fixed
-    notation, "g" exponents from 1e6 on and below 1e-4; it concerns JSON only. `default_utc` tells that a TIMESTAMP column's
-    default is in UTC. `auto_bootstrap` sends a BOOTSTRAP before a table's first row and again after 120 s or 10000 rows; without
+    notation, "g" exponents from 1e6 on and below 1e-4; it concerns JSON only, as `short_escapes`, which tells
+    that \\b and \\f have escapes of two characters (Go since 1.22). `default_utc` tells that a TIMESTAMP column's default is in
+    UTC. `auto_bootstrap` sends a BOOTSTRAP before a table's first row and again after 120 s or 10000 rows; without
     it one is sent where the history has one. `max_message_bytes` is compared only when `reduce` says what becomes of a larger
-    message.
+    message. `dispatcher` chooses the partitions of rows.
     """
 
     new: bool = False
@@ -35,27 +35,27 @@ class SimpleProfile(Profile):
     pre_table_schema: bool = True
     column_order: Literal["id", "table"] = "id"
     float_verb: Literal["f", "g"] = "f"
+    short_escapes: bool = True
     default_utc: bool = True
     checksum: bool = False
     auto_bootstrap: bool = False
     bootstrap_to_all: bool = True
     max_message_bytes: int = 10 * 1024 * 1024
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
+    dispatcher: str = "table"
 
 
-_ASSUMED: Final = "the numbers in a checksum block; lengths of fractional temporal types; the escapes of \\b and \\f"
 _NEW: Final = SimpleProfile(
     "new-8.5.6",
-    assumed=f"{_ASSUMED}; no preTableSchema for ordinary DDL (read in the source); defaults of TIMESTAMP columns",
+    assumed="no preTableSchema for ordinary DDL (read in the source)",
     new=True,
     pre_table_schema=False,
     column_order="table",
-    default_utc=False,
 )
 
 RELEASES: Final[Mapping[str, SimpleProfile]] = {
-    "v7.5.7": SimpleProfile("v7.5.7", assumed=_ASSUMED),
-    "v8.5.7": SimpleProfile("v8.5.7", assumed=_ASSUMED),
+    "v7.5.7": SimpleProfile("v7.5.7", short_escapes=False),
+    "v8.5.7": SimpleProfile("v8.5.7"),
     "new-8.5.4": replace(_NEW, release="new-8.5.4", float_verb="g", assumed=f"{_NEW.assumed}; floats by Go's rule for %v"),
     "new-8.5.6": _NEW,
 }
@@ -68,16 +68,23 @@ OPTIONS: Final[Mapping[str, str]] = {
     **REDUCED,
     "auto-bootstrap": "A BOOTSTRAP comes before a table's first row, and again after 120 seconds or 10,000 rows.",
     "one-partition": "A BOOTSTRAP goes to one partition instead of all (send-bootstrap-to-all-partition=false).",
-    "snappy": COMPRESSION["snappy"],
+    **COMPRESSION,
+    **DISPATCHERS,
 }
 """What each option means, in the order of a profile's name."""
 
-EXCLUSIVE: Final = (("tz", "local-zone"), ("handle-key-only", "claim-check"))
+CHOICES: Final = Choices(
+    "ticdc-simple",
+    tuple(RELEASES),
+    OPTIONS,
+    (("tz", "local-zone"), ("handle-key-only", "claim-check"), ("snappy", "lz4"), tuple(DISPATCHERS)),
+)
 SERVER_ZONE: Final = "America/New_York"
 
 DEPLOYMENTS: Final[Mapping[str, Deployment]] = {
     "none": Deployment("Asia/Shanghai"),
     "snappy": Deployment("America/New_York", compression="snappy"),
+    "lz4": Deployment("UTC", compression="lz4"),
 }
 """`time_zone` is the host's zone: what a location `Local` stands for."""
 
@@ -87,25 +94,18 @@ def profile(release: str, *options: str) -> SimpleProfile:
 
     Raises UnknownName for an unknown release or option, UsageError for two options that exclude each other.
     """
-    if release not in RELEASES:
-        raise UnknownName("release", release, RELEASES, of="ticdc-simple")
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of="ticdc-simple")
-    for one, other in EXCLUSIVE:
-        if one in options and other in options:
-            raise UsageError(f"options {one!r} and {other!r} of ticdc-simple exclude each other")
+    chosen = CHOICES.checked(release, options)
     base = RELEASES[release]
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
     if "handle-key-only" in options:
         reduce = "handle-key-only"
     if "claim-check" in options:
         reduce = "claim-check"
-    deployment = DEPLOYMENTS["snappy" if "snappy" in options else "none"]
+    deployment = next((DEPLOYMENTS[o] for o in ("snappy", "lz4") if o in options), DEPLOYMENTS["none"])
     limit = REDUCED_LIMIT if deployment.compression == "none" else COMPRESSED_LIMIT
     return replace(
         base,
-        options=tuple(o for o in OPTIONS if o in options),
+        options=chosen,
         deployment=deployment,
         location=SERVER_ZONE if "tz" in options else "Local" if "local-zone" in options else "",
         checksum="checksum" in options,
@@ -113,6 +113,7 @@ def profile(release: str, *options: str) -> SimpleProfile:
         bootstrap_to_all="one-partition" not in options,
         reduce=reduce,
         max_message_bytes=limit if reduce else base.max_message_bytes,
+        dispatcher=dispatched(options),
     )
 
 

@@ -1,7 +1,6 @@
 """What TiCDC knows of tables while a history passes: ids, schema versions, defaults, indexes; and schemas made of it.
 
-The model's tables have no defaults, virtual columns, secondary indexes or partitions;
-where a CREATE or ALTER statement spells them out, they are read from its text.
+Partitions are read from the text of statements, and so are defaults and indexes that the model's tables do not have.
 """
 
 from __future__ import annotations
@@ -17,8 +16,10 @@ from typing import Final
 
 from generators.errors import Refused
 from generators.families.ticdc import text
+from generators.families.ticdc.ddl import restored, unquoted
 from generators.families.ticdc_simple.records import ColumnSchema, DataType, IndexSchema, TableSchema
-from generators.model import Column, Logical, Row, SchemaChange, SourceType, Table
+from generators.model import Column, Index, Logical, Row, SchemaChange, SourceType, Table
+from generators.sources import mysql
 
 DDL_LEAD: Final = 4
 """How far a schema version lies before its DDL's commitTs (the documentation's sample: ...614791 of ...614795)."""
@@ -26,20 +27,24 @@ DDL_LEAD: Final = 4
 _BEFORE_ALL: Final = 1_690_000_000_000
 _CHARACTERS: Final = ("utf8mb4", "utf8mb4_bin")
 _BYTES: Final = ("binary", "binary")
+_COLLATIONS: Final = {"gbk": "gbk_chinese_ci"}
 _TEMPORAL_LENGTH: Final = {"date": 10, "datetime": 19, "timestamp": 19, "time": 10}
+PRIMARY: Final = "PRIMARY"
+"""The name of a primary key's index; TiDB has none for a single integer key, by which it finds rows."""
 _LONG: Final = 4_294_967_295
 _FLAGS: Final = (Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE)
 
 
 @lru_cache(maxsize=256)
-def data_type(kind: SourceType) -> DataType:
+def data_type(kind: SourceType, charset: str = "", collation: str = "") -> DataType:
     """The dataType of a column. The mysqlType never says unsigned; a flag does."""
-    charset, collate = _CHARACTERS if kind.logical in (Logical.TEXT, Logical.ENUM, Logical.SET) else _BYTES
+    text = kind.logical in (Logical.TEXT, Logical.ENUM, Logical.SET) and kind.name != "vector"
+    default = _CHARACTERS if text else _BYTES
     flags = kind.logical in _FLAGS
     length, decimal = kind.length or 0, 0
     match kind.logical:
         case Logical.FLOAT | Logical.DOUBLE:
-            length = 12 if kind.logical is Logical.FLOAT else 22
+            length = kind.precision or (12 if kind.logical is Logical.FLOAT else 22)
         case Logical.DECIMAL:
             length, decimal = kind.precision or 0, kind.scale or 0
         case Logical.JSON:
@@ -53,8 +58,8 @@ def data_type(kind: SourceType) -> DataType:
             length = sum(map(len, kind.members)) + max(0, len(kind.members) - 1)
     return DataType(
         kind.name,
-        charset,
-        collate,
+        charset or default[0],
+        collation or _COLLATIONS.get(charset, f"{charset}_bin" if charset else default[1]),
         length,
         decimal,
         kind.members,
@@ -63,18 +68,27 @@ def data_type(kind: SourceType) -> DataType:
     )
 
 
+_UNSPECIFIED: Final = DataType("unspecified", "", "")
+"""The dataType of a view's columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A table as TiCDC knows it. `ids` are column ids; `physical` the ids of partitions, () for an ordinary table."""
+    """A table as TiCDC knows it. `ids` are column ids; `physical` the ids of partitions, () for an ordinary table.
+
+    `indexes` are those that statements made; `added_key` tells that a statement added the primary key, which finds no rows then;
+    `view` tells that it is a view.
+    """
 
     table: Table
     table_id: int
     version: int
     ids: Mapping[str, int]
     defaults: Mapping[str, str | int]
-    virtual: frozenset[str] = frozenset()
-    indexes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    indexes: tuple[Index, ...] = ()
     physical: tuple[int, ...] = ()
+    added_key: bool = False
+    view: bool = False
 
     def physical_id(self, row: Row) -> int:
         """The id that a row's message carries: its partition's, or the table's."""
@@ -90,42 +104,55 @@ class Known:
     def schema(self, order: str) -> TableSchema:
         """The tableSchema; `order` is "id" or "table"."""
         columns = self.by_id() if order == "id" else self.table.columns
-        found = (ColumnSchema(c.name, data_type(c.type), c.nullable, self.defaults.get(c.name)) for c in columns)
-        return TableSchema(self.table.database, self.table.name, self.table_id, self.version, tuple(found), self._indexes())
+        found = tuple(ColumnSchema(c.name, _UNSPECIFIED) if self.view else self._column(c) for c in columns)
+        return TableSchema(self.table.database, self.table.name, self.table_id, self.version, found, self._indexes())
+
+    def _column(self, column: Column) -> ColumnSchema:
+        kind = data_type(column.type, column.charset, column.collation)
+        return ColumnSchema(column.name, kind, column.nullable, self.defaults.get(column.name))
 
     def _indexes(self) -> tuple[IndexSchema, ...]:
+        """TiDB's indexes, and one named primary over the row's handle, or else over the first unique key without NULLs."""
         table, key = self.table, self.table.primary_key
-        primary = (IndexSchema("primary", True, True, False, key),) if key else ()
-        # a single integer key is the row's handle and no index of TiDB's; it is put behind the others
-        handle = len(key) == 1 and table.column(key[0]).type.logical is Logical.INT
-        taken: dict[str, int] = {}
-        unique = []
-        for columns in table.unique:
-            times = taken[columns[0]] = taken.get(columns[0], 0) + 1
-            name = columns[0] if times == 1 else f"{columns[0]}_{times}"
-            unique.append(self._index(name, columns, unique=True))
-        plain = (self._index(name, columns, unique=False) for name, columns in self.indexes)
-        listed = (*unique, *plain)
-        return (*listed, *primary) if handle else (*primary, *listed)
+        listed = [self._index(index) for index in table.indexes or (*self._unique(), *self.indexes)]
+        if any(index.primary for index in listed):
+            return tuple(listed)
+        handle = len(key) == 1 and table.column(key[0]).type.logical is Logical.INT and not self.added_key
+        if key and not handle:
+            return (IndexSchema(PRIMARY, True, True, False, key), *listed)
+        solid = key or next((index.columns for index in listed if index.unique and not index.nullable), ())
+        return (*listed, IndexSchema("primary", True, True, False, solid)) if solid else tuple(listed)
 
-    def _index(self, name: str, columns: tuple[str, ...], *, unique: bool) -> IndexSchema:
-        if not set(columns) <= {column.name for column in self.table.columns}:
-            raise Refused(f"table {self.table.name}: index {name} over {', '.join(columns)}, of which the table has not all")
-        return IndexSchema(name.lower(), unique, False, any(self.table.column(c).nullable for c in columns), columns)
+    def _unique(self) -> Iterator[Index]:
+        taken: dict[str, int] = {}
+        for columns in self.table.unique:
+            times = taken[columns[0]] = taken.get(columns[0], 0) + 1
+            yield Index(columns[0].lower() if times == 1 else f"{columns[0].lower()}_{times}", columns, True)
+
+    def _index(self, index: Index) -> IndexSchema:
+        table, columns = self.table, index.columns
+        if not set(columns) <= {column.name for column in table.columns}:
+            raise Refused(f"table {table.name}: index {index.name} over {', '.join(columns)}, of which the table has not all")
+        nullable = any(table.column(name).nullable for name in columns)
+        return IndexSchema(index.name, index.unique, index.name == PRIMARY, nullable, columns)
 
 
 class Catalogue:
-    """The tables of one history. A table that no DDL of the history made has the version and id of its own name and columns."""
+    """The tables of one history. A table that no DDL of the history made has the version and id of its own name and columns.
 
-    def __init__(self, *, default_utc: bool, time_zone: str) -> None:
-        self._default_zone = time_zone if default_utc else ""
+    Defaults of TIMESTAMP columns are converted from `time_zone` to UTC.
+    """
+
+    def __init__(self, time_zone: str) -> None:
+        self._zone = time_zone
         self._known: dict[tuple[str, str], Known] = {}
+        self._dropped: dict[tuple[str, str], Known] = {}
 
     def current(self, table: Table) -> Known:
         """The table as it is known now."""
         found = self._known.get((table.database, table.name))
         if found is None or (found.table is not table and found.table != table):
-            found = self._known[table.database, table.name] = _fresh(table)
+            found = self._known[table.database, table.name] = self._fresh(table)
         return found
 
     def change(self, event: SchemaChange) -> tuple[Known | None, Known | None]:
@@ -136,13 +163,18 @@ class Catalogue:
         before = self.current(event.before) if event.before else self._known.get(name)
         if event.action == "exchange partition":
             # the statement's other table takes the place of the previous one
-            own = self._known.get(name) or (_fresh(event.after) if event.after else None)
-            self._known |= {name: replace(own, version=_version(event))} if own else {}
-            return self._known.get(name), before
+            own = self._known.get(name) or (self._fresh(event.after) if event.after else None)
+            self._known |= {name: own} if own else {}
+            return own, before
         if event.action in ("drop table", "drop view"):
+            before = replace(before, view=event.action == "drop view") if before else None
             if before:
-                self._known.pop((before.table.database, before.table.name))
+                place = (before.table.database, before.table.name)
+                self._dropped[place] = self._known.pop(place)
             return before, before
+        if event.action == "recover table" and name in self._dropped:
+            self._known[name] = replace(self._dropped.pop(name), version=_version(event))
+            return self._known[name], None
         if event.action == "rename table" and before:
             self._known.pop((before.table.database, before.table.name))
             self._known[name] = replace(before, table=event.after or replace(before.table, name=event.table))
@@ -155,55 +187,60 @@ class Catalogue:
         return after, None if event.action in _CREATES else before
 
     def _altered(self, event: SchemaChange, table: Table, before: Known | None) -> Known:
-        known = _fresh(table) if before is None or event.action in _CREATES else before
-        ids = {name: number for name, number in known.ids.items() if any(c.name == name for c in table.columns)}
-        last = max(known.ids.values(), default=0)
-        for column in table.columns:
-            if column.name not in ids:
-                last += 1
-                ids[column.name] = last
-        defaults = {**known.defaults, **dict(self._defaults(event.sql, table))}
-        indexes = tuple(index for index in known.indexes if index[0] not in _names(_DROP_INDEX, event.sql))
-        indexes += tuple(_created_indexes(event.sql))
+        known = self._fresh(table) if before is None or event.action in _CREATES else before
+        statement = restored(event.sql)
+        spelled = {_unquoted(name): literal.replace("\\", "\\\\") for name, literal in _DEFAULT.findall(statement)}
+        defaults = {**known.defaults, **self._defaults(table, spelled)}
+        dropped = tuple(map(_unquoted, _DROP_INDEX.findall(statement)))
+        version = known.version if event.action in _SAME_VERSION and before else _version(event)
         made = event.action == "truncate table" or event.action in _CREATES
         table_id = _id(table, _version(event)) if made else known.table_id
-        partitions = len(_PARTITION.findall(event.sql)) if event.action == "create table" else len(known.physical)
+        partitions = len(_PARTITION.findall(statement)) if event.action == "create table" else len(known.physical)
         return Known(
             table,
             table_id,
-            _version(event),
-            ids,
-            {name: default for name, default in defaults.items() if name in ids},
-            known.virtual | frozenset(_names(_VIRTUAL, event.sql)),
-            indexes,
+            version,
+            _ids(known, table, statement),
+            {c.name: defaults[c.name] for c in table.columns if c.name in defaults},
+            (*(index for index in known.indexes if index.name not in dropped), *_created_indexes(statement)),
             tuple(table_id + 1 + i for i in range(partitions)),
+            event.action == "add primary key" or known.added_key,
+            event.action == "create view",
         )
 
-    def _defaults(self, sql: str, table: Table) -> Iterator[tuple[str, str | int]]:
-        kinds = {column.name: column.type for column in table.columns}
-        for name, literal in _DEFAULT.findall(sql):
-            kind = kinds.get(_unquoted(name))
-            if kind is None or literal.upper() == "NULL":
-                continue
-            bits = _BITS.fullmatch(literal)
-            if bits:
-                yield _unquoted(name), int(bits[1], 2)
-                continue
-            stored = literal[1:-1].replace("''", "'") if literal.startswith("'") else literal
-            if kind.logical is Logical.TIMESTAMP and literal.startswith("'") and self._default_zone:
-                local = dt.datetime.fromisoformat(stored).replace(tzinfo=text.zone(self._default_zone))
-                stored = local.astimezone(dt.UTC).strftime("%Y-%m-%d %H:%M:%S")
-            yield _unquoted(name), stored
+    def _fresh(self, table: Table) -> Known:
+        number = int.from_bytes(blake2b(repr(table).encode(), digest_size=8).digest())
+        version = ((_BEFORE_ALL - number % 1_000_000_000) << 18) | ((number >> 40) & 0x3FFFF)
+        ids = {c.name: i for i, c in enumerate(table.columns, 1)}
+        return Known(table, _id(table, 0), version, ids, self._defaults(table, {}))
+
+    def _defaults(self, table: Table, spelled: Mapping[str, str]) -> Mapping[str, str | int]:
+        """The defaults of columns as TiDB stores them: those of the model, else those that a statement spelled."""
+        literals = {c.name: c.default.text if c.default else spelled.get(c.name, "NULL") for c in table.columns}
+        return {c.name: self._stored(c.type, literals[c.name]) for c in table.columns if literals[c.name].upper() != "NULL"}
+
+    def _stored(self, kind: SourceType, literal: str) -> str | int:
+        if bits := _BITS.fullmatch(literal):
+            return int(bits[1], 2)
+        if not literal.startswith("'"):
+            return literal
+        stored = unquoted(literal)
+        if kind.logical is not Logical.TIMESTAMP or stored.startswith("0000"):
+            return stored
+        local = dt.datetime.fromisoformat(stored).replace(tzinfo=text.zone(self._zone))
+        return mysql.datetime_text((local.astimezone(dt.UTC).replace(tzinfo=None) - mysql.EPOCH) // _MICRO, kind.fsp)
 
 
+_SAME_VERSION: Final = ("truncate table", "truncate partition")
 _CREATES: Final = ("create table", "create tables", "create view", "create sequence", "recover table")
 _NAME: Final = r"`(?:[^`]|``)+`"
 _LITERAL: Final = r"(?:'(?:[^']|'')*'|[bB]'[01]+'|[\w.+-]+)"
-_DEFAULT: Final = re.compile(rf"({_NAME}) (?:[^,`']*? )?(?:SET )?DEFAULT ({_LITERAL})")
+_DEFAULT: Final = re.compile(rf"({_NAME}) (?:[^,`']*? )?(?:SET )?DEFAULT (?!CHARACTER|COLLATE)(?:_UTF8MB4)?({_LITERAL})")
+_CHANGED: Final = re.compile(rf"CHANGE COLUMN ({_NAME}) ({_NAME})")
 _BITS: Final = re.compile(r"[bB]'([01]+)'")
-_VIRTUAL: Final = re.compile(rf"({_NAME}) [^,`]*GENERATED ALWAYS AS \([^)]*\) VIRTUAL")
 _DROP_INDEX: Final = re.compile(rf"DROP INDEX ({_NAME})")
 _CREATE_INDEX: Final = re.compile(rf"CREATE INDEX ({_NAME}) ON {_NAME} \(([^)]*)\)")
+_MICRO: Final = dt.timedelta(microseconds=1)
 _PARTITION: Final = re.compile(r"\bPARTITION `?\w+`? VALUES")
 
 
@@ -211,24 +248,38 @@ def _unquoted(name: str) -> str:
     return name[1:-1].replace("``", "`")
 
 
-def _names(pattern: re.Pattern[str], sql: str) -> tuple[str, ...]:
-    return tuple(map(_unquoted, pattern.findall(sql)))
-
-
-def _created_indexes(sql: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _created_indexes(sql: str) -> Iterator[Index]:
     for name, columns in _CREATE_INDEX.findall(sql):
-        yield _unquoted(name), tuple(map(_unquoted, re.findall(_NAME, columns)))
+        yield Index(_unquoted(name), tuple(map(_unquoted, re.findall(_NAME, columns))))
+
+
+def _ids(known: Known, table: Table, statement: str) -> Mapping[str, int]:
+    """The columns' ids after a statement: a new one for a new column, and for one whose values TiDB writes anew."""
+    kinds = {column.name: column.type for column in known.table.columns}
+    renamed = {_unquoted(new): _unquoted(old) for old, new in _CHANGED.findall(statement)}
+    ids: dict[str, int] = {}
+    fresh: list[str] = []
+    for column in table.columns:
+        name = renamed.get(column.name, column.name)
+        if name in kinds and not _rewritten(kinds[name], column.type):
+            ids[column.name] = known.ids[name]
+        else:
+            fresh.append(column.name)
+    fresh.sort(key=lambda name: statement.find(f"ADD COLUMN {mysql.quote(name)} "))
+    return ids | {name: number for number, name in enumerate(fresh, max(known.ids.values(), default=0) + 1)}
+
+
+def _rewritten(old: SourceType, new: SourceType) -> bool:
+    if old.logical is not new.logical:
+        return True
+    if old.logical is Logical.DECIMAL:
+        return (old.precision, old.scale) != (new.precision, new.scale)
+    shorter = (new.high or 0) < (old.high or 0) or (new.length or 0) < (old.length or 0)
+    return old.unsigned != new.unsigned or (shorter and old.logical in (Logical.INT, Logical.TEXT, Logical.BINARY))
 
 
 def _version(event: SchemaChange) -> int:
     return event.at.tso - DDL_LEAD
-
-
-@lru_cache(maxsize=1024)
-def _fresh(table: Table) -> Known:
-    number = int.from_bytes(blake2b(repr(table).encode(), digest_size=8).digest())
-    version = ((_BEFORE_ALL - number % 1_000_000_000) << 18) | ((number >> 40) & 0x3FFFF)
-    return Known(table, _id(table, 0), version, {c.name: i for i, c in enumerate(table.columns, 1)}, {})
 
 
 def _id(table: Table, generation: int) -> int:

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from generators.families.canal import CanalCell, is_blob, type_text, wire
+from generators.families.canal import CanalCell, is_blob
 from generators.families.java_text import Escapes, has_raw_control, hash_code, json_name, json_string, remainder_of_abs
 from generators.formats.alibaba_canal_json.cases import scenarios
-from generators.formats.alibaba_canal_json.profiles import OPTIONS, PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
+from generators.formats.alibaba_canal_json.cells import column_type, column_wire
+from generators.formats.alibaba_canal_json.profiles import CHOICES, PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
 from generators.model import (
     Cell,
     Change,
@@ -30,7 +31,6 @@ from generators.model import (
     Op,
     Row,
     RowChange,
-    RowImages,
     SchemaChange,
     SourceStatement,
     SourceType,
@@ -84,6 +84,8 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     dropped: dict[tuple[str, str], tuple[str, ...]] = {}
     written: list[Written] = []
     for number, (event, batch) in enumerate(_batches(history.events, chance.randrange(1, 1_000_000))):
+        if _stops(event, profile):
+            break
         stamp = event.at.ms + TS_LAG_MS + chance.randrange(40)
         es = event.at.ms // 1000 * 1000
         for partition, flat, changes in _flats(event, profile, layout, dropped):
@@ -104,6 +106,14 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
             message = Message(layout.topic, partition, None, text.encode(), timestamp_ms=stamp, event=number)
             written.append(Written(message, tuple(_undecidable(change) if raw else change for change in found)))
     return written
+
+
+def _stops(event: Event, profile: CanalProfile) -> bool:
+    """Whether the event stops the writer for ever: up to 1.1.6 hashing by key looks up an element of `old` for every row
+    (canal#old-left-out)."""
+    if not (profile.pk_hash and profile.drops_empty_old and isinstance(event, RowChange) and event.op is Op.UPDATE):
+        return False
+    return any(not row.old for row in _row_images(event, profile))
 
 
 def _undecidable(change: Change) -> Change:
@@ -148,7 +158,8 @@ def _ddl_message(event: SchemaChange, kind: str, profile: CanalProfile) -> tuple
         database = quoted  # the parser's name of a database is as the statement spells it
     flat = _Flat(kind, database, event.table, is_ddl, event.sql)
     accept = () if is_ddl else ((Kind.CONTROL, None),)
-    return flat, [Change(0, Kind.DDL, sql=event.sql, accept=accept)]
+    bare = (event.database,) if database == quoted else ()
+    return flat, [Change(0, Kind.DDL, sql=event.sql, accept=accept, databases=bare)]
 
 
 def _statement_message(event: SourceStatement) -> tuple[_Flat, list[Change]]:
@@ -178,8 +189,8 @@ def _row_messages(
     codes: dict[str, int] = {}
     for row in shown:
         codes.update({name: cell.code for name, cell in row.items()})
-    kinds = {column.name: column.type for column in table.columns}
-    types = {name: type_text(kinds[name]) for name in codes}
+    columns = {column.name: column for column in table.columns}
+    types = {name: column_type(columns[name], profile) for name in codes}
     flat = _Flat(event.op, table.database, table.name, keys=keys or None, codes=codes, types=types)
     aligned = len(olds) == len(logged)
     for partition, indices in _placement(shown, flat, profile, layout.partitions).items():
@@ -218,10 +229,7 @@ def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
     earlier one, since Canal never clears that set (canal#old-cumulative)."""
     found: list[_RowImage] = []
     updated: set[str] = set()
-    for images in event.rows:
-        before, after = _logged(event, images, profile)
-        if not (before if event.op is Op.DELETE else after):
-            continue  # a MINIMAL after image without columns: the server logs no row that stays as it is
+    for before, after in _logged(event, profile):
         old: Wires = {}
         if event.op is Op.UPDATE:
             changed = {name for name, cell in after.items() if name not in before or before[name].text != cell.text}
@@ -231,31 +239,42 @@ def _row_images(event: RowChange, profile: CanalProfile) -> list[_RowImage]:
     return found
 
 
-def _logged(event: RowChange, images: RowImages, profile: CanalProfile) -> tuple[Wires, Wires]:
-    """The columns that the server logs under its row image, in table order (MySQL manual, binlog_row_image). A column missing
-    from an inserted row is one that the statement did not name."""
-    table = event.table
-    before = _wires(table.columns, images.before, profile) if images.before is not None else {}
-    after = _wires(table.columns, images.after, profile) if images.after is not None else {}
+def _logged(event: RowChange, profile: CanalProfile) -> Iterator[tuple[Wires, Wires]]:
+    """Both images of each row, with the columns that the server logs under its row image, in table order.
+
+    They are the same for all rows of an event (canal#row-bitmap). An INSERT logs the columns that its statement names, an UPDATE
+    those that change in any row, or those of an after image that lacks some (a REPLACE). MINIMAL logs no row that stays as it is.
+    """
+    table, whole = event.table, profile.image == "full"
+    rows = [tuple({} if row is None else _wires(table.columns, row, profile) for row in (r.before, r.after)) for r in event.rows]
+    if whole:
+        yield from ((before, after) for before, after in rows)
+        return
     identity = set(table.handle_key or (c.name for c in table.columns))
-    named = set(images.after or ())
     if event.op is Op.UPDATE:
-        named = {name for name in after if before[name].text != after[name].text}
-
-    def keep(row: Wires, wanted: set[str], plain: bool) -> Wires:
-        return {n: w for n, w in row.items() if n in wanted or (plain and not is_blob(table.column(n).type))}
-
-    match profile.image:
-        case "noblob":
-            return keep(before, identity, True), keep(after, named, True)
-        case "minimal":
-            return keep(before, identity, False), keep(after, named, False)
-        case _:
-            return before, after
+        partial = [set(r.after or ()) if len(r.after or ()) < len(table.columns) else set() for r in event.rows]
+        changes = [
+            some or {name for name in after if before[name].text != after[name].text}
+            for some, (before, after) in zip(partial, rows, strict=True)
+        ]
+    else:
+        changes = [set(r.after or ()) for r in event.rows]
+    named = set().union(*changes)
+    plain = {c.name for c in table.columns if profile.image == "noblob" and not is_blob(c.type)}
+    if profile.mariadb and not table.handle_key:
+        plain = identity
+    elif profile.mariadb and profile.image == "minimal":
+        named -= {c.name for c in table.columns if c.generated == "virtual"}
+    for (before, after), own in zip(rows, changes, strict=True):
+        if own or plain or event.op is Op.DELETE:
+            yield (
+                {name: cell for name, cell in before.items() if name in identity | plain},
+                {name: cell for name, cell in after.items() if name in named | plain},
+            )
 
 
 def _wires(columns: Iterable[Column], row: Row, profile: CanalProfile) -> Wires:
-    return {column.name: wire(column.type, row.get(column.name), profile) for column in columns}
+    return {column.name: column_wire(column, row.get(column.name), profile) for column in columns}
 
 
 _NOT_LOGGED: Final = "the column changed and the server's row image does not hold its old value"
@@ -358,7 +377,8 @@ FORMAT: Final = Format(
     title="Alibaba Canal flat message (JSON)",
     source="mysql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     write=write,
     kinds=KINDS,
     position="`id`, the number of Canal's batch, shared by every message of the batch; not unique and no total order",

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
-from generators.errors import UnknownName, UsageError
 from generators.families.canal import DDL_TYPES
 from generators.families.java_text import Escapes
 from generators.model import Deployment
-from generators.wire_format import Profile
+from generators.wire_format import Choices, Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,9 @@ class CanalProfile(Profile):
     `gtid` is the text of the field, None when the release has no such field. `drops_empty_old` leaves out the `old` element of a
     row without a change. `lob_null_codes` gives NULL cells the codes 2004 and 2005. `query_is_ddl` marks CREATE and DROP DATABASE
     as DDL. `keeps_dropped_key` still names a primary key that was dropped.
-    `database_hash` is `canal.mq.database.hash`.
+    `database_hash` is `canal.mq.database.hash`. `old_time` is TIME as servers before 5.6 store it, `display_widths` a server that
+    prints them (before 8.0.19), `mariadb` one that logs rows of tables without a key whole under every row image, and no
+    virtual column under MINIMAL. `connection_charset` is `canal.instance.connectionCharset`, "" for UTF-8.
     """
 
     image: str = "full"
@@ -38,6 +39,10 @@ class CanalProfile(Profile):
     time_sign_lost: bool = False
     hundred_hours_lost: bool = False
     keeps_dropped_key: bool = True
+    old_time: bool = False
+    mariadb: bool = False
+    display_widths: bool = True
+    connection_charset: str = ""
 
     @property
     def time_zone(self) -> str:
@@ -74,31 +79,45 @@ RELEASES: Final[Mapping[str, CanalProfile]] = {
 OPTIONS: Final[Mapping[str, str]] = {
     "noblob": "binlog_row_image=NOBLOB: large columns that did not change are not there.",
     "minimal": "binlog_row_image=MINIMAL: before images hold the key, after images what changed.",
-    "pk-hash": "Rows are spread over partitions by primary key; an event of several rows becomes several messages.",
+    "pk-hash": "Rows are spread over partitions by primary key; an event of several rows becomes several messages. "
+    "Up to 1.1.6 an UPDATE with an unchanged row stops the writer (IndexOutOfBounds, the batch rolls back for ever).",
+    "mariadb": "The server is MariaDB: gtid, where the release has it, is empty.",
+    "mysql8": "The server is MySQL 8.0.19 or later: it prints no display widths, and neither does mysqlType.",
+    "gbk": "canal.instance.connectionCharset=GBK: texts are decoded as GBK, whatever the column's character set is.",
+    "old-time": "TIME columns have the storage of servers before 5.6, in which 100 hours are read as 0.",
+    "utc": "Canal's JVM has the time zone UTC.",
+    "shanghai": "Canal's JVM has the time zone Asia/Shanghai.",
+    "new-york": "Canal's JVM has the time zone America/New_York.",
 }
 """What each option means, in the order of a profile's name."""
+
+CHOICES: Final = Choices(
+    "alibaba-canal-json",
+    tuple(RELEASES),
+    OPTIONS,
+    (("noblob", "minimal"), ("mariadb", "mysql8"), ("utc", "shanghai", "new-york")),
+)
+
+_FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "noblob": {"image": "noblob"},
+    "minimal": {"image": "minimal"},
+    "pk-hash": {"pk_hash": True},
+    "mariadb": {"mariadb": True},
+    "mysql8": {"display_widths": False},
+    "gbk": {"connection_charset": "gbk"},
+    "old-time": {"old_time": True},
+}
+_ZONES: Final = {"utc": "UTC", "shanghai": "Asia/Shanghai", "new-york": "America/New_York"}
 
 
 def profile(release: str, *options: str) -> CanalProfile:
     """The profile of a release with options, in any order. Raises UnknownName, or UsageError for a pair that cannot be."""
-    if release not in RELEASES:
-        raise UnknownName("release", release, RELEASES, of="Alibaba Canal")
+    made = replace(RELEASES[release], options=CHOICES.checked(release, options))
     for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of="alibaba-canal-json")
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
-    if {"noblob", "minimal"} <= set(options):
-        raise UsageError("options noblob and minimal exclude each other: binlog_row_image of a server has one value")
-    base = RELEASES[release]
-    if "pk-hash" in options and base.drops_empty_old:
-        raise UsageError(
-            f"option pk-hash needs 1.1.7 or later: in {release} an UPDATE with an unchanged row stops the hashing writer "
-            "(IndexOutOfBounds, the batch rolls back for ever)"
-        )
-    image = next((option for option in options if option != "pk-hash"), "full")
-    ordered = tuple(option for option in OPTIONS if option in options)
-    return replace(base, options=ordered, image=image, pk_hash="pk-hash" in options)
+        made = replace(made, **_FACTS.get(option, {}))
+        if option in _ZONES:
+            made = replace(made, deployment=replace(made.deployment, time_zone=_ZONES[option]))
+    return replace(made, gtid="") if "mariadb" in options and made.gtid is not None else made
 
 
 PROFILES: Final = (

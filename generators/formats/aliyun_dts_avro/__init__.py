@@ -18,9 +18,9 @@ from generators.formats.aliyun_dts_avro.cases import scenarios
 from generators.formats.aliyun_dts_avro.cells import CHARSET_DOUBT, NONE, Writer, supports, type_number, writer_of
 from generators.formats.aliyun_dts_avro.faults import FAULTS, cell_faults
 from generators.formats.aliyun_dts_avro.profiles import (
+    CHOICES,
     NAME,
     OPERATION,
-    OPTIONS,
     PROFILES,
     SETTING,
     AliyunProfile,
@@ -59,8 +59,11 @@ __all__ = ["FORMAT", "PROFILES", "AliyunProfile", "profile", "write"]
 COMMITS_PER_FILE: Final = 1000
 """The virtual binlog: the counter of `Instant.seq` over this is the file's number less `FIRST_FILE`."""
 FIRST_FILE: Final = 78
+GTID: Final = "9e76e5d8-4ac3-11ee-9e33-00163e0a8a2b"
 LAG_MS: Final = 431
 """How much later the task handles an event."""
+
+_SESSION: Final = {"thread_id": "27", "server_id": "2026310845"}
 
 _OPERATIONS: Final = {Op.INSERT: "INSERT", Op.UPDATE: "UPDATE", Op.DELETE: "DELETE", Op.READ: "INIT"}
 _ALIVE: Final = ((Kind.HEARTBEAT, None),)
@@ -165,7 +168,8 @@ class _Task:
                 self.meta_version += 1
                 yield self.ddl(event, bare)
             case TransactionMark():
-                tags = {"GTID": f"9e76e5d8-4ac3-11ee-9e33-00163e0a8a2b:{self.transaction}", **self.session()}
+                self.transaction += event.mark == "BEGIN"
+                tags = {"GTID": f"{GTID}:{self.transaction}", **self.session()}
                 yield _Content(event.mark, replace(bare, kind=Kind.TRANSACTION), tags=tags)
             case Heartbeat():
                 yield _Content("HEARTBEAT", replace(bare, kind=Kind.HEARTBEAT))
@@ -186,10 +190,23 @@ class _Task:
             return {}
         return {"lowerCaseTableNames": "0", "Q_FLAGS2_CODE": "0", "Q_SQL_MODE_CODE": "1436549152", "Q_CHARSET_CODE": "45,45,255"}
 
+    def statement(self, at: Instant) -> dict[str, str]:
+        """The tags of a statement, which is a transaction of its own (aliyun#ddl-tags)."""
+        self.transaction += 1
+        if self.profile.source == "postgresql":
+            return {}
+        return self.session() | {
+            "lowerCaseTableNames": "true",
+            "GTID": f"{GTID}:{self.transaction}",
+            "GTID_SET": f"{GTID}:1-{self.transaction}",
+            "commitTimestamp": str(at.ms // 1000),
+            **_SESSION,
+        }
+
     def ddl(self, event: SchemaChange, bare: Change) -> _Content:
         """A statement: the string branch of afterImages; the object is the database even where the statement names a table."""
         profile = self.profile
-        tags = self.session()
+        tags = self.statement(event.at)
         parts, table = [event.database], event.table if profile.ddl_table else None
         if table:
             parts.append(table)
@@ -256,7 +273,7 @@ class _Task:
     def row_tags(self, table: Table) -> dict[str, str]:
         """The tags of a row's record."""
         profile = self.profile
-        found = {"thread_id": "27", "server_id": "2026310845"} if profile.source == "mysql" else {}
+        found = dict(_SESSION) if profile.source == "mysql" else {}
         if profile.meta_version:
             found["metaVersion"] = str(self.meta_version)
         if profile.logical_tags:
@@ -347,7 +364,8 @@ FORMAT: Final = Format(
     title="Aliyun DTS Avro",
     source="mysql, postgresql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     write=write,
     kinds=KINDS,
     position="`sourcePosition` as it stands: end offset and file number as `72469@78`, or PostgreSQL's place in the log",

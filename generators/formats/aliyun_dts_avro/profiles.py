@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from generators.errors import UnknownName, UsageError
 from generators.formats.aliyun_dts_avro.schema import ONE_BLOCK, Framing
-from generators.wire_format import Profile
+from generators.wire_format import Choices, Limit, Profile
 
 NAME: Final = "aliyun-dts-avro"
 RELEASES: Final = ("2019", "2020-06")
@@ -109,6 +108,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "postgresql": "The source is PostgreSQL.",
     "physical-log": "PostgreSQL's physical log is read: other texts of booleans, nanoseconds, another zone.",
     "drds": "The source is PolarDB-X (DRDS): a physical object name, the logical one in tags, nanoseconds.",
+    "logical-names": "The source is a MySQL behind PolarDB-X: a physical object name, the logical one in tags.",
     "text-character": "TEXT is of the branch Character.",
     "text-object": "TEXT is of the branch TextObject, binaries of BinaryObject.",
     "legacy-charsets": "CHAR is in latin1, VARCHAR in gbk, TINYTEXT in utf8mb3.",
@@ -118,10 +118,26 @@ OPTIONS: Final[Mapping[str, str]] = {
 }
 """What each option means, in the order of a profile's name."""
 
+CHOICES: Final = Choices(
+    NAME,
+    RELEASES,
+    OPTIONS,
+    (("drds", "logical-names"), ("text-character", "text-object"), ("blocks", "sized-blocks")),
+    (
+        Limit("physical-log", "needs postgresql", needs=("postgresql",)),
+        Limit(
+            "postgresql",
+            "has no choice of MySQL's",
+            without=("drds", "logical-names", "text-character", "text-object", "legacy-charsets"),
+        ),
+    ),
+)
+
 _FACTS: Final[dict[str, dict[str, Any]]] = {
     "postgresql": {"source": "postgresql", "source_type": "PostgreSQL", "source_version": "13.4", "charset": "utf8"},
     "physical-log": {"physical": True, "fraction": "nanos", "offset": -210, "booleans": ("false", "true")},
     "drds": {"source_type": "DRDS", "source_version": "5.4.12", "fraction": "nanos", "logical_tags": True},
+    "logical-names": {"logical_tags": True, "source_version": "8.0.34"},
     "text-character": {"text": "character", "null_fraction": True},
     "text-object": {"text": "text-object", "binary": "object"},
     "legacy-charsets": {"charsets": (("char", "latin1"), ("varchar", "gbk"), ("tinytext", "utf8mb3"))},
@@ -136,23 +152,7 @@ def profile(release: str, *options: str) -> AliyunProfile:
 
     Raises UnknownName, or UsageError for a repeated option and for a pair that no task has.
     """
-    if release not in RELEASES:
-        raise UnknownName("release", release, RELEASES, of=NAME)
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=NAME)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
-    chosen = tuple(option for option in OPTIONS if option in options)
-    mysql_only = {"drds", "text-character", "text-object", "legacy-charsets"}
-    for one, others, why in (
-        ("physical-log", set(OPTIONS) - set(chosen) if "postgresql" not in chosen else set(), "needs postgresql"),
-        ("postgresql", mysql_only & set(chosen), "has no choice of MySQL's"),
-        ("text-character", {"text-object"} & set(chosen), "is another branch than text-object"),
-        ("blocks", {"sized-blocks"} & set(chosen), "is another framing than sized-blocks"),
-    ):
-        if one in chosen and others:
-            raise UsageError(f"{release}+{'+'.join(chosen)}: {one} {why}")
+    chosen = CHOICES.checked(release, options)
     facts: dict[str, Any] = {"born": release != "2019", "meta_version": release != "2019"}
     facts["version"] = 170844600 if release == "2019" else 0
     for option in chosen:
@@ -165,6 +165,7 @@ PROFILES: Final = (
     profile("2020-06", "text-object", "legacy-charsets"),
     profile("2020-06", "partial", "blocks"),
     profile("2020-06", "drds"),
+    profile("2020-06", "logical-names"),
     profile("2020-06", "postgresql"),
     profile("2020-06", "postgresql", "physical-log"),
     profile("2019"),

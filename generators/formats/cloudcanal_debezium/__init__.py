@@ -1,25 +1,29 @@
 """CloudCanal's Debezium Envelope: schema and payload like Debezium's, with deviations of its own.
 
-Source: the page cloudcanal-envelope of the sources. The vendor elides the schema and refers to Debezium's documentation for it,
-and shows an INSERT of text columns and one DDL message; neither is JSON as printed. Values of other types are assumed to be
-Debezium's under its default options. One message is one row; DDL goes in the same stream.
+Source: the page cloudcanal-envelope of the sources. The vendor's page elides the schema and refers to Debezium's documentation
+for it; an article prints a message whose schema is CloudCanal's own and whose int(11) is a text. So values are texts as in
+CloudCanal Json, and Debezium's typed values with Connect's schema are the option `typed`. One message is one row; DDL goes in
+the same stream.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from generators.errors import UnknownName, UsageError
-from generators.families.cloudcanal.messages import RELEASE
-from generators.families.connect import Raw, envelope, payload_text
+from generators.families.cloudcanal.messages import RELEASE, text_faults
+from generators.families.connect import Raw, Schema, envelope, payload_text
 from generators.families.debezium.mysql import wire
-from generators.families.debezium.values import DebeziumCell, Modes
+from generators.families.debezium.values import Modes
+from generators.families.mysql_texts import HEX, TextForms, cell
 from generators.formats.cloudcanal_debezium import shape
 from generators.formats.cloudcanal_json import DDL_ACTIONS
+from generators.garbage.faults import CellFault
 from generators.model import (
     Change,
+    Deployment,
     Event,
     History,
     Image,
@@ -36,62 +40,73 @@ from generators.model import (
     Table,
     Written,
 )
-from generators.wire_format import Format, KindRow, Profile
+from generators.wire_format import Choices, Format, KindRow, Profile
 
 __all__ = ["FORMAT", "PROFILES", "EnvelopeProfile", "profile", "write"]
 
 NAME: Final = "cloudcanal-debezium"
-FILE: Final = "mysql-bin.000003"
+COMMITS_PER_FILE: Final = 1000
+"""The virtual binlog: the counter of `Instant.seq` over this is the file's number less 3."""
 
 ASSUMED: Final = (
-    "the schema block; values that are no text; UPDATE and DELETE; key, headers and partition of the record; DDL other than ALTER"
-    " (the vendor shows an INSERT of text columns and one ALTER)"
+    "the rest of the schema block; the text of every type but int and varchar; typed values; UPDATE and DELETE; key, headers and "
+    "partition of the record; DDL other than ALTER (the vendor shows two INSERTs and one ALTER)"
 )
 
 MODES: Final = Modes(escapes_labels=False, year_zero=0, adjusts_years=False)
-"""Debezium's default options, without the faults of its connectors."""
+"""Debezium's default options, without the faults of its connectors: the values of the option `typed`."""
+
+_TEXTS: Final = Deployment(time_zone="America/New_York", binary=HEX)
 
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeProfile(Profile):
-    """What the vendor's page leaves open, as facts about the bytes.
+    """What the vendor's page and article leave open, as facts about the bytes.
 
-    `schemas` writes the schema block. `empty_images` writes the missing image of an INSERT or DELETE as `{}`, as the example
-    does, instead of Debezium's null. `ddl_op` gives a DDL message the op `a` of the table, which its example lacks.
+    `sample` orders members as the article's message does. `typed` writes Debezium's values and Connect's schema instead of texts
+    and CloudCanal's own schema. `schemas` writes the schema block. `empty_images` writes the missing image of an INSERT or
+    DELETE as `{}`, as the page's example does, instead of null. `ddl_op` gives a DDL message the op `a` of the table, which its
+    example lacks.
     """
 
+    sample: bool = False
+    typed: bool = False
     schemas: bool = True
     empty_images: bool = True
     ddl_op: bool = False
 
 
 OPTIONS: Final[Mapping[str, str]] = {
-    "schemaless": "The message is the payload alone, without the schema.",
+    "sample": "As the vendor's article prints a message: members in alphabetical order, null for an image that is missing.",
+    "typed": "Values are Debezium's (numbers, base64, days), and the schema is Connect's.",
+    "schemaless": "The message is the payload alone, without the schema: the product's default.",
     "null-images": "The image that an INSERT or DELETE has not is null, not an empty object.",
     "op-a": "A DDL message has the op `a` of the field table, which the example lacks.",
 }
 """What each option means, in the order of a profile's name."""
 
+CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS, (("sample", "typed"),))
+
 
 def profile(*options: str) -> EnvelopeProfile:
-    """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=NAME)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
+    """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one or two that exclude each
+    other."""
+    chosen = CHOICES.checked(RELEASE, options)
+    typed = "typed" in options
     return EnvelopeProfile(
         RELEASE,
-        tuple(option for option in OPTIONS if option in options),
-        MODES.deployment,
+        chosen,
+        MODES.deployment if typed else _TEXTS,
         ASSUMED,
+        sample="sample" in options,
+        typed=typed,
         schemas="schemaless" not in options,
-        empty_images="null-images" not in options,
+        empty_images=not {"sample", "null-images"} & set(options),
         ddl_op="op-a" in options,
     )
 
 
-PROFILES: Final = (profile(), profile("schemaless"), profile("null-images", "op-a"))
+PROFILES: Final = (profile(), profile("schemaless"), profile("sample"), profile("typed", "null-images", "op-a"))
 
 _OPS: Final = {Op.INSERT: "c", Op.READ: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 
@@ -122,8 +137,12 @@ def _place(at: Instant) -> int:
     return 154 + ((at.ms - 1_500_000_000_000) << 4) + at.seq
 
 
+def _file(at: Instant) -> str:
+    return f"mysql-bin.{3 + at.seq // COMMITS_PER_FILE:06d}"
+
+
 def _position(at: Instant) -> str:
-    return f"{FILE}:{_place(at)}"
+    return f"{_file(at)}:{_place(at)}"
 
 
 def _source(at: Instant, database: str, table: str) -> dict[str, Any]:
@@ -133,7 +152,7 @@ def _source(at: Instant, database: str, table: str) -> dict[str, Any]:
         "table": table,
         "connector": "MySQL",
         "gtid": None,
-        "file": FILE,
+        "file": _file(at),
         "pos": _place(at),
         "server_id": 223344,
     }
@@ -141,20 +160,9 @@ def _source(at: Instant, database: str, table: str) -> dict[str, Any]:
 
 def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple[str, Change]:
     table = event.table
-    before, after = (_wires(table, row) for row in (images.before, images.after))
-    rows = {c.name: (before or after or {})[c.name].schema for c in table.columns}
-    schema = shape.row_schema(table, tuple(rows.items()))
-    missing = Raw("{}") if profile.empty_images else None
-    payload = {
-        "op": _OPS[event.op],
-        "ts_ms": event.at.ms,
-        "after": missing if after is None else {name: one.value for name, one in after.items()},
-        "before": missing if before is None else {name: one.value for name, one in before.items()},
-        "source": _source(event.at, table.database, table.name),
-    }
     accept: list[tuple[Kind, Op | None]] = [(Kind.ROW, Op.READ)] if event.op is Op.READ else []
-    if any(one.corrupt for row in (before, after) if row is not None for one in row.values()):
-        accept.append((Kind.CORRUPT, None))
+    payload: dict[str, Any] = {"op": _OPS[event.op], "ts_ms": event.at.ms, "after": None, "before": None}
+    payload["source"] = _source(event.at, table.database, table.name)
     change = Change(
         0,
         Kind.ROW,
@@ -162,22 +170,57 @@ def _row(event: RowChange, images: RowImages, profile: EnvelopeProfile) -> tuple
         database=table.database,
         table=table.name,
         commit_time_us=event.at.ms * 1000,
-        before=_image(before),
-        after=_image(after),
         accept=tuple(accept),
     )
-    return (envelope(schema, payload) if profile.schemas else payload_text(schema, payload)), change
+    write = _typed if profile.typed else _texts
+    return write(table, images, payload, profile, change)
 
 
-def _wires(table: Table, row: Row | None) -> dict[str, DebeziumCell] | None:
-    """A row on the wire. Columns are written as nullable, since the document does not show otherwise."""
-    if row is None:
-        return None
-    return {c.name: wire(c.type, row.get(c.name), MODES) for c in table.columns}
+def _typed(
+    table: Table, images: RowImages, payload: dict[str, Any], profile: EnvelopeProfile, change: Change
+) -> tuple[str, Change]:
+    """Debezium's values. Columns are written as nullable, since the document does not show otherwise."""
+    before, after = (
+        None if row is None else {c.name: wire(c.type, row.get(c.name), MODES) for c in table.columns}
+        for row in (images.before, images.after)
+    )
+    rows = {c.name: (before or after or {})[c.name].schema for c in table.columns}
+    schema = shape.row_schema(table, tuple(rows.items()))
+    missing = Raw("{}") if profile.empty_images else None
+    for side, row in (("before", before), ("after", after)):
+        payload[side] = missing if row is None else {name: one.value for name, one in row.items()}
+    corrupt = any(one.corrupt for row in (before, after) if row is not None for one in row.values())
+    return _connect(schema, payload, profile), replace(
+        change,
+        before=None if before is None else {name: one.cell for name, one in before.items()},
+        after=None if after is None else {name: one.cell for name, one in after.items()},
+        accept=(*change.accept, (Kind.CORRUPT, None)) if corrupt else change.accept,
+    )
 
 
-def _image(row: Mapping[str, DebeziumCell] | None) -> Image | None:
-    return None if row is None else {name: one.cell for name, one in row.items()}
+def _texts(
+    table: Table, images: RowImages, payload: dict[str, Any], profile: EnvelopeProfile, change: Change
+) -> tuple[str, Change]:
+    """CloudCanal's texts, as in the vendor's article (cloudcanal-envelope#values-as-text)."""
+    forms = TextForms(profile.deployment.time_zone, profile.deployment.binary, labels=True)
+    before, after = (_image(table, row, forms) for row in (images.before, images.after))
+    missing: dict[str, str] | None = {} if profile.empty_images else None
+    for side, image in (("before", before), ("after", after)):
+        payload[side] = missing if image is None else {name: one.text for name, one in image.items()}
+    return _own(shape.own_schema(table), payload, profile), replace(change, before=before, after=after)
+
+
+def _image(table: Table, row: Row | None, forms: TextForms) -> Image | None:
+    return None if row is None else {c.name: cell(c.type, row.get(c.name), forms) for c in table.columns}
+
+
+def _connect(schema: Schema, payload: Mapping[str, Any], profile: EnvelopeProfile) -> str:
+    return envelope(schema, payload) if profile.schemas else payload_text(schema, payload)
+
+
+def _own(schema: Mapping[str, Any], payload: Mapping[str, Any], profile: EnvelopeProfile) -> str:
+    found = {"schema": schema, "payload": payload} if profile.schemas else payload
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"), sort_keys=profile.sample)
 
 
 def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
@@ -191,7 +234,6 @@ def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
         "source": _source(event.at, event.database, event.table),
         "tableChanges": described,
     }
-    schema = shape.ddl_schema(profile.ddl_op)
     change = Change(
         0,
         Kind.DDL,
@@ -200,7 +242,14 @@ def _ddl(event: SchemaChange, profile: EnvelopeProfile) -> tuple[str, Change]:
         commit_time_us=event.at.ms * 1000,
         sql=event.sql,
     )
-    return (envelope(schema, payload) if profile.schemas else payload_text(schema, payload)), change
+    if profile.typed:
+        return _connect(shape.ddl_schema(profile.ddl_op), payload, profile), change
+    return _own(shape.own_ddl_schema(), payload, profile), change
+
+
+def cell_faults(profile: EnvelopeProfile) -> tuple[CellFault, ...]:
+    """What a column's type cannot hold, in the profile's form of values."""
+    return shape.TYPED_FAULTS if profile.typed else text_faults(profile)
 
 
 def supports(kind: SourceType) -> bool:
@@ -220,11 +269,12 @@ FORMAT: Final = Format(
     title="CloudCanal Debezium Envelope",
     source="mysql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=lambda _release, *options: profile(*options),
     write=write,
     kinds=KINDS,
     position="`source.file` and `source.pos`, as `file:pos`",
     scenarios=shape.scenarios,
     supports=supports,
-    cell_faults=shape.cell_faults,
+    cell_faults=cell_faults,
 )

@@ -1,6 +1,6 @@
 """CloudCanal's Debezium Envelope: its schemas, named cases and unfit cells.
 
-Source: the page cloudcanal-envelope of the sources; for the schemas, which the vendor leaves to Debezium, the page debezium.
+Source: the page cloudcanal-envelope of the sources; for Connect's schemas, to which the vendor's page refers, the page debezium.
 """
 
 from __future__ import annotations
@@ -77,6 +77,21 @@ def ddl_schema(with_op: bool) -> Schema:
     return Schema("struct", name="io.debezium.connector.mysql.SchemaChangeValue", fields=fields)
 
 
+@lru_cache(maxsize=1024)
+def own_schema(table: Table) -> dict[str, Any]:
+    """CloudCanal's own schema of a table's rows, as far as the article prints it: the columns of both images."""
+    columns = [
+        {"field": c.name, "isPK": c.name in table.primary_key, "jdbType": jdbc_type(c.type), "type": type_text(c.type)}
+        for c in table.columns
+    ]
+    return {"fields": [{"field": side, "fields": columns, "type": "struct"} for side in ("after", "before")], "type": "struct"}
+
+
+def own_ddl_schema() -> dict[str, Any]:
+    """CloudCanal's own schema of a DDL message, of which nothing is printed."""
+    return {"fields": [], "type": "struct"}
+
+
 def described(table: Table, action: str) -> dict[str, Any]:
     """`tableChanges`: one object, positions from 0, the table as it is after the statement."""
     columns = [
@@ -103,6 +118,10 @@ def scenarios(profile: Profile, database: str) -> Iterator[Scenario]:
     yield from _ddl(database)
     name = "snapshot/read"
     yield _case(name, change(_table(database, name), Op.READ, (None, _ROW)), tags={"snapshot"})
+    name = "position/next-file"
+    later = Instant(START.ms, 1000)
+    table = _table(database, name)
+    yield _case(name, change(table, Op.INSERT, (None, _ROW)), change(table, Op.DELETE, (_ROW, None), at=later), tags={"position"})
     name = "op/a-column-named-ddl"
     odd = Table(database, slug(name), (ID, Column("ddl", _STRING), Column("op", _STRING)), ("id",))
     row: Row = {"id": 1, "ddl": "drop table t", "op": "d"}
@@ -153,7 +172,7 @@ def _ddl(database: str) -> Iterator[Scenario]:
         yield _case(name, event, tags={f"ddl:{action}"})
 
 
-_FAULTS: Final = (
+TYPED_FAULTS: Final = (
     CellFault("cell-int", "c_int", 1234567891, "1234567891", '"12x4"'),
     CellFault("cell-int-over", "c_int", 1234567892, "1234567892", "2147483648"),
     CellFault("cell-bigint-over", "c_bigint", 1234567890123456789, "1234567890123456789", "9223372036854775808"),
@@ -162,8 +181,4 @@ _FAULTS: Final = (
     CellFault("cell-double", "c_double", 54321.25, "54321.25", '"5432x"'),
     CellFault("cell-date", "c_date", dt.date(2021, 7, 19), "18827", '"2021-13-45"'),
 )
-
-
-def cell_faults(profile: Profile) -> tuple[CellFault, ...]:
-    """JSON that a column's type cannot hold."""
-    return _FAULTS
+"""JSON that a column's type cannot hold, in place of a typed value."""

@@ -22,15 +22,30 @@ from typing import Any, Final, TypeAlias
 from generators.families.connect import Raw, Schema, partition_of, payload_text, schema_text
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
-from generators.families.debezium.values import DebeziumCell
+from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.cases import cell_faults, losses, scenarios
 from generators.formats.debezium_json.envelope import SILENT, table_changes
-from generators.formats.debezium_json.profiles import OPTIONS, PROFILES, DebeziumProfile, profile, supports
-from generators.formats.debezium_json.rows import Place, Shape, Wires, full_image, image, key_header, key_json, row_json, shape_of
+from generators.formats.debezium_json.profiles import CHOICES, PROFILES, DebeziumProfile, profile, supports
+from generators.formats.debezium_json.rows import (
+    Place,
+    Reading,
+    Shape,
+    Wires,
+    defaults_of,
+    full_image,
+    image,
+    key_header,
+    key_json,
+    row_json,
+    shape_of,
+    stand_in,
+)
 from generators.model import (
+    Cell,
     Change,
     Column,
+    Default,
     Heartbeat,
     History,
     Instant,
@@ -43,9 +58,9 @@ from generators.model import (
     RowImages,
     SchemaChange,
     SourceStatement,
+    State,
     Table,
     TransactionMark,
-    Value,
     Written,
 )
 from generators.wire_format import Format, KindRow
@@ -68,6 +83,7 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
     writer = _Writer(history, profile, layout)
     for number, event in enumerate(history.events):
         writer.number = number
+        writer.reading.see(event)
         match event:
             case RowChange():
                 writer.rows(event)
@@ -91,6 +107,7 @@ class _Writer:
         self.profile, self.layout, self.prefix = profile, layout, layout.topic
         self.chance = random.Random(f"{history.seed}/{profile.name}")
         self.written: list[Written] = []
+        self.reading = Reading(history.events, profile.version >= (2, 0))
         self.number = 0
         self.server = self.chance.randrange(1, 1 << 32)
         self.file = f"mysql-bin.{self.chance.randrange(1, 999):06d}"
@@ -100,11 +117,11 @@ class _Writer:
         self.open = False
         self.counts: dict[str, int] = {}
         self.lag = self.chance.randrange(40, 400)
-        self.defaults: dict[tuple[str, str], dict[str, Value]] = {}
+        self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
         run = uuid.UUID(int=self.chance.getrandbits(128), version=4)
         self.context: Headers = ()
         if profile.context_headers:
-            found = {"connectorLogicalName": self.prefix, "taskId": "0", "connectorName": profile.source, "runId": str(run)}
+            found = {"connectorLogicalName": self.prefix, "taskId": "0", "connectorName": profile.connector, "runId": str(run)}
             self.context = tuple((f"__debezium.context.{name}", text.encode()) for name, text in found.items())
 
     # Records
@@ -156,20 +173,23 @@ class _Writer:
         shown: Any = snapshot or (Raw("null") if profile.nulls_kept else None)
         block: dict[str, Any] = {
             "version": profile.release,
-            "connector": profile.source,
+            "connector": profile.connector,
             "name": self.prefix,
             "snapshot": shown,
             "db": database,
             **envelope.stamps(profile, self.source_ms(at)),
         }
         if profile.is_mysql:
-            gtid = f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}" if profile.transactions else None
-            block |= {"table": table, "server_id": self.server, "gtid": gtid, "file": self.file, "pos": self.place, "row": row}
-            block["thread"] = None if snapshot else 7
+            mariadb = profile.connector == "mariadb"
+            gtid = self.transaction_id() if profile.transactions or mariadb else None
+            server = 0 if snapshot else self.server
+            block |= {"table": table, "server_id": server, "gtid": gtid, "file": self.file, "pos": self.place, "row": row}
+            block["thread"] = None if snapshot or mariadb else 7
         else:
             block |= {"schema": outer, "table": table, "txId": self.transaction, "lsn": self.place}
             if version >= (1, 5):
-                block["sequence"] = f'["{self.last_commit}","{self.place}"]'
+                last = "null" if snapshot else f'"{self.last_commit}"'
+                block["sequence"] = f'[{last},"{self.place}"]'
         return payload_text(envelope.source_schema(profile), block)
 
     def position(self, row: int = 0) -> str:
@@ -178,6 +198,8 @@ class _Writer:
 
     def transaction_id(self) -> str:
         """The id of the transaction that holds the current event."""
+        if self.profile.connector == "mariadb":
+            return f"0-{self.server}-{self.transaction}"
         if self.profile.is_mysql:
             return f"3e11fa47-71ca-11e1-9e33-c80aa9429562:{self.transaction}"
         return f"{self.transaction}:{self.place}" if self.profile.version >= (2, 0) else str(self.transaction)
@@ -201,16 +223,17 @@ class _Writer:
         if event.op is Op.TRUNCATE:
             self.truncate(event.at, table)
             return
-        self.advance()
-        known = tuple(self.defaults.get((table.database, table.name), {}).items())
-        shape = shape_of(table, profile, self.prefix, known, event.op is Op.READ)
+        if not self.reading.goes_on:
+            self.advance()
+        known = defaults_of(table, profile, self.defaults.get((table.database, table.name), {}))
+        shape = shape_of(table, profile, self.prefix, tuple(known.items()), event.op is Op.READ)
         for i, images in enumerate(event.rows):
-            if not profile.is_mysql and i:
+            if not profile.is_mysql and i and event.op is not Op.READ:
                 self.place += 56  # each row has its place in PostgreSQL's log
-            self.row(event, shape, dict(known), images, i)
+            self.row(event, shape, known, images, i)
         self.last_commit = self.place
 
-    def row(self, event: RowChange, shape: Shape, defaults: Mapping[str, Value], images: RowImages, number: int) -> None:
+    def row(self, event: RowChange, shape: Shape, defaults: Mapping[str, Default], images: RowImages, number: int) -> None:
         """The messages of one row."""
         profile, table = self.profile, event.table
         if event.op is Op.UPDATE and profile.is_mysql and images.before == images.after:
@@ -218,16 +241,16 @@ class _Writer:
         snapshot = event.op is Op.READ
         before = self.wires(table, images.before, defaults, snapshot) if images.before is not None else {}
         after = self.wires(table, images.after, defaults, snapshot) if images.after is not None else {}
-        position = Place(event, shape, number)
+        position = Place(event, shape, 0, self.reading.marker(event, number)) if snapshot else Place(event, shape, number)
         if event.op is Op.DELETE:
             if profile.image == "default" and not shape.key:
                 return  # no replica identity: PostgreSQL sends nothing
-            self.delete(position, before)
+            self.delete(position, before, defaults)
             return
         old_key, new_key = key_json(shape, before), key_json(shape, after)
         if event.op is Op.UPDATE and old_key != new_key:
             headers = (("__debezium.newkey", key_header(shape, after)),), (("__debezium.oldkey", key_header(shape, before)),)
-            self.delete(position, before, headers[0])
+            self.delete(position, before, defaults, headers[0])
             created = self.toasted(table, images, after)
             self.change(position, Op.INSERT, None, created, new_key, headers[1])
             return
@@ -237,15 +260,18 @@ class _Writer:
             return
         self.change(position, event.op, None, after, new_key)
 
-    def wires(self, table: Table, row: Row, defaults: Mapping[str, Value], snapshot: bool) -> Wires:
+    def wires(self, table: Table, row: Row, defaults: Mapping[str, Default], snapshot: bool) -> Wires:
         """Every column of a row."""
         modes, mysql = self.profile.modes, self.profile.is_mysql
         wire = _debezium_mysql.wire if mysql else _debezium_postgresql.wire
-        found = {c.name: wire(c.type, row.get(c.name), modes, nullable=c.nullable, snapshot=snapshot) for c in table.columns}
+        found = {
+            c.name: wire(c.type, row.get(c.name), modes, nullable=c.nullable, snapshot=snapshot, declared=c.declared.upper())
+            for c in table.columns
+        }
         for name, default in defaults.items():
             if name in found and found[name].json == "null" and not self.profile.nulls_kept:
-                stand_in = wire(table.column(name).type, default, modes)
-                found[name] = replace(stand_in, cell=replace(stand_in.cell, cls="default", reason=_REPLACED))
+                shown = stand_in(table.column(name), default, self.profile, snapshot)
+                found[name] = replace(shown, cell=replace(shown.cell, cls="default", reason=_REPLACED))
         return found
 
     def toasted(self, table: Table, images: RowImages, after: Wires) -> Wires:
@@ -259,18 +285,26 @@ class _Writer:
                 found[column.name] = _debezium_postgresql.unavailable(column.type, self.profile.modes, column.nullable)
         return found
 
-    def delete(self, place: Place, before: Wires, headers: Headers = ()) -> None:
+    def delete(self, place: Place, before: Wires, defaults: Mapping[str, Default], headers: Headers = ()) -> None:
         """A delete and its tombstone."""
         key, sent = key_json(place.shape, before), before
         if self.profile.image == "default":
-            sent = {c.name: before[c.name] if c.name in place.shape.key else self.not_sent(c) for c in place.event.table.columns}
+            columns = place.event.table.columns
+            sent = {
+                c.name: before[c.name] if c.name in place.shape.key else self.not_sent(c, defaults.get(c.name)) for c in columns
+            }
         self.change(place, Op.DELETE, sent, None, key, headers)
         if self.profile.tombstones:
+            if self.profile.is_mysql and self.profile.version < (1, 5):
+                headers = ()
             found = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
-            self.emit(place.shape.topic, self.row_key(place.shape, key), None, found, place.event.at, (*self.context, *headers))
+            self.emit(place.shape.topic, self.row_key(place.shape, key), None, found, place.event.at, (*headers, *self.context))
 
-    def not_sent(self, column: Column) -> DebeziumCell:
+    def not_sent(self, column: Column, default: Default | None) -> DebeziumCell:
         """A column that the old row does not have."""
+        if default is not None and not self.profile.nulls_kept:
+            shown = stand_in(column, default, self.profile, False)
+            return replace(shown, cell=Cell(State.ANY, column.type, text=shown.cell.text, cls="fallback", json=shown.cell.json))
         return _debezium_postgresql.not_sent(column.type, self.profile.modes, column.nullable)
 
     def keys(self, shape: Shape) -> tuple[str, ...] | None:
@@ -289,7 +323,7 @@ class _Writer:
         """One change of a row."""
         event, shape, profile = place.event, place.shape, self.profile
         table = event.table
-        source = self.source(event.at, table.database, shape.outer, shape.table, place.row, self.snapshot(place))
+        source = self.source(event.at, table.database, shape.outer, shape.table, place.row, place.snapshot)
         moment = envelope.stamps(profile, event.at.ms + self.lag)
         stamps = ",".join(f'"{name}":{number}' for name, number in moment.items())
         block = f'"transaction":{self.transaction_block(f"{shape.outer}.{shape.table}")}'
@@ -314,15 +348,7 @@ class _Writer:
             full_after=full_image(shape, after),
             accept=((Kind.CORRUPT, None),) if corrupt else (),
         )
-        self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*self.context, *headers))
-
-    def snapshot(self, place: Place) -> str:
-        """`source.snapshot` of a row that was read; "" for a streamed one. `first` came with 2.0."""
-        if place.event.op is not Op.READ:
-            return ""
-        if place.row == len(place.event.rows) - 1:
-            return "last"
-        return "first" if not place.row and self.profile.version >= (2, 0) else "true"
+        self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*headers, *self.context))
 
     def truncate(self, at: Instant, table: Table) -> None:
         """TRUNCATE, which 1.4 does not know."""
@@ -374,7 +400,7 @@ class _Writer:
         given = _DEFAULT.search(event.sql)
         if given and event.action in ("add column", "set default"):
             name = given[1] or given[2]
-            self.defaults[here] = {**self.defaults.get(here, {}), name: int(given[3])}
+            self.defaults[here] = {**self.defaults.get(here, {}), name: Default(given[3], int(given[3]))}
 
     def heartbeat(self, event: Heartbeat) -> None:
         """A heartbeat on its own topic."""
@@ -411,7 +437,8 @@ class _Writer:
             "op": "m",
             "ts_ms": event.at.ms + self.lag,
             "source": Raw(self.source(event.at, event.database, "", "")),
-            "message": {"prefix": event.table, "content": event.sql.encode()},
+            "transaction": Raw(self.transaction_block(event.table)),
+            "message": {"prefix": event.table, "content": binary_value(event.sql.encode(), profile.modes)},
         }
         key, value = envelope.message_schemas(profile)
         found = Change(
@@ -422,7 +449,7 @@ class _Writer:
             commit_time_us=self.source_ms(event.at) * 1000,
         )
         name = self.key_text(key, {"prefix": event.table})
-        self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), found, event.at, self.context)
+        self.emit(f"{self.prefix}.message", name, self.value_text(value, payload), found, event.at)
 
 
 KINDS: Final = (
@@ -444,7 +471,8 @@ FORMAT: Final = Format(
     title="Debezium (Kafka Connect JSON)",
     source="mysql, postgresql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     write=write,
     kinds=KINDS,
     position="`source.file`:`source.pos`:`source.row` of MySQL, `source.lsn` of PostgreSQL as decimal text",

@@ -82,6 +82,11 @@ class _Cases:
         two: Row = {"id": 2, "a": None, "b": None}
         name = "op/read"
         yield _case(name, change(self.table(name), Op.READ, (None, one), (None, two), (None, {**one, "id": 3})))
+        name = "op/read-two-tables"
+        tables = tuple(self.table(f"{name}-{number}") for number in (1, 2, 3))
+        events = (change(tables[0], Op.READ, (None, one), (None, two)), change(tables[1], Op.READ, (None, one)))
+        more = change(tables[2], Op.READ, *((None, {**one, "id": number}) for number in range(1, 5)))
+        yield _case(name, *events, more, tags={"one-position"})
         name = "op/read-keyless"
         yield _case(name, change(self.table(name, self.a, self.b, key=()), Op.READ, (None, {"a": "x", "b": 5})))
         name = "op/read-then-stream"
@@ -217,6 +222,15 @@ class _Cases:
         wall = mysql.wall("0099-12-31 23:59:59.123456")
         event = insert(one_column(self.database, name, mysql.temporal("datetime", 6)), {"id": 1, "c": wall})
         yield _case(name, event, tags={"two-digit-year"})
+        name = "values/boolean-declared"
+        table = self.table(name, self.id, Column("c", mysql.boolean(), declared="BOOLEAN"))
+        flags: tuple[tuple[Row | None, Row | None], ...] = tuple(
+            (None, {"id": n, "c": flag}) for n, flag in enumerate((0, 1, None))
+        )
+        yield _case(name, change(table, Op.INSERT, *flags), tags={"boolean-declared"})
+        name = "snapshot/boolean-declared"
+        table = self.table(name, self.id, Column("c", mysql.boolean(), declared="BOOLEAN"))
+        yield _case(name, change(table, Op.READ, *flags), tags={"snapshot"})
         name = "values/set-of-everything"
         kind = mysql.set_of("a", "b", "c")
         yield _case(name, insert(one_column(self.database, name, kind), {"id": 1, "c": 7}))
@@ -327,6 +341,14 @@ class _Cases:
         yield _case("rows/debezium/read-keyless", change(bag, Op.READ, (None, bare)), level=2)
         if self.profile.version >= (1, 5):
             yield _case("rows/debezium/truncate", RowChange(START, table, Op.TRUNCATE, ()), insert(table, row), level=2)
+        if self.profile.is_mysql:
+            flags = Table(table.database, "declared", (self.id, Column("flag", mysql.boolean(), declared="BOOLEAN")), ("id",))
+            given: tuple[tuple[Row | None, Row | None], ...] = tuple(
+                (None, {"id": n, "flag": n if n < 2 else None}) for n in range(3)
+            )
+            tagged = {"boolean-declared"}
+            yield _case("rows/debezium/boolean-declared", change(flags, Op.INSERT, *given), level=2, tags=tagged)
+            yield _case("rows/debezium/boolean-read", change(flags, Op.READ, *given), level=2)
         digits = {"1234": -2658824, "1e10": -2757260, "Infinity": 37898298469234}
         column = "c_decimal_20_10" if self.profile.is_mysql else "c_numeric_38_10"
         raw = "c_varbinary" if self.profile.is_mysql else "c_bytea"

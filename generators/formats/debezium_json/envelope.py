@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from generators.families.connect import Schema
+from generators.families.debezium.values import binary_schema
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Logical, SchemaChange, Table
 
@@ -64,7 +65,7 @@ def source_schema(profile: DebeziumProfile) -> Schema:
     if version >= (2, 6):
         fields += [("ts_us", _OPTIONAL_INT64), ("ts_ns", _OPTIONAL_INT64)]
     fields += _mysql_fields() if profile.is_mysql else _postgresql_fields(version)
-    name = f"io.debezium.connector.{profile.source}.Source"
+    name = f"io.debezium.connector.{profile.connector}.Source"
     return Schema("struct", False, name, 1 if version >= (3, 1) else None, fields=tuple(fields))
 
 
@@ -139,7 +140,7 @@ def boundary_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     common, number = "io.debezium.connector.common", _numbered(profile)
     key = Schema("struct", False, f"{common}.TransactionMetadataKey", number, fields=(("id", _STRING),))
     fields = (("data_collection", _STRING), ("event_count", _INT64))
-    collection = Schema("struct", False, "event.collection" if number else "", number, fields=fields)
+    collection = Schema("struct", True, "event.collection" if number else "", number, fields=fields)
     members = [
         ("status", _STRING),
         ("id", _STRING),
@@ -156,7 +157,7 @@ def message_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a logical decoding message."""
     common = "io.debezium.connector.postgresql"
     key = Schema("struct", False, f"{common}.MessageKey", _numbered(profile), fields=(("prefix", _OPTIONAL_STRING),))
-    content = (("prefix", _OPTIONAL_STRING), ("content", Schema("bytes", True)))
+    content = (("prefix", _OPTIONAL_STRING), ("content", binary_schema(profile.modes, True)))
     block = Schema("struct", False, f"{common}.Message", _numbered(profile), fields=content)
     members = [("op", _STRING), ("ts_ms", _OPTIONAL_INT64), ("source", source_schema(profile))]
     if profile.transaction_first:
@@ -168,7 +169,7 @@ def message_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
 @lru_cache(maxsize=64)
 def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     """Key and value of a schema change, by release (debezium#schema-change)."""
-    common, number = "io.debezium.connector.mysql", _numbered(profile)
+    common, number = f"io.debezium.connector.{profile.connector}", _numbered(profile)
     key = Schema("struct", False, f"{common}.SchemaChangeKey", number, fields=(("databaseName", _STRING),))
     source = ("source", source_schema(profile))
     if profile.version < (1, 5):
@@ -199,8 +200,11 @@ def _change_schema(profile: DebeziumProfile) -> Schema:
         ("autoIncremented", _BOOLEAN),
         ("generated", _BOOLEAN),
     ]
+    commented = profile.version >= (1, 9)
+    if commented:
+        column.append(("comment", _OPTIONAL_STRING))
     if number:
-        column += [("comment", _OPTIONAL_STRING), ("defaultValueExpression", _OPTIONAL_STRING), ("enumValues", strings)]
+        column += [("defaultValueExpression", _OPTIONAL_STRING), ("enumValues", strings)]
     columns = Schema("array", items=Schema("struct", False, f"{common}.Column", number, fields=tuple(column)))
     table = (
         ("defaultCharsetName", _OPTIONAL_STRING),
@@ -208,7 +212,7 @@ def _change_schema(profile: DebeziumProfile) -> Schema:
         ("columns", columns),
         ("comment", _OPTIONAL_STRING),
     )
-    described = Schema("struct", True, f"{common}.Table", number, fields=table if number else table[:3])
+    described = Schema("struct", True, f"{common}.Table", number, fields=table if commented else table[:3])
     fields = (("type", _STRING), ("id", _STRING), ("table", described))
     return Schema("struct", False, f"{common}.Change", number, fields=fields)
 
@@ -273,7 +277,7 @@ def _described(table: Table) -> dict[str, Any]:
                 "optional": column.nullable,
                 "autoIncremented": False,
                 "generated": False,
-                "enumValues": [f"'{m}'" for m in kind.members],
+                "enumValues": [f"'{m}'" for m in kind.members] or None,
             }
         )
     return {"defaultCharsetName": "utf8mb4", "primaryKeyColumnNames": list(table.handle_key), "columns": columns}

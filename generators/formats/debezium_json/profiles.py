@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from generators.errors import UnknownName, UsageError
 from generators.families.debezium.values import BINARIES, DECIMALS, TEMPORALS, UNSIGNEDS, Modes
 from generators.model import SourceType
-from generators.wire_format import Profile
+from generators.wire_format import Choices, Limit, Profile
 
 RELEASES: Final = ("1.4.0.Final", "1.9.7.Final", "2.5.4.Final", "3.5.0.Final")
 
@@ -26,7 +25,8 @@ class DebeziumProfile(Profile):
     `provide.transaction.metadata`; `nulls_kept` is `replace.null.with.default=false`; `legacy_tombstones` a Kafka Connect before
     2.2, which writes null as an object. Releases from 2.0 on run with `skipped.operations=none`, so that TRUNCATE is written.
     `mangles_names`, `context_headers`, `transaction_first` and `step_ms` (the resolution of `source.ts_ms`) follow from release
-    and connector; `tombstones` is `tombstones.on.delete`.
+    and connector; `tombstones` is `tombstones.on.delete`, `connector` the connector's own
+    name, `defaults` says whether it knows the defaults of columns.
     """
 
     modes: Modes = Modes()
@@ -41,6 +41,8 @@ class DebeziumProfile(Profile):
     transaction_first: bool = False
     step_ms: int = 1
     tombstones: bool = True
+    defaults: bool = True
+    connector: str = "mysql"
 
     @property
     def version(self) -> tuple[int, int]:
@@ -54,14 +56,14 @@ class DebeziumProfile(Profile):
 
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "source": ("postgresql",),
+    "source": ("postgresql", "mariadb"),
     "image": ("full", "minimal"),
     "schemas": ("schemaless", "plain-key"),
     "transactions": ("transaction",),
     "nulls": ("nulls-kept",),
-    "tombstones": ("legacy-tombstone",),
+    "tombstones": ("legacy-tombstone", "no-tombstone"),
     "decimal": DECIMALS[1:],
-    "temporal": TEMPORALS[1:],
+    "temporal": TEMPORALS,
     "binary": BINARIES[1:],
     "unsigned": ("unsigned-precise",),
     "interval": ("interval-string",),
@@ -70,6 +72,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 OPTIONS: Final[Mapping[str, str]] = {
     "postgresql": "The PostgreSQL connector. Else MySQL's.",
+    "mariadb": "The MariaDB connector: MySQL's types under names of its own, no thread, another form of GTIDs.",
     "full": "REPLICA IDENTITY FULL. Else DEFAULT: no before image but the key.",
     "minimal": "binlog_row_image=MINIMAL.",
     "schemaless": "schemas.enable=false for key and value: the payload alone.",
@@ -77,48 +80,73 @@ OPTIONS: Final[Mapping[str, str]] = {
     "transaction": "provide.transaction.metadata=true: a transaction block, and BEGIN and END messages.",
     "nulls-kept": "replace.null.with.default=false: a NULL stays null where the column has a default.",
     "legacy-tombstone": "Kafka Connect before 2.2: a tombstone is an object with null in it, not a null value.",
+    "no-tombstone": "tombstones.on.delete=false: no record follows a delete.",
     "double": "decimal.handling.mode=double.",
     "string": "decimal.handling.mode=string.",
+    "adaptive_time_microseconds": "time.precision.mode=adaptive_time_microseconds, MySQL's default: TIME is microseconds.",
+    "adaptive": "time.precision.mode=adaptive, PostgreSQL's default: a time of up to three fraction digits is milliseconds.",
     "connect": "time.precision.mode=connect: milliseconds, finer fractions are lost.",
     "isostring": "time.precision.mode=isostring: dates and times as ISO 8601 text.",
+    "microseconds": "time.precision.mode=microseconds: microseconds, whatever the precision.",
+    "nanoseconds": "time.precision.mode=nanoseconds: nanoseconds, beyond 2262 an overflow.",
     "base64": "binary.handling.mode=base64.",
+    "base64-url-safe": "binary.handling.mode=base64-url-safe.",
     "hex": "binary.handling.mode=hex.",
     "unsigned-precise": "bigint.unsigned.handling.mode=precise: BIGINT UNSIGNED is a Decimal, not a negative long.",
     "interval-string": "interval.handling.mode=string: ISO 8601 durations. Else microseconds.",
 }
 """What each option means, in the order of a profile's name."""
 
+_SINCE_2: Final = ("2.5.4.Final", "3.5.0.Final")
+_SINCE_3_1: Final = ("3.5.0.Final",)
+_FINE: Final = "came with 3.1"
+
+CHOICES: Final = Choices(
+    "debezium-json",
+    RELEASES,
+    OPTIONS,
+    tuple(GROUPS.values()),
+    (
+        Limit("mariadb", "came with 2.7", _SINCE_3_1),
+        Limit("full", "is PostgreSQL's REPLICA IDENTITY", needs=("postgresql",)),
+        Limit("minimal", "is MySQL's binlog_row_image", without=("postgresql",)),
+        Limit("minimal", "is known of 1.9.7 alone: 2.5.4 and 3.5.0 stop on the first row", ("1.9.7.Final",)),
+        Limit("nulls-kept", "needs Kafka Connect 3.5, later than this release", _SINCE_2),
+        Limit("legacy-tombstone", "needs Kafka Connect before 2.2, older than this release", ("1.4.0.Final",)),
+        Limit("legacy-tombstone", "needs schemas in key and value", without=GROUPS["schemas"]),
+        Limit("adaptive", "is refused by the MySQL connector", needs=("postgresql",)),
+        *(Limit(option, _FINE, _SINCE_3_1) for option in ("isostring", "microseconds", "nanoseconds")),
+        Limit("base64-url-safe", "came with 2.0", _SINCE_2),
+        Limit("unsigned-precise", "is MySQL's: PostgreSQL has no unsigned types", without=("postgresql",)),
+        Limit("interval-string", "is PostgreSQL's: MySQL has no intervals", needs=("postgresql",)),
+    ),
+)
+"""What goes together (debezium#minimal-image)."""
+
 _MYSQL_ASSUMED: Final = (
     "the MySQL connector behaves as MariaDB's was seen to; ids of transactions are GTIDs; columns of tableChanges"
 )
-_POSTGRESQL_ASSUMED: Final = "order of members of hstore; REAL of a snapshot is widened; 24:00:00 in connect and isostring"
+_POSTGRESQL_ASSUMED: Final = "order of members of hstore; 24:00:00 in connect and isostring"
 
 
 def profile(release: str, *options: str) -> DebeziumProfile:
     """The profile of a release with options, in any order. Raises UnknownName, or UsageError for a pair that cannot be."""
-    if release not in RELEASES:
-        raise UnknownName("release", release, RELEASES, of="Debezium")
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of="debezium-json")
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
-    chosen = _chosen(options)
+    ordered = CHOICES.checked(release, options)
+    chosen = {group: option for group, members in GROUPS.items() for option in members if option in options}
     major, minor = map(int, release.split(".")[:2])
     version = (major, minor)
-    _check(release, version, chosen)
-    postgresql = "source" in chosen
+    postgresql, mariadb = (chosen.get("source") == name for name in ("postgresql", "mariadb"))
     modes = Modes(
         version,
         decimal=chosen.get("decimal", DECIMALS[0]),
-        temporal=chosen.get("temporal", TEMPORALS[0]),
+        temporal=chosen.get("temporal", TEMPORALS[postgresql]),
         binary=chosen.get("binary", BINARIES[0]),
         bigint_unsigned=UNSIGNEDS["unsigned" in chosen],
         interval="string" if "interval" in chosen else "numeric",
     )
     return DebeziumProfile(
         release,
-        tuple(option for option in OPTIONS if option in options),
+        ordered,
         modes.deployment,
         _POSTGRESQL_ASSUMED if postgresql else _MYSQL_ASSUMED,
         "postgresql" if postgresql else "mysql",
@@ -128,53 +156,15 @@ def profile(release: str, *options: str) -> DebeziumProfile:
         key_schemas="schemas" not in chosen,
         transactions="transactions" in chosen,
         nulls_kept="nulls" in chosen,
-        legacy_tombstones="tombstones" in chosen,
+        legacy_tombstones=chosen.get("tombstones") == "legacy-tombstone",
+        tombstones=chosen.get("tombstones") != "no-tombstone",
+        defaults=not postgresql or version >= (1, 9),
+        connector="mariadb" if mariadb else "postgresql" if postgresql else "mysql",
         mangles_names=postgresql and version <= (2, 5),
         context_headers=version >= (3, 5),
         transaction_first=version >= (3, 5),
         step_ms=1 if postgresql else 1000,
     )
-
-
-def _chosen(options: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for group, members in GROUPS.items():
-        given = [option for option in members if option in options]
-        if len(given) > 1:
-            raise UsageError(f"options {' and '.join(given)} exclude each other: both set {group}")
-        if given:
-            found[group] = given[0]
-    return found
-
-
-def _check(release: str, version: tuple[int, int], chosen: Mapping[str, str]) -> None:
-    """Refuses what no deployment can be. Raises UsageError."""
-    postgresql = "source" in chosen
-    refused = (
-        (
-            chosen.get("image") == "full" and not postgresql,
-            "full is PostgreSQL's REPLICA IDENTITY",
-        ),
-        (chosen.get("image") == "minimal" and postgresql, "minimal is MySQL's binlog_row_image"),
-        (
-            chosen.get("image") == "minimal" and release != "1.9.7.Final",
-            "minimal is known of 1.9.7 alone: 2.5.4 and 3.5.0 stop on the first row (debezium#minimal-image)",
-        ),
-        ("nulls" in chosen and version < (2, 0), "nulls-kept needs Kafka Connect 3.5, later than this release"),
-        ("tombstones" in chosen and version > (1, 4), "legacy-tombstone needs Kafka Connect before 2.2, older than this release"),
-        ("tombstones" in chosen and "schemas" in chosen, "legacy-tombstone needs schemas in key and value"),
-        (chosen.get("temporal") == "adaptive" and not postgresql, "adaptive is refused by the MySQL connector"),
-        (
-            chosen.get("temporal") in ("isostring", "microseconds", "nanoseconds") and version < (3, 1),
-            "isostring, microseconds and nanoseconds came with 3.1",
-        ),
-        (chosen.get("binary") == "base64-url-safe" and version < (2, 0), "base64-url-safe came with 2.0"),
-        ("unsigned" in chosen and postgresql, "unsigned-precise is MySQL's: PostgreSQL has no unsigned types"),
-        ("interval" in chosen and not postgresql, "interval-string is PostgreSQL's: MySQL has no intervals"),
-    )
-    for wrong, why in refused:
-        if wrong:
-            raise UsageError(f"{release}: {why}")
 
 
 PROFILES: Final = (

@@ -5,29 +5,66 @@ Source: debezium#envelope-members, debezium#key-update, debezium#record-key and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Final, TypeAlias
 
-from generators.families.connect import Schema, header_text, payload_text, schema_text, string
+from generators.families.connect import Schema, header_text, schema_text, string
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
 from generators.families.debezium.values import DebeziumCell
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
-from generators.model import Cell, Column, Image, RowChange, State, Table, Value
+from generators.model import Cell, Column, Default, Event, Image, Logical, Op, RowChange, State, Table
+from generators.sources import postgresql
 
 Wires: TypeAlias = Mapping[str, DebeziumCell]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A row of an event, by number."""
+    """A row of an event, by number; `snapshot` is the marker of a row that was read."""
 
     event: RowChange
     shape: Shape
     row: int
+    snapshot: str = ""
+
+
+class Reading:
+    """The snapshots of a history: rows that are read one event after the other share one position, and have markers."""
+
+    def __init__(self, events: Sequence[Event], marks_tables: bool) -> None:
+        self.marks_tables = marks_tables
+        self.goes_on = False
+        self._reads, self._last = False, {id(event) for event in _last_of_snapshots(events)}
+
+    def see(self, event: Event) -> None:
+        """The next event: `goes_on` says whether it belongs to the snapshot of the one before."""
+        if isinstance(event, RowChange):
+            self.goes_on = self._reads and event.op is Op.READ
+            self._reads = event.op is Op.READ
+
+    def marker(self, event: RowChange, row: int) -> str:
+        """`source.snapshot` of a row that was read: up to 1.9 true and last alone (debezium#snapshot-markers)."""
+        first, last = not row, row == len(event.rows) - 1
+        if last and id(event) in self._last:
+            return "last"
+        if not self.marks_tables or not (first or last):
+            return "true"
+        if first and not self.goes_on:
+            return "first"
+        return "last_in_data_collection" if last else "first_in_data_collection"
+
+
+def _last_of_snapshots(events: Sequence[Event]) -> Iterator[Event]:
+    """The events that end a run of events of rows that were read."""
+    rows = [event for event in events if isinstance(event, RowChange)]
+    for event, after in zip_longest(rows, rows[1:]):
+        if event.op is Op.READ and (after is None or after.op is not Op.READ):
+            yield event
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +87,7 @@ class Shape:
 
 @lru_cache(maxsize=2048)
 def shape_of(
-    table: Table, profile: DebeziumProfile, prefix: str, defaults: tuple[tuple[str, Value], ...], snapshot: bool
+    table: Table, profile: DebeziumProfile, prefix: str, defaults: tuple[tuple[str, Default], ...], snapshot: bool
 ) -> Shape:
     """The shape of a table's messages. `defaults` are column defaults by name, `snapshot` says that rows are read, not streamed.
 
@@ -60,7 +97,9 @@ def shape_of(
     names = {c.name: envelope.mangled(c.name) if profile.mangles_names else c.name for c in table.columns}
     outer, name = envelope.qualified(profile, table)
     full_name = f"{prefix}.{outer}.{name}"
-    key = table.handle_key if profile.is_mysql else table.primary_key
+    if profile.version >= (2, 0):
+        full_name = envelope.topic_name(full_name)
+    key = key_columns(table, profile, snapshot)
     replaced = dict(defaults)
     fields = tuple((names[c.name], _column_schema(c, profile, replaced.get(c.name), snapshot)) for c in table.columns)
     by_name = dict(fields)
@@ -79,12 +118,65 @@ def shape_of(
     )
 
 
-def _column_schema(column: Column, profile: DebeziumProfile, default: Value, snapshot: bool) -> Schema:
+def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple[str, ...]:
+    """The key's columns; PostgreSQL's stream up to 1.4 has them in the table's order (debezium#record-key)."""
     if profile.is_mysql:
-        found = _debezium_mysql.schema(column.type, profile.modes, column.nullable)
+        return table.handle_key
+    if profile.version < (1, 9) and not snapshot:
+        return tuple(c.name for c in table.columns if c.name in table.primary_key)
+    return table.primary_key
+
+
+def _column_schema(column: Column, profile: DebeziumProfile, default: Default | None, snapshot: bool) -> Schema:
+    if profile.is_mysql:
+        found = _debezium_mysql.schema(column.type, profile.modes, column.nullable, spelling(column, snapshot))
     else:
-        found = _debezium_postgresql.schema(column.type, profile.modes, column.nullable, snapshot)
-    return found if default is None else replace(found, default=payload_text(found, default))
+        found = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
+    shown = "null" if default is None else stand_in(column, default, profile, snapshot).json
+    return found if shown == "null" else replace(found, default=shown)
+
+
+def defaults_of(table: Table, profile: DebeziumProfile, given: Mapping[str, Default]) -> dict[str, Default]:
+    """The defaults that the connector knows: those of the table, and those that statements gave since (debezium#defaults)."""
+    found = {c.name: c.default for c in table.columns if c.default is not None} | dict(given)
+    if not profile.defaults:
+        return {}
+    return {name: default for name, default in found.items() if _has_default(table.column(name), default, profile)}
+
+
+def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
+    kind = column.type
+    if profile.is_mysql:
+        return default.value is not None or default.text.lower().startswith(("current_timestamp", "now"))
+    variable = postgresql.unconstrained(kind) and profile.modes.decimal == "precise"
+    return kind.logical is not Logical.BINARY and not variable and not kind.name.endswith("[]")
+
+
+def stand_in(column: Column, default: Default, profile: DebeziumProfile, snapshot: bool) -> DebeziumCell:
+    """The default of a column on the wire; an expression's is 0, "" or the epoch (debezium#defaults)."""
+    kind, modes, value = column.type, profile.modes, default.value
+    if not profile.is_mysql:
+        if value is None:
+            value = {Logical.TEXT: _NIL if kind.name == "uuid" else ""}.get(kind.logical, 0)
+        return _debezium_postgresql.wire(kind, value, modes, snapshot=snapshot)
+    if value is None:
+        value = 0
+    elif isinstance(value, int) and kind.key == "bigint unsigned" and modes.bigint_unsigned == "long":
+        value = min(value, (1 << 63) - 1)
+    elif isinstance(value, bytes):
+        value = default.text.strip("'").encode() if snapshot else value.rstrip(b"\0")
+        kind = replace(kind, name="varbinary")
+    found = _debezium_mysql.wire(kind, value, modes, declared=spelling(column, snapshot))
+    return replace(found, cell=replace(found.cell, type=column.type))
+
+
+_NIL: Final = "00000000-0000-0000-0000-000000000000"
+
+
+def spelling(column: Column, snapshot: bool) -> str:
+    """The spelling of a column's type that the connector saw: a snapshot reads SHOW CREATE TABLE, which has few of them."""
+    declared = column.declared.upper()
+    return declared if not snapshot or declared.startswith("FLOAT(") else ""
 
 
 def row_json(shape: Shape, row: Wires | None) -> str:

@@ -15,7 +15,7 @@ from typing import Final
 
 from generators.families.java_text import hash_code, remainder_of_abs
 from generators.formats.tencent_dts_json.cases import cell_faults, scenarios
-from generators.formats.tencent_dts_json.profiles import NAME, OPTIONS, PROFILES, TencentProfile, profile
+from generators.formats.tencent_dts_json.profiles import CHOICES, NAME, PROFILES, TencentProfile, profile
 from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, list_text, quoted, types_of
 from generators.model import (
     Change,
@@ -80,6 +80,9 @@ FIELDS: Final = (
 )
 """Every field of the page, in its order."""
 
+CARRIED: Final = ("heartbeatTimestamp", "pkNames")
+"""Fields that a record to which they do not apply does not carry (tencent#heartbeat, tencent#keys)."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Record:
@@ -92,17 +95,35 @@ class _Record:
     key: Texts = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Transaction:
+    """What the records of one transaction share: its gtid, and its start as a position."""
+
+    gtid: str
+    start: str
+
+
 def write(history: History, profile: TencentProfile, layout: Layout) -> list[Written]:
     """The records of a history in order: one a row, DDL statement, transaction mark, heartbeat and watermark (as CHECKPOINT).
 
-    The first gtid and id are drawn from the history's seed.
+    The first gtid and id are drawn from the history's seed. What lies between BEGIN and COMMIT has the gtid and the start of one
+    transaction; an event that comes twice in a row was delivered twice, so its records are the same bytes again.
     """
     chance = random.Random(f"{history.seed}/{profile.name}")
     first_id, first_gtid = chance.randrange(1, 1_000_000), chance.randrange(1, 100_000)
     written: list[Written] = []
+    last: list[Written] = []
+    previous: Event | None = None
+    opened: _Transaction | None = None
     for ordinal, event in enumerate(history.events):
-        gtid = f"{GTID}:{first_gtid + ordinal}"
-        for record in _records(event, ordinal, gtid, profile):
+        if event == previous:
+            written += [replace(one, message=replace(one.message, event=ordinal)) for one in last]
+            continue
+        previous, last = event, []
+        own = _Transaction(f"{GTID}:{first_gtid + ordinal}", position_of(event.at, ordinal)[2])
+        mark = event.mark if isinstance(event, TransactionMark) else ""
+        opened = own if mark == "BEGIN" else opened
+        for record in _records(event, ordinal, opened or own, profile):
             stamp = event.at.ms + READER_LAG_MS
             members = {
                 "id": str(first_id + len(written)),
@@ -119,7 +140,9 @@ def write(history: History, profile: TencentProfile, layout: Layout) -> list[Wri
             place = _partition(record, profile, layout.partitions)
             text = _serialise(members, profile)
             message = Message(layout.topic, place, None, text.encode(), timestamp_ms=stamp, event=ordinal)
-            written.append(Written(message, (record.change,)))
+            last.append(Written(message, (record.change,)))
+            written.append(last[-1])
+        opened = None if mark == "COMMIT" else opened
     return written
 
 
@@ -129,35 +152,37 @@ def _fragment(profile: TencentProfile) -> dict[str, str]:
 
 
 def _serialise(members: Mapping[str, str], profile: TencentProfile) -> str:
-    """The JSON text in the document's order of fields; one that does not apply is null, or left out."""
-    found = [f'"{name}":{members.get(name, "null")}' for name in FIELDS if name in members or not profile.absent]
+    """The JSON text in the document's order of fields; one that does not apply is null, or left out, as those always are of
+    which the document says so."""
+    left_out = FIELDS if profile.absent else CARRIED
+    found = [f'"{name}":{members.get(name, "null")}' for name in FIELDS if name in members or name not in left_out]
     return "{" + ",".join(found) + "}"
 
 
 def position_of(at: Instant, ordinal: int) -> tuple[str, str, str]:
     """File name, position and safe position of an event in the virtual binlog. The position's file number has lost the name's
-    zero padding."""
+    zero padding. The safe position is the start of a transaction that the event makes alone."""
     number = FIRST_FILE + at.seq // COMMITS_PER_FILE
     end = 2196 + 500 * ordinal
     return f"mysql-bin.{number:06d}", f"{end}@{number}", f"{end - 195}@{number}"
 
 
-def _log(event: Event, ordinal: int, gtid: str) -> dict[str, str]:
+def _log(event: Event, ordinal: int, transaction: _Transaction) -> dict[str, str]:
     """The fields of an event in the binlog."""
-    name, position, safe = position_of(event.at, ordinal)
+    name, position, _ = position_of(event.at, ordinal)
     return {
         "fileName": f'"{name}"',
         "position": f'"{position}"',
-        "safePosition": f'"{safe}"',
+        "safePosition": f'"{transaction.start}"',
         "timestamp": str(event.at.ms // 1000),
-        "gtid": f'"{gtid}"',
+        "gtid": f'"{transaction.gtid}"',
         "serverId": "109741",
         "threadId": "12",
     }
 
 
-def _records(event: Event, ordinal: int, gtid: str, profile: TencentProfile) -> Iterator[_Record]:
-    log = _log(event, ordinal, gtid)
+def _records(event: Event, ordinal: int, transaction: _Transaction, profile: TencentProfile) -> Iterator[_Record]:
+    log = _log(event, ordinal, transaction)
     position = position_of(event.at, ordinal)[1]
     committed = event.at.ms // 1000 * 1_000_000
     match event:
@@ -181,7 +206,7 @@ def _records(event: Event, ordinal: int, gtid: str, profile: TencentProfile) -> 
             yield _Record("HEARTBEAT", seconds, Change(0, Kind.HEARTBEAT))
         case Watermark():
             done = {name: log[name] for name in ("fileName", "position", "safePosition")}
-            done["syncedGtid"] = f'"{GTID}:1-{gtid.rpartition(":")[2]}"'
+            done["syncedGtid"] = f'"{GTID}:1-{transaction.gtid.rpartition(":")[2]}"'
             accept = ((Kind.WATERMARK, None), (Kind.HEARTBEAT, None))
             yield _Record("CHECKPOINT", done, Change(0, Kind.CONTROL, position=position, accept=accept))
         case _:
@@ -258,7 +283,8 @@ FORMAT: Final = Format(
     title="Tencent Cloud DTS JSON (FlatRecord)",
     source="mysql",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=lambda _release, *options: profile(*options),
     write=write,
     kinds=KINDS,
     position="`position`, end offset and file number as `2196@4`; the rows of one event share it, heartbeats have none",

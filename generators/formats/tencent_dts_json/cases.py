@@ -26,7 +26,7 @@ from generators.model import (
     Watermark,
 )
 from generators.sources import mysql
-from generators.sources.boundaries import BOUNDARY, COMPOSITE, ID, KEYLESS, START, change, insert, one_column, slug
+from generators.sources.boundaries import BOUNDARY, COMPOSITE, ID, KEYLESS, START, change, every_type, insert, one_column, slug
 
 _STRING: Final = mysql.text("varchar", 64)
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
@@ -74,6 +74,11 @@ def _control(database: str) -> Iterator[Scenario]:
     name = "control/whole-transaction"
     table = _table(database, name)
     yield _case(name, begin, insert(table, _ONE), insert(table, _TWO), commit)
+    name = "control/two-transactions"
+    table = _table(database, name)
+    later = (TransactionMark(Instant(START.ms, seq), mark, "86") for seq, mark in ((4, "BEGIN"), (6, "COMMIT")))
+    opened, closed = later
+    yield _case(name, begin, insert(table, _ONE), commit, opened, insert(table, _TWO, Instant(START.ms, 5)), closed)
     name = "control/heartbeat"
     yield _case(name, Heartbeat(START), Heartbeat(Instant(START.ms + 10_987, 2)), tags={"control:heartbeat"})
     name = "control/heartbeat-between-rows"
@@ -142,6 +147,9 @@ _OWN_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     ("timestamp-round-up", mysql.temporal("timestamp", 6), mysql.wall("2024-10-24 04:34:56.999999")),
     ("timestamp-shanghai-overlap", mysql.temporal("timestamp"), mysql.wall("1991-09-14 16:30:00")),
     ("timestamp-shanghai-after", mysql.temporal("timestamp"), mysql.wall("1991-09-14 18:30:00")),
+    *((f"datetime-{n}-digits", mysql.temporal("datetime", n), mysql.wall("2024-10-24 12:34:56")) for n in (1, 2, 4, 5)),
+    *((f"timestamp-{n}-digits", mysql.temporal("timestamp", n), mysql.wall("2024-10-24 04:34:56.120000")) for n in (2, 4, 5)),
+    *((f"time-{n}-digits", mysql.temporal("time", n), 3_723 * mysql.MICROS) for n in (2, 4, 5)),
     ("datetime-day-like-month", mysql.temporal("datetime", 3), mysql.wall("2024-03-04 05:06:07.089")),
     ("time-minus-tenth", mysql.temporal("time", 1), -100_000),
     ("time-over-24h-fraction", mysql.temporal("time", 3), (100 * 3600 + 62) * mysql.MICROS + 5_000),
@@ -153,13 +161,16 @@ _OWN_VALUES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
     ("set-numeric-label", mysql.set_of("4", "x", "1"), 4),
 )
 
-_VALUE_TAGS: Final = {"datetime-day-like-month": {"datetime:day-first"}, "text-like-hex": {"text:hex"}}
+_VALUE_TAGS: Final = {"text-like-hex": {"text:hex"}}
 
 
 def _values(database: str) -> Iterator[Scenario]:
     for label, kind, value in _OWN_VALUES:
         name = f"values/{label}"
         yield _case(name, insert(one_column(database, name, kind), {"id": 1, "c": value}), tags=_VALUE_TAGS.get(label, set()))
+
+
+_EVERY_TYPE: Final = every_type(lambda kind: kind.source == "mysql")
 
 
 def _rows() -> Iterator[Scenario]:
@@ -170,6 +181,9 @@ def _rows() -> Iterator[Scenario]:
     bare: Row = {"a": 1, "b": "x", "c": None}
     updates = change(KEYLESS, Op.UPDATE, (bare, {**bare, "b": None}), ({**bare, "a": None, "b": None}, bare))
     yield _case("rows/tencent/null-last", updates, level=2)
+    yield _case("rows/tencent/bit-two-ones", insert(_EVERY_TYPE, {"id": 1, "c_bit_8": 11}), level=2)
+    moment: Row = {"id": 1, "c_datetime_3": mysql.wall("2024-03-04 05:06:07.089")}
+    yield _case("rows/tencent/day-like-month", insert(_EVERY_TYPE, moment), level=2, tags={"datetime:day-first"})
     beat = Heartbeat(START), Watermark(START), TransactionMark(START, "BEGIN", "85")
     yield _case("rows/tencent/beside-control", *beat, insert(KEYLESS, bare), level=2)
 

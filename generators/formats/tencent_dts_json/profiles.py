@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from generators.errors import UnknownName, UsageError
 from generators.families.mysql_texts import PREFIXED_HEX, TextForms
 from generators.model import Deployment
-from generators.wire_format import Profile
+from generators.wire_format import Choices, Profile
 
 NAME: Final = "tencent-dts-json"
 RELEASE: Final = "version-1"
@@ -29,7 +28,7 @@ class TencentProfile(Profile):
     that is not NULL. `upper_hex` is the letter case of binaries. `padded_time` writes TIME with six fraction digits.
     `pk_hash` places a row by its table and key. `epoch_ms` writes TIMESTAMP as a number of milliseconds, `index_is_total`
     reads `index` as the older edition does. `binlog_codes` are the binlog's own type numbers, else the protocol's.
-    `source_type` is the field's text.
+    `source_type` is the field's text. `own_digits` gives TIMESTAMP the fraction digits of its column, up to three.
     """
 
     absent: bool = False
@@ -42,6 +41,7 @@ class TencentProfile(Profile):
     binlog_codes: bool = True
     source_type: str = "MySQL"
     tags: str = "null"
+    own_digits: bool = False
 
     @property
     def forms(self) -> TextForms:
@@ -51,7 +51,7 @@ class TencentProfile(Profile):
             PREFIXED_HEX,
             self.upper_hex,
             True,
-            "epoch" if self.epoch_ms else "millis",
+            "epoch" if self.epoch_ms else "cut" if self.own_digits else "millis",
             6 if self.padded_time else None,
         )
 
@@ -64,22 +64,21 @@ OPTIONS: Final[Mapping[str, str]] = {
     "upper-hex": "Binaries are in upper-case hex digits.",
     "padded-time": "TIME has six fraction digits, whatever its column declares.",
     "pk-hash": "Rows are spread over partitions by table and key.",
+    "own-digits": "TIMESTAMP has no more fraction digits than its column declares, and at most three.",
     "older-edition": "As the page of 2022 and 2023: TIMESTAMP in milliseconds, `index` as the total.",
 }
 """What each option means, in the order of a profile's name."""
 
+CHOICES: Final = Choices(NAME, (RELEASE,), OPTIONS)
+
 
 def profile(*options: str) -> TencentProfile:
     """The profile with options, in any order. Raises UnknownName, or UsageError for a repeated one."""
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of=NAME)
-    if len(set(options)) < len(options):
-        raise UsageError(f"options {', '.join(options)}: each may be given once")
+    chosen = CHOICES.checked(RELEASE, options)
     sparse, older = "sparse" in options, "older-edition" in options
     return TencentProfile(
         RELEASE,
-        tuple(option for option in OPTIONS if option in options),
+        chosen,
         _NEW_YORK if sparse else _SHANGHAI,
         ASSUMED,
         absent=sparse,
@@ -87,6 +86,7 @@ def profile(*options: str) -> TencentProfile:
         upper_hex="upper-hex" in options,
         padded_time="padded-time" in options,
         pk_hash="pk-hash" in options,
+        own_digits="own-digits" in options,
         epoch_ms=older,
         index_is_total=older,
         binlog_codes=not sparse,
@@ -95,4 +95,9 @@ def profile(*options: str) -> TencentProfile:
     )
 
 
-PROFILES: Final = (profile(), profile("sparse", "upper-hex", "padded-time", "pk-hash"), profile("older-edition"))
+PROFILES: Final = (
+    profile(),
+    profile("sparse", "upper-hex", "padded-time", "pk-hash"),
+    profile("own-digits"),
+    profile("older-edition"),
+)

@@ -3,25 +3,28 @@
 Releases: v5.3.4 to v8.5.7 of the classic architecture (pingcap/tiflow) and v8.5.4, v8.5.6 of the new one (pingcap/ticdc).
 Source of truth: PingCAP's TiCDC Canal-JSON Protocol, corrected by TiCDC's source and output (the facts ticdc#...).
 
-One row change is one Kafka record without headers; a DML key is zero-length, a DDL or watermark key is null. TiCDC's
-default dispatcher sends a table's rows to the partition that a small hash of schema and table name chooses; that hash is not in
-the reference, so this writer takes CRC-32 of the two names. Rows of one table are always in one partition. DDL goes to partition
+One row change is one Kafka record without headers; a DML key is zero-length, a DDL or watermark key is null. The default
+dispatcher sends a table's rows to one partition, chosen by CRC-32 of its two names (ticdc#partitions). DDL goes to partition
 0 (to every partition in v5.3 and older), watermarks to every partition. With a topic for each table, classic TiCDC sends a RENAME
 to the topic of the table's old name; the one default topic of this writer hides that. Tables without a key are written as with
-`force-replicate=true`.
+`force-replicate=true`, and whole where TiCDC refuses that beside an option (delete-only-output-handle-key-columns).
 """
 
 from __future__ import annotations
 
+import base64
 import random
+import struct
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from generators.families.ticdc import text
+from generators.families.ticdc.ddl import restored
 from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
 from generators.formats.ticdc_canal_json.cases import scenarios
-from generators.formats.ticdc_canal_json.profiles import OPTIONS, PROFILES, TicdcProfile, profile
+from generators.formats.ticdc_canal_json.profiles import CHOICES, PROFILES, TicdcProfile, profile
 from generators.model import (
     Cell,
     Change,
@@ -70,8 +73,15 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
         stamp = _Stamp.of(event.at, profile, chance)
         match event:
             case RowChange():
-                partition = partition_of(event.table, layout.partitions)
                 for op, before, after in split_rows(event, split_keys=profile.split_keys):
+                    partition = partition_of(
+                        profile.dispatcher,
+                        event.table,
+                        after or before or {},
+                        stamp.tso,
+                        layout.partitions,
+                        profile.deployment.time_zone,
+                    )
                     value, change = _row_message(profile, event.table, op, before, after, stamp, chance)
                     written.append(Written(Message(layout.topic, partition, b"", value, (), stamp.encoded, number), (change,)))
             case SchemaChange():
@@ -117,18 +127,33 @@ def _row_message(
     stamp: _Stamp,
     chance: random.Random,
 ) -> tuple[bytes, Change]:
-    images = _Images.of(profile, table, op, before, after)
+    rowkey = f',"rowkey":"{_row_key(table, after or before or {})}"' if profile.row_key else ""
+    cut = table.handle_key if op is Op.DELETE and profile.delete_handle_key and table.handle_key else None
+    images = _Images.of(profile, table, op, before, after, keep=cut)
     types = [c.name for c in images.columns]
     if profile.mysql_type_order == "random":
         chance.shuffle(types)
-    value = _pack(profile, images.body(types, stamp, ""), profile.terminator)
+    value = _pack(profile, images.body(types, stamp, rowkey), profile.terminator)
     if profile.reduce and len(value) + RECORD_OVERHEAD > profile.max_message_bytes:
         flag = ',"onlyHandleKey":true'
         if profile.reduce == "claim-check":
             flag = f',"claimCheckLocation":{text.escape(claim_check_location(CLAIM_CHECK_STORAGE, chance))}'
         images = _Images.of(profile, table, op, before, after, keep=table.handle_key)
-        value = _pack(profile, images.body([name for name in types if name in table.handle_key], stamp, flag), profile.terminator)
+        value = _pack(
+            profile, images.body([name for name in types if name in table.handle_key], stamp, flag + rowkey), profile.terminator
+        )
     return value, images.change(stamp)
+
+
+def _row_key(table: Table, row: Row) -> str:
+    """TiKV's key of the row in base64: the table's id and the handle, a single integer key or a number of TiDB's own."""
+    key = table.primary_key
+    clustered = len(key) == 1 and table.column(key[0]).type.logical is Logical.INT
+    handle = row[key[0]] if clustered else zlib.crc32(repr(sorted(row.items())).encode())
+    assert isinstance(handle, int)
+    numbers = (zlib.crc32(table.name.encode()) % 10_000, handle - (1 << 64 if handle >> 63 > 0 else 0))
+    one, other = (struct.pack(">Q", number + (1 << 63)) for number in numbers)
+    return base64.b64encode(b"t" + one + b"_r" + other).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +182,7 @@ class _Images:
         after: Row | None,
         keep: tuple[str, ...] | None = None,
     ) -> _Images:
-        columns = table.columns
+        columns = tuple(c for c in table.columns if c.generated != "virtual")
         if keep is not None:
             columns = tuple(c for c in columns if c.name in keep)
         if profile.column_order == "sorted":
@@ -219,7 +244,7 @@ class _Images:
             before = {c.name: old.get(c.name, Cell(State.ABSENT, c.type)) for c in self.table.columns}
             full = {name: old.get(name, cell) for name, cell in whole.items()} if len(old) < len(whole) else None
         lossy = any(_beyond_latin1(cell) for image in (whole, before or {}) for cell in image.values())
-        keys = set(self.table.primary_key)
+        keys = frozenset(self.table.primary_key)
         return Change(
             0,
             Kind.ROW,
@@ -227,6 +252,7 @@ class _Images:
             database=self.table.database,
             table=self.table.name,
             keys=tuple(c.name for c in self.table.columns if c.name in keys),
+            key_sets=(keys,),
             position=str(stamp.tso) if self.profile.extension else None,
             commit_time_us=stamp.es * 1000,
             before=whole if self.op is Op.DELETE else before,
@@ -288,7 +314,7 @@ def _envelope(
 
 
 def _ddl_message(profile: TicdcProfile, event: SchemaChange, stamp: _Stamp) -> tuple[bytes, Change]:
-    sql = text.render_ddl(event.action, event.sql)
+    sql = restored(event.sql)
     body = _envelope(
         profile,
         stamp,
@@ -347,7 +373,8 @@ FORMAT: Final[Format[TicdcProfile]] = Format(
     title="TiCDC Canal-JSON",
     source="TiDB, TiCDC Canal-JSON Protocol",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     write=write,
     kinds=KINDS,
     position="commitTs of `_tidb`, for a watermark its watermarkTs, as decimal text; none without the extension",

@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from generators.errors import UnknownName, UsageError
-from generators.families.ticdc.sink import COMPRESSION, REDUCED
+from generators.families.ticdc.sink import COMPRESSION, DISPATCHERS, REDUCED, dispatched
 from generators.model import Deployment
-from generators.wire_format import Profile
+from generators.wire_format import Choices, Limit, Profile
 
 REDUCED_LIMIT: Final = 9_000
 COMPRESSED_LIMIT: Final = 2_000
@@ -26,7 +25,9 @@ class TicdcProfile(Profile):
     `insert_old` is the JSON text of an INSERT's `old`, `delete_old` "null" or "data" (the row again); `dml_key_order` are the
     last two keys of a DML; `column_order` and `mysql_type_order` order the keys of column objects ("random" is Go's map order);
     `split_keys` tells that an UPDATE of any key becomes DELETE and INSERT (clustered integer keys always do);
-    `max_message_bytes` is compared only when `reduce` says what becomes of a larger message.
+    `max_message_bytes` is compared only when `reduce` says what becomes of a larger message; `delete_handle_key` tells that a
+    DELETE has the columns of the handle key alone; `row_key` that the extension has TiKV's key of the row;
+    `dispatcher` chooses the partitions of rows.
     """
 
     new: bool = False
@@ -50,6 +51,9 @@ class TicdcProfile(Profile):
     ddl_broadcast: bool = False
     max_message_bytes: int = 10 * 1024 * 1024
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
+    delete_handle_key: bool = False
+    row_key: bool = False
+    dispatcher: str = "table"
 
 
 _ESCAPING_ASSUMED: Final = "JSON escaping of DML before v6.5 (Go's standard rules)"
@@ -80,24 +84,52 @@ OPTIONS: Final[Mapping[str, str]] = {
     "only-updated": "`old` holds only the columns that changed.",
     **REDUCED,
     **COMPRESSION,
+    "delete-handle-key": "A DELETE has the columns of the handle key alone (delete-only-output-handle-key-columns).",
+    "row-key": "`_tidb` has a member `rowkey`, TiKV's key of the row in base64 (output-row-key).",
+    **DISPATCHERS,
 }
 """What each option means, in the order of a profile's name."""
-_OPTIONS_7_1: Final = ("extension", "content-compatible", "only-updated", "handle-key-only")
+_OPTIONS_7_1: Final = (
+    "extension",
+    "content-compatible",
+    "only-updated",
+    "handle-key-only",
+    "delete-handle-key",
+    *DISPATCHERS,
+)
+_OPTIONS_8_5: Final = tuple(option for option in OPTIONS if option != "row-key")
 
 RELEASES: Final[Mapping[str, tuple[TicdcProfile, tuple[str, ...]]]] = {
     "v5.3.4": (_V5_3, ()),
     "v5.4.3": (_V5_4, ("extension",)),
     "v6.5.1": (_V6_5_1, ("extension",)),
-    "v6.5.11": (TicdcProfile("v6.5.11", terminator=b"\r\n"), ("extension", "content-compatible", "handle-key-only")),
+    "v6.5.11": (
+        TicdcProfile("v6.5.11", terminator=b"\r\n"),
+        ("extension", "content-compatible", "handle-key-only", "delete-handle-key"),
+    ),
     "v7.1.6": (TicdcProfile("v7.1.6"), _OPTIONS_7_1),
-    "v8.5.7": (TicdcProfile("v8.5.7"), tuple(OPTIONS)),
+    "v8.5.7": (TicdcProfile("v8.5.7"), _OPTIONS_8_5),
     "new-8.5.4": (TicdcProfile("new-8.5.4", new=True, null_text_bug=True), tuple(OPTIONS)),
     "new-8.5.6": (TicdcProfile("new-8.5.6", new=True), tuple(OPTIONS)),
 }
 """Each release without options, and the options that it has."""
 
-EXCLUSIVE: Final = (("handle-key-only", "claim-check"), ("snappy", "lz4"))
-NEEDS_EXTENSION: Final = ("handle-key-only", "claim-check")
+
+def _since(option: str) -> Limit:
+    having = tuple(name for name, (_, options) in RELEASES.items() if option in options)
+    return Limit(option, f"is an option of {', '.join(having)} alone", having)
+
+
+CHOICES: Final = Choices(
+    "ticdc-canal-json",
+    tuple(RELEASES),
+    OPTIONS,
+    (("handle-key-only", "claim-check"), ("snappy", "lz4"), tuple(DISPATCHERS)),
+    (
+        *map(_since, OPTIONS),
+        *(Limit(option, "needs extension", needs=("extension",)) for option in ("handle-key-only", "claim-check", "row-key")),
+    ),
+)
 
 DEPLOYMENTS: Final[Mapping[str, Deployment]] = {
     "none": Deployment("Asia/Shanghai"),
@@ -112,19 +144,7 @@ def profile(release: str, *options: str) -> TicdcProfile:
     Raises UnknownName for an unknown release or option, UsageError for an option that the release has not, for two options that
     exclude each other, and for one that needs the extension.
     """
-    if release not in RELEASES:
-        raise UnknownName("release", release, RELEASES, of="ticdc-canal-json")
-    base, legal = RELEASES[release]
-    for option in options:
-        if option not in OPTIONS:
-            raise UnknownName("option", option, OPTIONS, of="ticdc-canal-json")
-        if option not in legal:
-            raise UsageError(f"TiCDC {release} has no option {option!r}; it has: {', '.join(legal) or 'none'}")
-        if option in NEEDS_EXTENSION and "extension" not in options:
-            raise UsageError(f"option {option!r} of ticdc-canal-json needs 'extension'")
-    for one, other in EXCLUSIVE:
-        if one in options and other in options:
-            raise UsageError(f"options {one!r} and {other!r} of ticdc-canal-json exclude each other")
+    chosen = CHOICES.checked(release, options)
     compatible = "content-compatible" in options
     reduce: Literal["", "handle-key-only", "claim-check"] = ""
     if "handle-key-only" in options:
@@ -132,16 +152,20 @@ def profile(release: str, *options: str) -> TicdcProfile:
     if "claim-check" in options:
         reduce = "claim-check"
     deployment = next((DEPLOYMENTS[o] for o in ("snappy", "lz4") if o in options), DEPLOYMENTS["none"])
+    base, _ = RELEASES[release]
     limit = REDUCED_LIMIT if deployment.compression == "none" else COMPRESSED_LIMIT
     return replace(
         base,
-        options=tuple(o for o in OPTIONS if o in options),
+        options=chosen,
         deployment=deployment,
         extension="extension" in options,
         params_in_mysql_type=compatible,
         old_updated_only=compatible or "only-updated" in options,
         reduce=reduce,
         max_message_bytes=limit if reduce else base.max_message_bytes,
+        dispatcher=dispatched(options),
+        delete_handle_key="delete-handle-key" in options,
+        row_key="row-key" in options,
     )
 
 
@@ -155,6 +179,8 @@ PROFILES: Final[tuple[TicdcProfile, ...]] = (
     profile("v8.5.7", "extension", "claim-check"),
     profile("v8.5.7", "extension", "snappy"),
     profile("v8.5.7", "extension", "only-updated", "handle-key-only", "lz4"),
+    profile("v8.5.7", "extension", "delete-handle-key"),
+    profile("new-8.5.6", "extension", "row-key"),
     profile("new-8.5.6", "extension", "handle-key-only"),
     profile("new-8.5.6", "extension", "content-compatible", "claim-check", "snappy"),
 )

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final
 from generators.families.avro import FAULTS as AVRO_FAULTS
 from generators.families.ticdc import text
 from generators.families.ticdc_simple.encoding import publish, timestamp
-from generators.families.ticdc_simple.profiles import OPTIONS
+from generators.families.ticdc_simple.profiles import CHOICES
 from generators.families.ticdc_simple.records import DmlRecord, Record, RowImage
 from generators.formats.ticdc_simple_avro.cases import scenarios
 from generators.formats.ticdc_simple_avro.faults import FAULTS, cell_faults
@@ -148,7 +148,8 @@ FORMAT: Final[Format[AvroProfile]] = Format(
     title="TiCDC Simple, Avro",
     source="TiDB, TiCDC Simple Protocol",
     profiles=PROFILES,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     write=write,
     kinds=KINDS,
     position="commitTs as decimal text; a BOOTSTRAP has none",

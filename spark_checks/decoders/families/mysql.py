@@ -21,7 +21,7 @@ PLAIN_STRING_CODES: Final = (1, 12)
 _ZERO_DATE: Final = r"^(0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)"
 _DATE: Final = r"^\d{4}-\d\d-\d\d"
 _CLOCK: Final = r" \d\d:\d\d:\d\d(\.\d{1,6})?$"
-_TIME: Final = r"^(?!-?838:59:59\.0*[1-9])-?([0-7]?\d\d|8[0-2]\d|83[0-8]):[0-5]\d:[0-5]\d(\.\d{1,6})?$"
+_TIME: Final = r"^-?([0-7]?\d\d|8[0-2]\d|83[0-8]):[0-5]\d:[0-5]\d(\.\d{1,6})?$"
 _JSON_SCALAR: Final = r"^(-?\d[0-9.eE+-]*|true|false|null|)$"
 _ZERO_FORMS: Final = {
     Logical.DATE: _ZERO_DATE + "$",

@@ -53,6 +53,23 @@ def _traps(decode: Decode, rows: Decode) -> dict[str, tuple[int, str, Decode]]:
                 lambda x, k: f"coalesce(try_cast(CAST({x} AS double) AS {k.spark}), {x})",
             ),
         ),
+        "updates-as-inserts": (
+            1,
+            "An UPDATE is passed on as an INSERT, since both are upserted.",
+            on_columns(decode, op="CASE WHEN op = 'UPDATE' THEN 'INSERT' ELSE op END"),
+        ),
+        "sql-cut": (
+            1,
+            "A statement is cut to a column of 20 characters.",
+            on_columns(decode, sql="left(sql, 20)"),
+        ),
+        "labels-padded": (
+            1,
+            "An ENUM is padded with a blank: nobody says what it means, but its text stands on the wire.",
+            on_columns(
+                decode, after="transform_values(after, (k, v) -> CASE WHEN types[k] LIKE 'enum%' THEN concat(v, ' ') ELSE v END)"
+            ),
+        ),
         "binary-as-utf-8": (
             2,
             "Paimon 1.3.1: bytes are the UTF-8 form of the text.",

@@ -124,6 +124,18 @@ def _traps(module: Module, empty: str) -> dict[str, tuple[int, str, Decode]]:
             "message_type 0 is not in the table of fields, hence no type of message that is known.",
             on_input(decode, "CASE WHEN t LIKE '%\"message_type\":\"0\"%' THEN '' ELSE t END"),
         ),
+        "other-source-refused": (
+            1,
+            "PostgreSQL is the only source that the examples show, and any other is refused.",
+            on_input(decode, "CASE WHEN lower(t) LIKE '%opengauss%' THEN '' ELSE t END"),
+        ),
+        "deletes-without-images": (
+            1,
+            "A DELETE is passed on without its row: no table loses it.",
+            on_columns(
+                decode, before="CASE WHEN op <> 'DELETE' THEN before END", after="CASE WHEN op <> 'DELETE' THEN after END"
+            ),
+        ),
         "package-by-its-name": (
             2,
             "The decimal's logical name is compared with that of the document, which hides the package: other decimals are NULL.",

@@ -42,6 +42,10 @@ def common(fmt: str, module: Decoders, convicts: Mapping[str, str], *, op: str, 
             "A type's length is cut off: varchar(22) becomes varchar.",
             on_columns(decode, types=f"transform_values(types, (k, v) -> {_WITHOUT_LENGTH})"),
         ),
+        "milliseconds-cut": (
+            "The commit time is divided by 1000 as a whole number, since every example ends in 000.",
+            on_columns(decode, commit_time="date_trunc('SECOND', commit_time)"),
+        ),
         "sent-as-committed": (
             "The time at which the message went out is taken for that of the commit.",
             on_input(decode, f"""replace(replace(t, '"{committed}":', '"was":'), '"{sent}":', '"{committed}":')"""),
@@ -49,6 +53,18 @@ def common(fmt: str, module: Decoders, convicts: Mapping[str, str], *, op: str, 
         "old-ignored": (
             "RisingWave FORMAT CANAL and kafka-cdc-redshift read no old: the row before is the row after.",
             on_columns(decode, before="CASE WHEN op = 'UPDATE' THEN after ELSE before END"),
+        ),
+        "absent-old-as-null": (
+            "What an old row leaves out is made NULL: unchanged columns are taken for columns that were NULL.",
+            on_columns(
+                decode,
+                before="CASE WHEN op = 'UPDATE' THEN "
+                "map_from_arrays(map_keys(after), transform(map_keys(after), k -> try_element_at(before, k))) ELSE before END",
+            ),
+        ),
+        "deletes-dropped": (
+            "A DELETE is not looked for at all.",
+            on_input(decode, f"CASE WHEN {action} = 'DELETE' THEN NULL ELSE t END"),
         ),
         "unchanged-not-kept": (
             "What is equal in both images is taken out of the old one, as Canal would have it.",

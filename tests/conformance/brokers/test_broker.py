@@ -19,9 +19,9 @@ from conformance.brokers import broker as brokers
 from conformance.brokers import container as containers
 from conformance.brokers import embedded as _embedded
 from conformance.brokers import jars as _jars
-from conformance.brokers._guarded import Guarded
 from conformance.brokers.broker import broker, check_spec
 from conformance.brokers.embedded import EmbeddedKafka, PortTaken, free_ports
+from conformance.brokers.guarded import Guarded
 from conformance.brokers.jars import (
     cache_dir,
     cached_jars,
@@ -355,7 +355,7 @@ def parent_that():
 SLEEPER = """
 import json, os, time
 from pathlib import Path
-from conformance.brokers._guarded import Guarded
+from conformance.brokers.guarded import Guarded
 folder = Path({folder!r})
 guarded = Guarded(["sleep", "600"], pid_file=folder / "pid", remove=folder / "data", afterwards=["touch", str(folder / "after")])
 while guarded.pid is None:

@@ -15,9 +15,10 @@ from conformance.cases.catalogue import (
     named_cases,
     pool_tables,
     profiles,
+    recorded_cases,
 )
 from generators.drawing.cases import as_case
-from generators.errors import NothingSelected, UnknownName
+from generators.errors import UnknownName, UsageError
 from generators.model import Change, Kind, Message, Written
 from generators.sources.registry import of_table
 from generators.wire_format import FORMATS, Format, KindRow, Profile, get
@@ -93,7 +94,7 @@ def test_level_two_has_one_table_each_and_no_statements(named):
             assert kinds & {Kind.ROW, Kind.CORRUPT}, case.id
             # what a writer adds to rows (transactions, schemas, tombstones) stays beside them
             assert Kind.DDL not in kinds, case.id
-    assert all(1 <= len(some) <= 3 for some in tables.values())
+    assert all(1 <= len(some) <= 4 for some in tables.values())
 
 
 def test_level_one_cases_of_one_call_never_share_a_table(grouped):
@@ -116,10 +117,10 @@ def test_a_call_has_one_deployment_level_and_table(grouped):
         assert all(call.table is None or case.tables == (call.table,) for case in call.cases)
 
 
-def test_level_two_asks_for_four_tables_at_most(grouped):
+def test_level_two_asks_for_few_tables(grouped):
     _, found = grouped
     for place in {(call.deployment, call.source) for call in found}:
-        assert 1 <= len({call.table for call in found if call.level == 2 and (call.deployment, call.source) == place}) <= 4
+        assert 1 <= len({call.table for call in found if call.level == 2 and (call.deployment, call.source) == place}) <= 5
 
 
 def test_messages_of_other_tables_are_mixed_into_level_two(grouped):
@@ -271,8 +272,13 @@ def test_profiles_by_glob():
     assert profiles(fmt) == fmt.profiles
     assert [p.name for p in profiles(fmt, "v7.1.6")] == ["v7.1.6"]
     assert all(p.name.startswith("v5.") for p in profiles(fmt, "v5.*"))
-    with pytest.raises(NothingSelected, match=r"unknown profile 'v7\.1\.7' of ticdc-canal-json\. Did you mean 'v7\.1\.6'\?"):
+    with pytest.raises(UnknownName, match=r"unknown profile 'v7\.1\.7' of ticdc-canal-json\. Did you mean 'v7\.1\.6'\?"):
         profiles(fmt, "v7.1.7")
+    assert [p.name for p in profiles(fmt, "v7.1.6+only-updated+extension")] == ["v7.1.6+extension+only-updated"]
+    with pytest.raises(UnknownName, match="Did you mean 'extension'"):
+        profiles(fmt, "v7.1.6+extnsion")
+    with pytest.raises(UsageError, match="is an option of"):
+        profiles(fmt, "v5.3.4+extension")
 
 
 def test_budgets():
@@ -281,3 +287,36 @@ def test_budgets():
     assert all(0 < found.sampled <= 200 for found in BUDGETS.values())
     with pytest.raises(UnknownName, match="Did you mean 'nightly'"):
         budget("nightlly")
+
+
+def test_recorded_cases_are_sampled_by_budget_and_selected_by_profile_and_name():
+    fmt = get("alibaba-canal-json")
+    every = recorded_cases(fmt, "*", None)
+    assert len(every) == len({case.id for case in every}) == 728
+    sample = recorded_cases(fmt, "*", BUDGETS["smoke"].recorded)
+    assert len(sample) == 12 and set(sample) < set(every) and {case.level for case in sample} == {1, 2}
+    assert recorded_cases(fmt, "*", 12, ("alibaba-canal-json/v1",)) == sample
+    assert recorded_cases(fmt, "*", 12, ("*/recorded/*",)) == every
+    assert {case.profile for case in recorded_cases(fmt, "1.1.7*", None)} == {
+        "1.1.7+minimal+mariadb+utc",
+        "1.1.7+mariadb+shanghai",
+        "1.1.7+mariadb+shanghai+old-time",
+    }
+    assert recorded_cases(get("tencent-dts-json"), "*", None) == ()
+
+
+def test_a_typed_call_of_recorded_cases_has_one_table_at_one_version_and_no_foreign_version_of_it():
+    fmt = get("alibaba-canal-json")
+    grouped = calls(fmt, recorded_cases(fmt, "1.1.8+mariadb", None), (1, 2), 1)
+    assert len({call.name for call in grouped}) == len(grouped)
+    assert [call.level for call in grouped].count(1) == 1
+    versions = [call for call in grouped if call.table and (call.table.database, call.table.name) == ("h_ddl", "a1")]
+    assert len(versions) > 5
+    for call in grouped:
+        assert {case.tables for case in call.cases} == {(call.table,)} or call.table is None
+        for message in call.foreign:
+            owner = next(case for case in recorded_cases(fmt, "1.1.8+mariadb", None) if case.id == message.case)
+            assert (owner.tables[0].database, owner.tables[0].name) != (call.table.database, call.table.name)
+    named = calls(fmt, named_cases(fmt, (fmt.profile("1.1.8"),)), (2,), 1)
+    both = calls(fmt, (*named_cases(fmt, (fmt.profile("1.1.8"),)), *recorded_cases(fmt, "1.1.8+mariadb", None)), (2,), 1)
+    assert [call for call in both if not call.version] == named

@@ -54,9 +54,17 @@ USAGE = [
     (["run", "--timeout", "0"], "0"),
     (["run", "--max-fail", "0"], "0"),
     (
-        ["run", TICDC, "--broker", "none", "--select", "ticdc-canal-jsn/v7.1.6"],
-        "unknown case or rule 'ticdc-canal-jsn/v7.1.6'. Did you mean",
+        ["run", TICDC, "--broker", "none", "--writer-profile", "v7.1.7"],
+        "unknown profile 'v7.1.7' of ticdc-canal-json. Did you mean",
     ),
+    (["run", TICDC, "--writer-profile", "v7.1.6", "--writer-profile", "v9*"], "unknown profile 'v9*' of ticdc-canal-json"),
+    (["run", TICDC, "debezium-json", "--writer-profile", "v7.1.6"], "unknown profile 'v7.1.6' of debezium-json"),
+    (["run", TICDC, "--decoder", "no-such.py:decode"], "decoder no-such.py:decode: there is no file no-such.py"),
+    (["fuzz", TICDC, "--writer-profile", "v9*"], "unknown profile 'v9*'"),
+    (["stream", TICDC, "--writer-profile", "v9*"], "unknown profile 'v9*'"),
+    (["bench", TICDC, "--decoder", "no-such.py"], "there is no file no-such.py"),
+    (["cases", TICDC, "--writer-profile", "v9*"], "unknown profile 'v9*'"),
+    (["corpus", "write", TICDC, "--out", "out", "--writer-profile", "v9*"], "unknown profile 'v9*'"),
     (["rules", "alibaba-canal"], "Did you mean 'alibaba-canal-json'"),
     (["cases", "ticdc-json"], "Did you mean 'ticdc-canal-json'"),
     (["selftest", "canal-json"], "unknown format 'canal-json'. Did you mean"),
@@ -91,12 +99,11 @@ def test_wrong_usage_is_exit_2_and_names_what_is_near(command, fake, tmp_path, m
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["run", TICDC, "--broker", "none", "--writer-profile", "v7.1.7"], "Did you mean 'v7.1.6'"),
+        (["run", TICDC, "--broker", "none", "--select", "nothing"], "unknown case or rule 'nothing'"),
+        (["run", TICDC, "--broker", "none", "--select", "ticdc-canal-jsn/v7.1.6"], "Did you mean 'ticdc-canal-json"),
         (["run", TICDC, "--broker", "none", "--select", f"{TICDC}/v7.1.6/no-such-case"], "no case matches"),
         (["run", "--broker", "none", "--budget", "smoke", "--exclude", "*"], "no case"),
-        (["cases", TICDC, "--writer-profile", "v9*"], "unknown profile 'v9*'"),
         (["cases", TICDC, "--writer-profile", "v7.1.6", "--select", "*/no-such-case"], "no case matches"),
-        (["corpus", "write", TICDC, "--out", "out", "--writer-profile", "v9*"], "unknown profile 'v9*'"),
     ],
 )
 def test_a_selection_that_matches_nothing_is_exit_4(command, fake, tmp_path, monkeypatch, argv, said):
@@ -105,6 +112,16 @@ def test_a_selection_that_matches_nothing_is_exit_4(command, fake, tmp_path, mon
     assert (code, out) == (4, "")
     assert said in err
     assert "Traceback" not in err
+
+
+def test_several_profiles_are_judged_in_the_writers_order(command):
+    code, out, _ = command(
+        "cases", TICDC, "--writer-profile", "v7.1.6", "--writer-profile", "v5.4.*", "--select", "*/shape/insert"
+    )
+    named = [case["id"].split("/")[1] for case in json.loads(out)]
+    wanted = [p.name for p in get(TICDC).profiles if p.name == "v7.1.6" or p.name.startswith("v5.4.")]
+    assert (code, named) == (0, wanted)
+    assert len(wanted) > 1
 
 
 def test_a_report_that_cannot_be_written_is_exit_3_before_anything_is_started(command, fake, tmp_path):
@@ -374,15 +391,55 @@ def test_a_failure_is_found_replayed_and_fixed(tmp_path):
     assert (case["id"], case["verdict"]) == (f"{TICDC}/v7.1.6/shape/insert", "fail")
     assert report[-1]["type"] == "footer"
 
-    again = finished("replay", failure["file"], "--format", "pretty", cwd=tmp_path)
+    # A log, which is no terminal, has the failure and the closing line as text, and the result of the format.
+    log = done.stderr.splitlines()
+    assert f"✗ {TICDC}: 1 cases, 12/86 rules exercised; fails: envelope/names" in log
+    assert f"│ expected  {failure['expected']}" in done.stderr
+    assert f"cdc-conformance replay {failure['file']} --decoder {shlex.quote(SPEC)}" in done.stderr
+    assert f"decoder {SPEC}: does NOT conform" in log
+
+    command = json.loads((tmp_path / failure["file"]).read_text("utf-8"))["decoder"]
+    stranger = finished("replay", failure["file"], cwd=tmp_path)
+    assert (stranger.returncode, stranger.stdout) == (2, "")
+    assert f"only the saved files name what would run: decoder {command!r}. Name it with --decoder" in stranger.stderr
+    again = finished("replay", failure["file"], "--decoder", SPEC, "--format", "pretty", cwd=tmp_path)
     assert again.returncode == 1, again.stderr
     assert again.stdout.startswith(f"FAILED {failure['rule']} {failure['case']}\n")
 
     mine.write_text(MINE.format(more=""), "utf-8")
-    fixed = finished("replay", failure["file"], "--format", "pretty", cwd=tmp_path)
+    fixed = finished("replay", failure["file"], "--yes", "--format", "pretty", cwd=tmp_path)
     assert fixed.returncode == 0, fixed.stderr
     assert fixed.stdout == f"FIXED {failure['rule']} {failure['case']}\n"
     assert "1 of 1 FIXED: remove their files with --remove-fixed" in fixed.stderr
+
+
+@pytest.mark.parametrize(("report", "code"), [((), 1), (("--report", "out"), 3)])
+def test_a_folder_that_cannot_be_written_costs_the_files_and_not_the_verdict(tmp_path, report, code):
+    (tmp_path / "mine.py").write_text(MINE.format(more="_x"), "utf-8")
+    (tmp_path / ".cdc-conformance").write_text("", "utf-8")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "failures").write_text("", "utf-8")
+    options = ("--broker", "none", "--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert", *report)
+    done = finished("run", TICDC, "--decoder", SPEC, *options, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["exit_code"] == 1
+    verdict, lost = done.stderr.index("does NOT conform"), done.stderr.index("cannot write the failure to")
+    assert verdict < lost
+    # What can be saved is saved.
+    assert (tmp_path / "out" / "report.html").exists() == bool(report)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_leaves_early_costs_no_file(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.format(more="_x"), "utf-8")
+    options = ("--broker", "none", "--select", f"{TICDC}/v7.1.6/shape/insert", "--report", "out", "--format", "markdown")
+    argv = [*MODULE, "run", TICDC, "--decoder", SPEC, *options]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(argv, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as done:
+        done.stdout.close()
+        words = done.stderr.read()
+        assert (done.wait(), "Traceback" in words) == (1, False)
+    assert (tmp_path / "out" / "junit.xml").exists()
 
 
 def test_known_failures_are_recorded_kept_and_removed(tmp_path):

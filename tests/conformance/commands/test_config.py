@@ -188,9 +188,10 @@ def test_a_group_has_a_section_for_each_of_its_commands(folder):
 
 
 def test_both_spellings_of_a_key_mean_the_same(folder):
-    written(folder, "[run]\nwriter_profile = 'v7*'\n[stream]\nwriter-profile = 'v6*'\n")
-    assert params("run")["writer_profile"] == "v7*"
-    assert params("stream")["writer_profile"] == "v6*"
+    written(folder, "[run]\nwriter_profile = 'v7*'\n[stream]\nwriter-profile = ['v6*', 'v8*']\n")
+    assert params("run")["writer_profile"] == ("v7*",)
+    assert params("stream")["writer_profile"] == ("v6*", "v8*")
+    assert params("fuzz")["writer_profile"] == ("*",)
 
 
 def test_a_mapping_is_a_table_or_an_array(folder):

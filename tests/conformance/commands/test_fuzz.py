@@ -237,7 +237,7 @@ def test_findings_are_saved_as_data_the_smallest_first(tmp_path):
     assert all(len(base64.b64decode(x["value"])) + len(base64.b64decode(x["key"] or "")) == x["size"] for x in sized)
     assert {"rule", "obligation", "way", "reason", "number", "profiles", "count"} <= set(lines[0])
     (tmp_path / "file").write_text("")
-    with pytest.raises(HarnessError, match="cannot save"):
+    with pytest.raises(HarnessError, match="cannot write the report to"):
         save(tmp_path / "file", result)
 
 

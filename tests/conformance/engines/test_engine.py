@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -110,6 +111,35 @@ def test_records_that_cannot_be_read_fail_the_calls_that_need_them(fake, word):
             engine.decode(asking("fine")).result(20)
     with pytest.raises(DecodeRaised):
         engine.decode(asking("raised", "other")).result(20)
+
+
+def test_the_output_of_a_child_is_bounded_and_its_end_is_shown(fake):
+    engine = fake[0]()
+    with pytest.raises(ChildDied) as died:
+        engine.decode(asking("flood")).result(20)
+    assert str(died.value).splitlines()[-1] == "last words"
+    assert len(str(died.value)) < 100 * 15 * 10
+    assert sum(path.stat().st_size for path in engine.directory.rglob("*") if path.is_file()) < 1_000_000
+
+
+def test_garbage_in_place_of_an_answer_is_the_decoders_fault_and_leaves_nothing(fake):
+    engine = fake[0]()
+    with pytest.raises(ChildDied, match="wrote to the descriptor of the harness's answers"):
+        engine.decode(asking("garbage")).result(20)
+    assert engine.load("fine", "auto").result(20).levels == (1,)
+    engine.close()
+    assert not engine.directory.exists()
+
+
+def test_a_process_in_a_session_of_its_own_ends_with_its_child(fake, eventually, tmp_path):
+    engine = fake[0]()
+    with pytest.raises(ChildDied):
+        engine.decode(asking("daemon")).result(20)
+    (pid,) = (tmp_path / "daemon").read_text("utf-8").split()
+    eventually(lambda: not Path("/proc", pid).exists() or "Z" in Path("/proc", pid, "stat").read_text("utf-8").split()[2])
+    home = engine.directory
+    engine.close()
+    assert not home.exists()
 
 
 def test_closing_ends_what_runs_and_cancels_what_waits(fake, session_processes):
@@ -483,3 +513,4 @@ def test_nothing_outlives_a_parent_that_is_killed(decoder, tmp_path, session_pro
         parent.wait()
         parent.stdout.close()
     eventually(lambda: session_processes(child) == [])
+    assert list(tmp_path.glob("cdc-conformance-*")) == []

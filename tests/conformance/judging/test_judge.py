@@ -134,6 +134,30 @@ def test_a_finding_says_what_was_expected_and_what_was_there():
     assert (found.expected, found.actual) == ("1 (int)", "1 (string)")
 
 
+def test_a_wrong_instant_is_shown_as_a_time_with_the_shift_and_the_zone():
+    owed = Cell(State.VALUE, mysql.TYPES["timestamp-0"], 0, "1970-01-01 08:00:00", cls="plain")
+    change = replace(INSERT, after={"id": owed})
+    row = replace(GOOD, after={"id": Typed("timestamp", -18_000_000_000)})
+    shown = replace(case([change], level=2), deployment=Deployment("Asia/Shanghai"))
+    (found,) = Judge(GENERAL).judge(shown, [[row]], "t").findings
+    assert (found.expected, found.actual) == (
+        f"1970-01-01T00:00:00Z ({owed.type.key})",
+        "1969-12-31T19:00:00Z (timestamp), 5 h earlier; the deployment's time zone is Asia/Shanghai",
+    )
+    committed = replace(INSERT, commit_time_us=0)
+    fields = GOOD.fields | {"commit_time": 3_600_000_000}
+    (found,) = judge([committed], [replace(GOOD, fields=fields)]).findings
+    assert (found.expected, found.actual) == (
+        "1970-01-01T00:00:00Z",
+        "1970-01-01T01:00:00Z, 1 h later; the deployment's time zone is UTC",
+    )
+
+
+def test_an_empty_text_is_visible():
+    (found,) = judge([replace(INSERT, after={"a": text("")})], [replace(GOOD, after={"a": "x"})]).findings
+    assert (found.expected, found.actual) == ("''", "x")
+
+
 def test_an_unreadable_kind_or_a_missing_change_leaves_its_cells_alone():
     judged = Judge(GENERAL)
     judged.judge(case([INSERT], [INSERT]), [[replace(GOOD, kind="DDL", after=None)], []])

@@ -238,6 +238,8 @@ def test_the_reason_is_told_with_the_failure():
         ("version = 1\nknwon = []", "unknown key 'knwon'. Did you mean 'known'?"),
         ("version = 1\nknown = 3", "known must be an array of tables, [[known]]"),
         ("version = ", "is not TOML"),
+        ("version = " + "[" * 100_000, "is not TOML: nested too deeply"),
+        ("version = " + "9" * 6_000, "is not TOML"),
         ("version = 1\n[[known]]\nverdict = 'fail'", "[[known]] number 1: rule is missing"),
         (f"version = 1\n[[known]]\nrule = '{SIGNED.id}'", "verdict is missing"),
         (f"version = 1\n[[known]]\nrule = '{SIGNED.id}'\nverdict = 'fial'", "unknown verdict 'fial'. Did you mean 'fail'?"),
@@ -277,7 +279,8 @@ def test_what_a_marked_case_knows_is_only_what_is_covered_wholly():
     mixed = judged("bad", SIGNED, NAMES)
     marked = run(mixed, entries=[known()]).formats[0].cases[0]
     assert marked.known == {SIGNED.id}
-    assert replace(marked, known=frozenset()) == mixed
+    assert marked.covered == {(SIGNED.id, "")}
+    assert replace(marked, known=frozenset(), covered=frozenset()) == mixed
 
 
 def test_a_rule_is_known_only_if_all_of_its_breaches_in_a_case_are():

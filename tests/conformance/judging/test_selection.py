@@ -7,7 +7,7 @@ import pytest
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.judging.selection import Selection, claimed
 from conformance.rules.base import rules
-from generators.errors import UnknownName
+from generators.errors import NothingSelected
 from generators.model import Case, Change, Column, Deployment, Kind, Message, Op, Table, Written
 from generators.sources import mysql
 
@@ -57,7 +57,7 @@ def test_patterns_keep_cases_or_rules(select, exclude, cases, kept):
 
 @pytest.mark.parametrize("selection", [Selection(("nonsense",)), Selection((), ("nonsense/x",)), Selection(("*/x", "ticdc/y"))])
 def test_a_pattern_of_no_format_is_refused(selection):
-    with pytest.raises(UnknownName, match="unknown case or rule"):
+    with pytest.raises(NothingSelected, match="unknown case or rule"):
         selection.check([NAME])
 
 

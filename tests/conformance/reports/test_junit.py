@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.judging.causes import Cause, Symptom
 from conformance.reports import junit
 
 
@@ -59,6 +60,15 @@ def test_a_failure_says_what_the_console_says(full):
         '"c":"9',
     ):
         assert words in failure.text
+
+
+def test_a_failure_names_each_cause_of_its_rule_and_the_known_ones_last(full):
+    known = replace(full.failures[0], on_record=2, cause=Cause(Symptom.REFUSED, ("cell bit null",)))
+    new = replace(full.failures[0], cause=Cause(Symptom.REFUSED, ("cell year null",)))
+    root = ET.fromstring(junit.render(replace(full, failures=(known, new, *full.failures[1:]))))
+    check(root)
+    text = root.find(".//failure").text
+    assert 0 < text.index("NULL in a year cell") < text.index("NULL in a bit cell")
 
 
 def test_what_is_skipped_says_why(full):

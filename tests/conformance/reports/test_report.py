@@ -8,6 +8,8 @@ import jsonschema
 import pytest
 from rich.console import Console
 
+from conformance import files
+from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult
 from conformance.judging.known import State as EntryState
@@ -64,7 +66,20 @@ FORMAT = FormatResult(
     {State.VALUE: 97, State.NULL: 1, State.ANY: 2},
     ("x-json UTC level 2 t: the decoder raised",),
 )
-FAILURE = Failure(RULE, FINDING, BAD, 2, "out/failures/x-json-value-unsigned-12345678.json")
+CAUSE = Cause(
+    Symptom.WRONG, ("cell bigint-unsigned value over-signed",), "bigint unsigned", "'9223372036854775808'", "differs by 2^64"
+)
+FAILURE = Failure(
+    RULE,
+    FINDING,
+    BAD,
+    2,
+    "out/failures/x-json-value-unsigned-12345678.json",
+    cause=CAUSE,
+    profiles=("v1", "v2+option"),
+    judged=3,
+    faults=("cell-date",),
+)
 RUN = RunResult(
     Header(7, "smoke", "mine.py:decode", "embedded 127.0.0.1:9092", "run-1", {"python": "3.11.2"}, ("run", "x-json")),
     (FORMAT,),
@@ -141,9 +156,12 @@ def test_what_the_lines_say():
     assert (bad["verdict"], bad["rules_broken"]) == ("fail", [RULE.id])
     assert bad["messages"] == [{"topic": "cdc", "partition": 0, "offset": 1}]
     assert found[4]["citations"] == [str(one) for one in RULE.citations]
-    assert (found[0]["version"], records.schema()["$id"]) == (3, "tag:cdc-conformance,2026:report-line:3")
+    assert (found[0]["version"], records.schema()["$id"]) == (4, "tag:cdc-conformance,2026:report-line:4")
     failure = found[9]
     assert (failure["rule"], failure["case"], failure["cases"], failure["path"]) == (RULE.id, BAD.case.id, 2, "after['c']")
+    assert (failure["cause"], failure["hint"]) == ("wrong: cell bigint-unsigned value over-signed", "differs by 2^64")
+    assert failure["cause_in_words"] == "gives another value for a bigint unsigned cell, here '9223372036854775808'"
+    assert (failure["profiles"], failure["faults"], failure["other_causes"]) == (["v1", "v2+option"], ["cell-date"], 0)
     assert failure["message"] == {"key": None, "value": {"text": '{"c":"9223372036854775808"}'}}
     assert (failure["new"], failure["known"], failure["reason"], failure["link"], failure["reduced"]) == (2, False, "", "", "")
     assert found[10] == {
@@ -177,8 +195,8 @@ def test_what_the_lines_say_of_the_record():
     failure, known, nothing, passing = found[-5:-1]
     assert (failure["cases"], failure["new"], failure["known"], failure["reason"]) == (2, 0, True, "not yet")
     assert known == {
-        "type": "expectation", "rule": RULE.id, "verdict": "fail", "profiles": ["v1*"], "cases": ["*"], "drawn": False,
-        "state": "known", "count": 2, "hint": "",
+        "type": "expectation", "rule": RULE.id, "verdict": "fail", "profiles": ["v1*"], "cases": ["*"], "causes": ["*"],
+        "drawn": False, "state": "known", "count": 2, "hint": "",
     }  # fmt: skip
     assert (nothing["state"], nothing["cases"], nothing["drawn"]) == ("matches nothing", ["x-json/v1/*"], True)
     assert (passing["state"], passing["verdict"]) == ("unexpected pass", "pass-non-strict")
@@ -196,7 +214,7 @@ def test_a_report_is_written_whole(tmp_path, validator):
 def test_a_report_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("", "utf-8")
     for target in (tmp_path / "file", tmp_path / "file" / "below"):
-        for attempt in (records.prepare, lambda place: records.write(RUN, place)):
+        for attempt in (files.check, lambda place: records.write(RUN, place)):
             with pytest.raises(HarnessError, match=r"cannot write .*another (--report|place)"):
                 attempt(target)
 
@@ -211,7 +229,7 @@ def test_a_report_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeyp
 
 
 def test_a_directory_that_can_be_written_is_left_empty(tmp_path):
-    records.prepare(tmp_path / "a" / "b")
+    files.check(tmp_path / "a" / "b")
     assert list((tmp_path / "a" / "b").iterdir()) == []
 
 
@@ -229,10 +247,13 @@ SNAPSHOT = """\
 │ MUST, documented                                                                                 │
 │ source    cdc-conformance, Writing a decoder, Level one, and 1 more [harness#every-offset]       │
 │ source    cdc-conformance, Writing a decoder, Deployment, and 1 more [harness#deployment]        │
-│ case      x-json/v1/bad  (and 1 more)                                                            │
+│ cause     gives another value for a bigint unsigned cell, here '9223372036854775808'             │
+│ case      x-json/v1/bad                                                                          │
+│ cases     2 in 2 of 3 profiles: v1, v2+option; faults: cell-date                                 │
 │ at        after['c']                                                                             │
 │ expected  9223372036854775808 (bigint unsigned)                                                  │
 │ actual    -9223372036854775808 (int)                                                             │
+│ hint      differs by 2^64                                                                        │
 │ message   {"c":"9223372036854775808"}                                                            │
 │ replay    cdc-conformance replay out/failures/x-json-value-unsigned-12345678.json                │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────╯
@@ -295,8 +316,21 @@ def test_the_field_is_marked_in_the_message():
 def test_what_is_reduced_and_partly_known_says_so():
     made = replace(FAILURE, cases=5, on_record=3, reduced="reduced from 3 columns to 1 column")
     text = rendered(replace(RUN, failures=(made,)))
-    assert "case      x-json/v1/bad  (and 4 more)  (3 of them known)" in text
+    assert "cases     5 (3 of them known) in 2 of 3 profiles: v1, v2+option; faults: cell-date" in text
     assert "reduced   from 3 columns to 1 column" in text
+
+
+def test_many_profiles_are_counted_and_all_are_not_named():
+    many = tuple(f"v{n}" for n in range(12))
+    assert "cases     2 in 12 of 14 profiles: v0, v1, v2, v3, v4, v5, v6, v7 and 4 more; faults" in rendered(
+        replace(RUN, failures=(replace(FAILURE, profiles=many, judged=14),)), 160
+    )
+    assert "cases     2 in every profile; faults: cell-date" in rendered(replace(RUN, failures=(replace(FAILURE, judged=2),)))
+
+
+def test_causes_beyond_the_shown_ones_are_counted():
+    text = rendered(replace(RUN, failures=(replace(FAILURE, others=7),)), 160)
+    assert "here '9223372036854775808', and 7 other causes of this rule" in text
 
 
 def test_known_failures_are_a_line_each_and_wrong_entries_say_what_to_do():
@@ -305,7 +339,7 @@ def test_known_failures_are_a_line_each_and_wrong_entries_say_what_to_do():
     text = rendered(result, width=160)
     assert result.exit_code == 5
     assert text.splitlines()[:3] == [
-        "known: x-json/value/unsigned, 2 cases: not yet (https://example.test/1)",
+        f"known: x-json/value/unsigned, {CAUSE.words}, 2 cases: not yet (https://example.test/1)",
         "record: x-json/old, timeout, case x-json/v1/*: matches nothing: no such rule; correct or remove the entry",
         "record: x-json/law/batch-independence, pass-non-strict: unexpected pass: it no longer fails; remove the entry",
     ]
@@ -323,8 +357,8 @@ def test_the_replay_command_can_be_pasted():
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (None, "null"),
-        (b"", ""),
+        (None, "no value: NULL"),
+        (b"", "an empty value: 0 bytes"),
         (b"a\r\n", "a\\r\\n"),
         ("汉\u2028".encode(), "汉\\u2028"),
         (b"\xff\x00", "hex ff00"),

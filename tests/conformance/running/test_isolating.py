@@ -1,4 +1,4 @@
-"""Who is to blame for a call that hangs, ends its process or returns rows of no message; the engine answers from memory."""
+"""Which cases a call that hangs, ends its process or returns rows of no message convicts; the engine answers from memory."""
 
 from concurrent.futures import Future
 
@@ -25,7 +25,7 @@ CALL = Call(NAME, Deployment(), 1, CASES)
 
 
 class Memory:
-    """An engine that gives a row a message; `fail` is the error for some offsets, `stray` has a row of no message beside it."""
+    """Gives a row for each message; `fail` gives the error of some offsets, `stray` the offset of a row of no message."""
 
     def __init__(self, fail=lambda offsets: None, stray=None):
         self.fail, self.stray, self.limits = fail, stray, []

@@ -1,5 +1,6 @@
 """The main job without a broker: reference and faulty decoders, what a selection leaves, and failures judged again."""
 
+import json
 import textwrap
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from conformance.running.prepared import Settings, sample
 from conformance.running.run import run
 from conformance.streams.reading import CONF
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
+from generators.storage import codec
 from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
@@ -64,7 +66,9 @@ def replayed(tmp_path, engine, result, fixed):
     """Saves every failure, and judges each again with its decoder and with another: the outcomes."""
     outcomes = []
     for failure in result.failures:
-        path = replay.save(tmp_path / "failures", failure, result.header.decoder, "both", {}, {})
+        path = replay.save(
+            tmp_path / "failures" / f"{replay.crash_id(failure)}.json", failure, result.header.decoder, "both", {}, {}
+        )
         crash = replay.load(path)
         assert crash.case.id == failure.result.case.id
         assert [w.message.value for w in crash.case.written] == [w.message.value for w in failure.result.case.written]
@@ -258,11 +262,11 @@ def test_records_that_cannot_be_read_are_no_verdict(fake):
     ("settings", "error", "said"),
     [
         ({"formats": ("ticdc-canal",)}, UnknownName, "Did you mean 'ticdc-canal-json'"),
-        ({"select": ("tidb-canal-json/v7.1.6",)}, UnknownName, "unknown case or rule 'tidb-canal-json/v7.1.6'"),
-        ({"exclude": ("nonsense",)}, UnknownName, "unknown case or rule 'nonsense'"),
+        ({"select": ("tidb-canal-json/v7.1.6",)}, NothingSelected, "unknown case or rule 'tidb-canal-json/v7.1.6'"),
+        ({"exclude": ("nonsense",)}, NothingSelected, "unknown case or rule 'nonsense'"),
         ({"select": (f"{PROFILE}/no-such-case",)}, NothingSelected, "no case matches"),
         ({"exclude": (f"{NAME}/v*",)}, NothingSelected, "no case"),
-        ({"writer_profile": "v9*"}, NothingSelected, "unknown profile 'v9[*]'"),
+        ({"writer_profile": "v9*"}, UnknownName, "unknown profile 'v9[*]'"),
         ({"decoder": "usage"}, UsageError, "told so"),
     ],
 )
@@ -359,6 +363,22 @@ def test_a_file_that_is_no_crash_file_is_refused(tmp_path, text):
     path = tmp_path / "x.json"
     path.write_text(text, "utf-8")
     with pytest.raises(UsageError, match=r"x\.json"):
+        replay.load(path)
+
+
+def test_a_crash_file_without_messages_or_with_impossible_ones_is_refused(tmp_path, named):
+    case = named[0]
+    data = {"version": 1, "id": "i", "rule": "r", "decoder": "d", "level": "both", "mapping": {}, "versions": {}}
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(data | {"case": codec.dump_case(case)}), "utf-8")
+    assert replay.load(path).case == case
+    path.write_text(json.dumps(data | {"case": codec.dump_case(replace(case, written=()))}), "utf-8")
+    with pytest.raises(UsageError, match="a case needs a message"):
+        replay.load(path)
+    far = codec.dump_case(case)
+    far["written"][0]["message"]["timestamp_ms"] = 10**30
+    path.write_text(json.dumps(data | {"case": far}), "utf-8")
+    with pytest.raises(UsageError, match=r"timestamp_ms: must be from -1"):
         replay.load(path)
 
 

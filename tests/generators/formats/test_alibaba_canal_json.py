@@ -597,8 +597,8 @@ def test_a_batch_shares_its_id_and_es_is_in_seconds() -> None:
     [
         ("1.1.8", ("noblob", "minimal"), "exclude each other"),
         ("1.1.8", ("minimal", "minimal"), "once"),
-        ("1.1.4", ("pk-hash",), "IndexOutOfBounds"),
-        ("1.1.6", ("pk-hash",), "IndexOutOfBounds"),
+        ("1.1.8", ("mariadb", "mysql8"), "options mariadb and mysql8 of alibaba-canal-json exclude"),
+        ("1.1.8", ("utc", "shanghai"), "options utc and shanghai of alibaba-canal-json exclude"),
         ("1.1.8", ("minimall",), "Did you mean 'minimal'"),
         ("1.1.9", (), "unknown release '1.1.9'"),
     ],
@@ -613,4 +613,4 @@ def test_profiles_have_fixed_names_and_few_deployments() -> None:
     assert len({p.deployment for p in PROFILES}) <= 3
     assert {p.release for p in PROFILES} == {"1.1.4", "1.1.5", "1.1.6", "1.1.7", "1.1.8"}
     with pytest.raises(UnknownName):
-        FORMAT.profile("1.1.4+noblob")
+        FORMAT.profile("1.1.4+noblobs")

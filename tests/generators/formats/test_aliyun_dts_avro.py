@@ -404,6 +404,23 @@ def test_names_of_postgresql_have_three_parts_and_those_of_drds_are_physical() -
     assert record["objectName"] == "db_pyii_0005.abc_aeje_11"
     assert (record["tags"]["l_db_name"], record["tags"]["l_tb_name"]) == ("db", "abc")
     assert (found.changes[0].database, found.changes[0].table) == ("db", "abc")
+    mysql_behind, _ = one(FORMAT.profile("2020-06+logical-names"), insert(ABC, ROW))
+    assert mysql_behind["source"] == {"sourceType": "MySQL", "version": "8.0.34"}
+    assert [mysql_behind[name] for name in ("objectName", "operation")] == [record[name] for name in ("objectName", "operation")]
+    assert mysql_behind["tags"]["l_tb_name"] == "abc"
+
+
+def test_a_statement_has_the_tags_of_its_transaction() -> None:
+    """aliyun#ddl-tags: those of the DDL record that a consumer printed."""
+    events = [SchemaChange(START, "create table", f"CREATE TABLE t{i} (id int)", "mydb", f"t{i}") for i in (1, 2)]
+    first, second = (whole(True).read(w.message.value or b"")[0]["tags"] for w in written(PLAIN, *events))
+    assert set(first) == {
+        *("GTID", "GTID_SET", "Q_CHARSET_CODE", "Q_FLAGS2_CODE", "Q_SQL_MODE_CODE", "commitTimestamp"),
+        *("lowerCaseTableNames", "readerThroughoutTime", "server_id", "thread_id"),
+    }
+    assert (first["commitTimestamp"], first["lowerCaseTableNames"]) == ("1700000000", "true")
+    assert int(second["GTID"].rpartition(":")[2]) == int(first["GTID"].rpartition(":")[2]) + 1
+    assert first["GTID_SET"].replace(":1-", ":") == first["GTID"]
 
 
 def test_ddl_is_the_string_branch_of_the_after_image_and_names_its_database() -> None:
@@ -504,6 +521,7 @@ def test_profiles_are_checked() -> None:
         "2020-06+text-object+legacy-charsets",
         "2020-06+partial+blocks",
         "2020-06+drds",
+        "2020-06+logical-names",
         "2020-06+postgresql",
         "2020-06+postgresql+physical-log",
         "2019",
@@ -519,8 +537,9 @@ def test_profiles_are_checked() -> None:
         (("partial", "partial"), "once"),
         (("physical-log",), "needs postgresql"),
         (("postgresql", "drds"), "no choice of MySQL's"),
-        (("text-object", "text-character"), "another branch"),
-        (("blocks", "sized-blocks"), "another framing"),
+        (("drds", "logical-names"), "logical-names of .* exclude"),
+        (("text-object", "text-character"), "text-object of .* exclude"),
+        (("blocks", "sized-blocks"), "sized-blocks of .* exclude"),
     ):
         with pytest.raises(UsageError, match=why):
             profile("2020-06", *options)

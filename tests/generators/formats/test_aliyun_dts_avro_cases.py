@@ -277,6 +277,8 @@ def untyped(_value):
 TYPED = {
     Logical.TEXT: lambda value: value if value is None else Typed("string", value),
     Logical.DATETIME: lambda value: Typed("timestamp_ntz", value) if isinstance(value, int) else None,
+    Logical.SET: lambda value: value if value is None else Typed("int", value),
+    Logical.ENUM: lambda value: value if value is None else Typed("int", value),
     Logical.DOUBLE: lambda value: value if value is None else Typed("double", value),
 }
 """Only what level two alone compares."""

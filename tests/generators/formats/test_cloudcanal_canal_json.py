@@ -31,7 +31,7 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
-PLAIN, NULL_OLD, WITHOUT_OLD = PROFILES
+PLAIN, NULL_OLD, WITHOUT_OLD, PARTIAL = PROFILES
 STRING = mysql.text("varchar", 22)
 DOCUMENTED = Table("db_test", "table_test", tuple(Column(c, STRING) for c in ("col1", "col2", "col_pk")), ("col_pk",))
 ELEVEN: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
@@ -102,6 +102,37 @@ def test_old_of_insert_and_delete_has_three_readings(p: CanalJsonProfile, old: A
         assert (row.before is None, row.after is None) == ((True, False) if row.op is Op.INSERT else (False, True))
 
 
+def test_a_partial_old_row_is_filled_from_data_at_level_two() -> None:
+    changed = {**ELEVEN, "col2": "22"}
+    wired, found = one(PARTIAL, change(DOCUMENTED, Op.UPDATE, (ELEVEN, changed), (ELEVEN, ELEVEN)))
+    assert wired["old"] == [{"col2": "11"}, {}]
+    first, second = found.changes
+    assert first.before is not None and first.full_before is not None
+    assert [c.state for c in first.before.values()] == [State.ABSENT, State.VALUE, State.ABSENT]
+    assert [(c.text, c.cls) for c in first.full_before.values()] == [("11", "left-out"), ("11", "plain"), ("11", "left-out")]
+    assert [c.state for c in (second.before or {}).values()] == [State.ABSENT] * 3
+
+
+def test_a_deleted_row_may_stand_in_both_lists() -> None:
+    wired, found = one(PARTIAL, change(DOCUMENTED, Op.DELETE, (ELEVEN, None)))
+    assert (wired["data"], wired["old"]) == ([ELEVEN], [ELEVEN])
+    assert [(c.before is None, c.after is None) for c in found.changes] == [(False, True)]
+
+
+def test_es_may_have_milliseconds() -> None:
+    for p, es in ((PLAIN, 1669790847000), (PARTIAL, 1669790847987)):
+        wired, found = one(p, insert(DOCUMENTED, ELEVEN, Instant(1669790847987)))
+        assert wired["es"] == es
+        assert [c.commit_time_us for c in found.changes] == [es * 1000]
+
+
+def test_ddl_goes_to_partition_0() -> None:
+    """cloudcanal#ddl-partition."""
+    found = [write(History((alter(),)), p, Layout("topic", 64))[0].message.partition for p in PROFILES]
+    assert found == [0] * len(PROFILES)
+    assert write(History((insert(DOCUMENTED, ELEVEN),)), PLAIN, Layout("topic", 64))[0].message.partition != 0
+
+
 def test_an_update_without_a_change_has_its_whole_old_row() -> None:
     wired, found = one(PLAIN, change(DOCUMENTED, Op.UPDATE, (ELEVEN, ELEVEN), (TWENTY_TWO, ELEVEN)))
     assert wired["old"] == [ELEVEN, TWENTY_TWO]
@@ -146,7 +177,12 @@ def test_marks_and_statements_on_databases_have_no_message() -> None:
 
 
 def test_profiles_are_checked() -> None:
-    assert [p.name for p in PROFILES] == ["2022", "2022+null-old", "2022+without-old+numbered"]
+    assert [p.name for p in PROFILES] == [
+        "2022",
+        "2022+null-old",
+        "2022+without-old+numbered",
+        "2022+deleted-in-both+partial-old+milliseconds",
+    ]
     with pytest.raises(UnknownName, match="null-old"):
         profile("nul-old")
     with pytest.raises(UsageError, match="exclude"):
@@ -167,7 +203,10 @@ def test_every_drawn_message_says_what_it_owes(found: Written) -> None:
         assert (row.types or {}) == wired["mysqlType"]
         if row.kind is not Kind.ROW:
             continue
-        pre, post = (None if im is None else {n: c.text for n, c in im.items()} for im in (row.before, row.after))
+        pre, post = (
+            None if im is None else {n: c.text for n, c in im.items() if c.state is not State.ABSENT}
+            for im in (row.before, row.after)
+        )
         match wired["type"]:
             case "INSERT":
                 assert (pre, post) == (None, wired["data"][i])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -84,10 +85,44 @@ def test_the_documents_statement() -> None:
 def test_what_the_field_table_says_instead() -> None:
     other = profile("op-a", "null-images")
     assert other.name == "2022+null-images+op-a"
+    assert other.deployment == PROFILES[0].deployment
     assert payload(alter(), other)["op"] == "a"
     assert payload(change(TABLE, Op.INSERT, (None, ROW)), other)["before"] is None
     assert payload(change(TABLE, Op.DELETE, (ROW, None)), other)["after"] is None
     assert payload(change(TABLE, Op.DELETE, (ROW, None)))["after"] == {}
+
+
+SAMPLE = (
+    '{"payload":{"after":{"column_1":"3"},"before":null,"op":"c","source":{"connector":"MySQL","db":"kafka_test",'
+    '"file":"mysql-bin.000003","gtid":null,"pos":%d,"server_id":223344,"table":"new_table","ts_ms":1659614884026},'
+    '"ts_ms":1659614884026},"schema":{"fields":[{"field":"after","fields":[{"field":"column_1","isPK":true,"jdbType":4,'
+    '"type":"int(11)"}],"type":"struct"},{"field":"before","fields":[{"field":"column_1","isPK":true,"jdbType":4,'
+    '"type":"int(11)"}],"type":"struct"}],"type":"struct"}}'
+)
+
+
+def test_the_message_of_the_vendors_article() -> None:
+    """cloudcanal-envelope#values-as-text: what the article leaves out of source and schema is filled in."""
+    table = Table("kafka_test", "new_table", (Column("column_1", mysql.integer("int"), nullable=False),), ("column_1",))
+    event = change(table, Op.INSERT, (None, {"column_1": 3}), at=Instant(1_659_614_884_026, 0))
+    one = written(event, profile("sample"))
+    (expected,) = one.changes
+    pos = int((expected.position or "").partition(":")[2])
+    assert (one.message.value or b"").decode() == SAMPLE % pos
+    assert expected.after is not None and expected.after["column_1"].text == "3"
+
+
+def test_typed_values_are_debeziums() -> None:
+    table = Table("d", "t", (Column("n", mysql.integer("int")), Column("d", mysql.decimal(10, 2))))
+    event = change(table, Op.INSERT, (None, {"n": 3, "d": Decimal("1.50")}))
+    assert payload(event)["after"] == {"n": "3", "d": "1.50"}
+    assert payload(event, profile("typed"))["after"] == {"n": 3, "d": "AJY="}
+    assert profile("typed").deployment.decimal == "precise"
+
+
+def test_a_later_commit_may_be_in_the_next_file() -> None:
+    one = written(change(TABLE, Op.INSERT, (None, ROW), at=Instant(1_669_796_261_933, 1000)))
+    assert (one.changes[0].position or "").startswith("mysql-bin.000004:")
 
 
 def test_after_is_after() -> None:
@@ -115,8 +150,9 @@ def test_the_schema_describes_the_payload() -> None:
             for item in value:
                 check(schema["items"], item)
 
-    for scenario in boundary_scenarios(FORMAT, PROFILES[0]):
-        for one in as_case(FORMAT, PROFILES[0], scenario).written:
+    typed = profile("typed")
+    for scenario in boundary_scenarios(FORMAT, typed):
+        for one in as_case(FORMAT, typed, scenario).written:
             message = json.loads(one.message.value or b"")
             check(message["schema"], message["payload"])
 
@@ -133,3 +169,5 @@ def test_options_are_checked() -> None:
         profile("schemales")
     with pytest.raises(UsageError, match="once"):
         profile("op-a", "op-a")
+    with pytest.raises(UsageError, match="exclude"):
+        profile("sample", "typed")

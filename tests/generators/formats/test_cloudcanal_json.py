@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from generators.drawing import strategies
 from generators.errors import UnknownName, UsageError
+from generators.families.cloudcanal.messages import type_of
 from generators.families.mysql_texts import TextForms, binary_text, cell
 from generators.formats.cloudcanal_json import FORMAT, PROFILES, JsonProfile, profile, write
 from generators.model import (
@@ -35,7 +36,7 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
-PLAIN, OLDER, DESCRIBED = PROFILES
+PLAIN, OLDER, DESCRIBED, PARTIAL = PROFILES
 STRING = mysql.text("varchar", 22)
 DOCUMENTED = Table("db_test", "table_test", tuple(Column(c, STRING) for c in ("col1", "col2", "col_pk")), ("col_pk",))
 ELEVEN: Row = {"col1": "11", "col2": "11", "col_pk": "11"}
@@ -145,11 +146,48 @@ def test_a_batch_pairs_before_and_data_by_index() -> None:
 
 def test_a_deleted_row_stands_in_data_or_by_the_other_reading_in_before() -> None:
     rows = ((ELEVEN, None), (TWENTY_TWO, None))
-    for p, data, before in ((PLAIN, 2, 0), (DESCRIBED, 0, 2)):
+    for p, data, before in ((PLAIN, 2, 0), (DESCRIBED, 0, 2), (PARTIAL, 2, 2)):
         wired, found = one(p, change(DOCUMENTED, Op.DELETE, *rows))
         assert (len(wired["data"]), len(wired["before"])) == (data, before)
         assert [c.after for c in found.changes] == [None, None]
         assert [c.before["col1"].text for c in found.changes if c.before] == ["11", "22"]
+
+
+CONSUMED = (
+    '{"action":"ALTER","before":[],"bid":0,"data":[],"db":"alltype_mysql","dbValType":{"a":"int","b":"int","c":"int"},"ddl":true,'
+    '"entryType":"ROWDATA","execTs":1669880624000,"jdbcType":{"a":4,"b":4,"c":4},"pks":[],"schema":"alltype_mysql",'
+    '"sendTs":1669880625377,"sql":"alter table aaa add c int null","table":"aaa","tableChanges":{"table":{"columns":['
+    '{"jdbcType":4,"name":"a","position":0,"typeExpression":"int","typeName":"int"},'
+    '{"jdbcType":4,"name":"b","position":1,"typeExpression":"int","typeName":"int"},'
+    '{"jdbcType":4,"name":"c","position":2,"typeExpression":"int","typeName":"int"}],"primaryKeyColumnNames":[]},"type":"ALTER"}}'
+)
+
+
+def test_the_message_that_the_vendor_consumed() -> None:
+    """cloudcanal#ddl-key, but for the time of sending."""
+    table = Table("alltype_mysql", "aaa", tuple(Column(c, mysql.integer("int")) for c in "abc"))
+    sql = "alter table aaa add c int null"
+    (found,) = written(OLDER, SchemaChange(Instant(1669880624000), "add column", sql, "alltype_mysql", "aaa", None, table))
+    assert (found.message.value or b"").decode() == CONSUMED
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (mysql.integer("bigint", unsigned=True), "bigint unsigned"),
+        (mysql.TYPES["bool"], "tinyint(1)"),
+        (mysql.TYPES["int-zerofill"], "int(10) unsigned zerofill"),
+        (mysql.decimal(10, 2), "decimal(10,2)"),
+    ],
+)
+def test_mysql_8_shows_no_width_of_integers(kind: SourceType, text: str) -> None:
+    assert type_of(kind, OLDER) == text
+
+
+def test_a_schema_need_not_be_the_database() -> None:
+    wired, found = one(PLAIN, insert(replace(DOCUMENTED, schema="other"), ELEVEN))
+    assert (wired["db"], wired["schema"]) == ("db_test", "other")
+    assert [(c.database, c.schema) for c in found.changes] == [("db_test", "other")]
 
 
 def test_a_commit_is_a_transaction_end_without_rows() -> None:
@@ -226,10 +264,17 @@ def test_bits_that_say_one_thing_are_certain(kind: SourceType, value: Value) -> 
 
 
 def test_profiles_are_checked() -> None:
-    assert [p.name for p in PROFILES] == ["2022", "2022+ddl-key", "2022+described+deleted-in-before"]
+    assert [p.name for p in PROFILES] == [
+        "2022",
+        "2022+ddl-key",
+        "2022+described+deleted-in-before",
+        "2022+deleted-in-both+partial-old+milliseconds",
+    ]
     assert {p.deployment.binary for p in PROFILES} == {"hex", "base64"}
     with pytest.raises(UnknownName, match="ddl-key"):
         profile("ddl-kay")
+    with pytest.raises(UsageError, match="exclude"):
+        profile("deleted-in-before", "deleted-in-both")
     with pytest.raises(UsageError, match="once"):
         profile("described", "described")
 
@@ -246,7 +291,10 @@ def test_every_drawn_message_says_what_it_owes(found: Written) -> None:
         if row.kind is not Kind.ROW:
             continue
         shown = wired["data"] or wired["before"]
-        pre, post = (None if im is None else {n: c.text for n, c in im.items()} for im in (row.before, row.after))
+        pre, post = (
+            None if im is None else {n: c.text for n, c in im.items() if c.state is not State.ABSENT}
+            for im in (row.before, row.after)
+        )
         match wired["action"]:
             case "INSERT":
                 assert (pre, post) == (None, shown[i])

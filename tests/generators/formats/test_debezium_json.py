@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -220,6 +221,49 @@ def test_snapshot_values() -> None:
         assert [payload(one)["source"]["snapshot"] for one in found] == marks
         assert [payload(one)["op"] for one in found] == ["r"] * 3
         assert {one.changes[0].op for one in found} == {Op.READ}
+
+
+@pytest.mark.parametrize("p", [NEW, PG, OLD], ids=lambda p: p.name)
+def test_the_rows_of_a_snapshot_share_one_position(p: DebeziumProfile) -> None:
+    """debezium#snapshot-position, debezium#snapshot-markers."""
+    table, row = (CUSTOMERS, ROW) if p.is_mysql else (PG_CUSTOMERS, {"id": 1, "name": "a"})
+    second = replace(table, name="second")
+    three = tuple((None, {**row, "id": number}) for number in range(3))
+    read = [boundaries.change(one, Op.READ, *three) for one in (table, second)]
+    streamed = boundaries.insert(table, {**row, "id": 9})
+    *found, last = written(p, *read, boundaries.change(second, Op.READ, (None, row)), streamed)
+    assert len({one.changes[0].position for one in found}) == 1
+    assert last.changes[0].position not in {one.changes[0].position for one in found}
+    marks = ["first", "true", "last_in_data_collection", "first_in_data_collection", "true", "last_in_data_collection", "last"]
+    assert [payload(one)["source"]["snapshot"] for one in found] == (["true"] * 6 + ["last"] if p is OLD else marks)
+    if not p.is_mysql:
+        assert payload(found[3])["source"]["sequence"] == f'[null,"{payload(found[0])["source"]["lsn"]}"]'
+
+
+def test_a_streamed_boolean_is_true_or_false() -> None:
+    """debezium#boolean-tinyint."""
+    table = Table(
+        "d", "t", (Column("id", mysql.integer("int"), False), Column("c", mysql.boolean(), declared="Boolean")), ("id",)
+    )
+    for op, schema, shown in ((Op.INSERT, "boolean", [False, True, True, None]), (Op.READ, "int16", [0, 1, 7, None])):
+        rows = [(None, {"id": 1, "c": value}) for value in (0, 1, 7, None)]
+        found = written(NEW, boundaries.change(table, op, *rows))
+        assert [payload(one)["after"]["c"] for one in found] == shown
+        assert json.loads(found[0].message.value or b"")["schema"]["fields"][1]["fields"][1]["type"] == schema
+        assert [one.changes[0].after["c"].value for one in found if one.changes[0].after] == [
+            None if v is None else int(v) for v in shown
+        ]
+
+
+def test_postgresql_times_are_adaptive_by_default() -> None:
+    """debezium#time-adaptive."""
+    columns = (Column("id", postgresql.integer(), False), *(Column(f"t{n}", postgresql.temporal("time", n)) for n in (0, 3, 4)))
+    table = Table("d", "t", columns, ("id",), schema="public")
+    row: dict[str, Value] = {"id": 1, "t0": 1_000_000, "t3": 1_000_000, "t4": 1_000_000}
+    (found,) = written(PG, boundaries.insert(table, row))
+    assert payload(found)["after"] == {"id": 1, "t0": 1000, "t3": 1000, "t4": 1_000_000}
+    (micros,) = written(profile("3.5.0.Final", "postgresql", "adaptive_time_microseconds"), boundaries.insert(table, row))
+    assert payload(micros)["after"] == row
 
 
 def test_schema_names_are_adjusted_before_2_0() -> None:
@@ -493,9 +537,9 @@ def test_murmur2_of_kafka(data: bytes) -> None:
 # Profiles
 
 
-def test_profiles_are_named_in_one_order_and_share_three_deployments() -> None:
+def test_profiles_are_named_in_one_order_and_share_four_deployments() -> None:
     assert len(PROFILES) == 9
-    assert len({p.deployment for p in PROFILES}) == 3
+    assert len({p.deployment for p in PROFILES}) == 4
     assert {p.source for p in PROFILES} == {"mysql", "postgresql"}
     for p in PROFILES:
         assert profile(p.release, *reversed(p.options)) == p

@@ -13,6 +13,7 @@ import pytest
 
 from generators.families.debezium import mysql as _debezium_mysql
 from generators.families.debezium import postgresql as _debezium_postgresql
+from generators.families.debezium.mysql import label
 from generators.families.debezium.postgresql import UNAVAILABLE, unavailable
 from generators.families.debezium.values import Modes, civil, iso_date, java_decimal, two_complement, zoned_text
 from generators.model import Cell, Json, SourceType, State, Value, ZeroDate
@@ -301,10 +302,17 @@ def test_arrays_and_hstore() -> None:
 
 
 def test_the_placeholder_of_unavailable_values() -> None:
+    """debezium#unavailable-value."""
+
     def shown(name: str, modes: Modes | None = None) -> Any:
         return json.loads(unavailable(postgresql.TYPES[name], modes or Modes(), True).json)
 
-    assert [shown(name) for name in ("text", "json", "jsonb", "hstore")] == ["__debezium_unavailable_value"] * 4
+    assert [shown(name) for name in ("text", "json", "jsonb")] == ["__debezium_unavailable_value"] * 3
+    assert shown("hstore") == '{"__debezium_unavailable_value":"__debezium_unavailable_value"}'
+    assert shown("hstore", Modes((1, 9))) == "__debezium_unavailable_value"
+    assert [shown("bytea", Modes(binary=mode)) for mode in ("base64", "base64-url-safe")] == [None, None]
+    assert [shown(name) for name in ("numeric", "numeric-65-30")] == [None, None]
+    assert shown("numeric", Modes(decimal="string")) == "__debezium_unavailable_value"
     assert shown("bytea") == "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="
     assert shown("bytea", Modes(binary="hex")) == "__debezium_unavailable_value"
     assert shown("text-array") == ["__debezium_unavailable_value"]
@@ -313,3 +321,32 @@ def test_the_placeholder_of_unavailable_values() -> None:
     assert shown("text-array", Modes((1, 9))) is None
     genuine = cell(postgresql.text("text"), UNAVAILABLE)
     assert (genuine.state, genuine.text, genuine.cls) == (State.ANY, UNAVAILABLE, "unavailable")
+
+
+NEW = Modes()
+
+
+def test_what_the_statement_spells_while_it_is_streamed() -> None:
+    """debezium#declared-types."""
+
+    def shown(kind: SourceType, declared: str, value: Value, modes: Modes = NEW, snapshot: bool = False) -> Any:
+        return json.loads(_debezium_mysql.wire(kind, value, modes, snapshot=snapshot, declared=declared).json)
+
+    old, double, single = Modes((1, 4)), mysql.real("double"), mysql.real("float")
+    zerofill = mysql.integer("int", zerofill=True)
+    assert _debezium_mysql.schema(double, NEW, True, "REAL").type == "float"
+    assert shown(double, "REAL", 123456789012345678.0) == 1.23456791e17
+    assert shown(double, "REAL", -1.7976931348623157e308) == "-Infinity"
+    assert _debezium_mysql.schema(single, NEW, True, "FLOAT(7,3)").type == "double"
+    assert shown(single, "FLOAT(7,3)", mysql.to_float32(1.1)) == 1.100000023841858
+    assert shown(single, "FLOAT(7,3)", mysql.to_float32(1.1), snapshot=True) == 1.100000023841858
+    assert (shown(zerofill, "INT ZEROFILL", 4294967295, old), shown(zerofill, "INT ZEROFILL", 4294967295)) == (-1, 4294967295)
+    assert shown(mysql.binary("binary", 6), "CHAR", b"\xff\xfe\0\0\0\0") == "\xff\xfe"
+    assert _debezium_mysql.schema(mysql.text("longtext"), NEW, True, "JSON").name == "io.debezium.data.Json"
+    assert label("a,b\\c", True) == "a\\,b\\\\c"
+
+
+def test_an_interval_beyond_64_bits_is_their_limit() -> None:
+    """debezium#interval."""
+    years = "-178000000 years"
+    assert of(postgresql.temporal("interval"), years) == -(1 << 63)

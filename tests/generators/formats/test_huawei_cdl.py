@@ -191,9 +191,43 @@ def test_snapshots_have_no_operation_of_their_own() -> None:
     event = replace(sample(1707048891235, 35), op=Op.READ)
     assert payload(CDL, event)["OPERATION"] == "INSERT"
     told = payload(DEBEZIUM, event)
-    assert (told["op"], told["source"]["snapshot"]) == ("c", "true")
+    assert (told["op"], told["source"]["snapshot"]) == ("c", "last")
     (one,) = written(DEBEZIUM, event)
     assert (one.changes[0].op, one.changes[0].accept) == (Op.INSERT, ((Kind.ROW, Op.READ),))
+
+
+def test_the_last_row_of_a_snapshot_says_so() -> None:
+    """huawei#snapshot: the example's schema allows true, last and false."""
+    event = replace(sample(1707048891235, 35), op=Op.READ)
+    twice = replace(event, rows=(*event.rows, *event.rows))
+    history = History((event, twice, sample(1707048891236, 36)))
+    told = [json.loads(one.message.value or b"")["payload"] for one in DEBEZIUM.write(history, DEBEZIUM.profiles[0], Layout())]
+    assert [payload["source"]["snapshot"] for payload in told] == ["true", "true", "last", "false"]
+
+
+def test_another_source_is_named_and_nothing_else_changes() -> None:
+    event = sample(1707048891235, 35)
+    assert payload(CDL, event, "1.0+opengauss")["DATA_STORE"] == "OPENGAUSS"
+    assert payload(DEBEZIUM, event, "2.0+opengauss")["source"]["connector"] == "opengauss"
+    assert payload(CDL, event, "1.0+opengauss")["data"] == payload(CDL, event)["data"]
+
+
+def _nulls_where_none_may_be(schema: dict[str, Any], value: Any) -> list[str]:
+    if value is None:
+        return [] if schema["optional"] or "default" in schema else [schema.get("field", "")]
+    if schema["type"] != "struct":
+        return []
+    return [name for field in schema["fields"] for name in _nulls_where_none_may_be(field, value[field["field"]])]
+
+
+@pytest.mark.parametrize("fmt", BOTH, ids=lambda f: f.name)
+def test_no_null_stands_in_a_field_that_is_not_optional(fmt: Format[Any]) -> None:
+    """Connect's JsonConverter neither writes nor reads such a message."""
+    for profile in fmt.profiles:
+        for scenario in boundary_scenarios(fmt, profile):
+            for one in as_case(fmt, profile, scenario).written:
+                message = json.loads(one.message.value or b"")
+                assert _nulls_where_none_may_be(message["schema"], message["payload"]) == []
 
 
 def test_properties_may_come_in_another_order() -> None:
@@ -210,13 +244,13 @@ def test_lsn_is_beyond_double_precision(fmt: Format[Any]) -> None:
 
 def test_profiles_are_checked() -> None:
     with pytest.raises(UnknownName, match="default-identity"):
-        _cdl.profile(huawei_cdl_json.BASE, "huawei-cdl-json", "default-identiy")
-    with pytest.raises(UsageError, match="always has the field"):
-        _cdl.profile(huawei_cdl_json.BASE, "huawei-cdl-json", "heartbeat-identifier")
-    with pytest.raises(UsageError, match=r"no transaction\.properties"):
-        _cdl.profile(huawei_cdl_debezium.BASE, "huawei-cdl-debezium", "txid-first")
+        _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "default-identiy")
+    with pytest.raises(UsageError, match="Known: default-identity, opengauss, other-package, txid-first"):
+        _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "heartbeat-identifier")
+    with pytest.raises(UsageError, match="Known: default-identity, heartbeat-identifier, opengauss, other-package"):
+        _cdl.profile(huawei_cdl_debezium.BASE, huawei_cdl_debezium.CHOICES, "txid-first")
     with pytest.raises(UsageError, match="once"):
-        _cdl.profile(huawei_cdl_json.BASE, "huawei-cdl-json", "other-package", "other-package")
+        _cdl.profile(huawei_cdl_json.BASE, huawei_cdl_json.CHOICES, "other-package", "other-package")
 
 
 @pytest.mark.parametrize("fmt", BOTH, ids=lambda f: f.name)

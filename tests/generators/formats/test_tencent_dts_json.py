@@ -39,7 +39,7 @@ from generators.model import (
 from generators.sources import mysql
 from generators.sources.boundaries import START, change, insert
 
-PLAIN, SPARSE, OLDER = PROFILES
+PLAIN, SPARSE, OWN_DIGITS, OLDER = PROFILES
 ILLUSTRATED = Table("db", "t", (Column("id", mysql.integer("int"), nullable=False), Column("b", mysql.binary("blob"))), ("id",))
 ABC = Table(
     "db",
@@ -92,13 +92,12 @@ def test_the_illustrative_record() -> None:
 def test_fields_are_the_documents_in_its_order_and_null_or_absent() -> None:
     """tencent#absent-fields; oldColumns of an INSERT is documented as null, so it is there in either style."""
     wired, _ = one(PLAIN, insert(ABC, {"id": 1, "a": "x", "b": None}))
-    assert tuple(wired) == FIELDS
+    assert tuple(wired) == tuple(name for name in FIELDS if name != "heartbeatTimestamp")
     assert [n for n, v in wired.items() if v is None] == [
         "transactionId",
         "oldColumns",
         "sql",
         "executionTime",
-        "heartbeatTimestamp",
         "syncedGtid",
         "tags",
     ]
@@ -118,9 +117,9 @@ def test_every_row_of_an_event_is_a_record_at_one_position() -> None:
 
 def test_a_table_without_primary_key_has_no_pk_names() -> None:
     keyless = replace(ABC, primary_key=())
-    for p, expected in ((PLAIN, None), (SPARSE, "absent")):
+    for p in PROFILES:
         wired, found = one(p, insert(keyless, {"id": 1, "a": "x", "b": None}))
-        assert wired.get("pkNames", "absent") == expected
+        assert "pkNames" not in wired
         assert found.changes[0].keys is None
         assert not any(column["isKey"] for column in wired["columns"])
 
@@ -151,7 +150,7 @@ def test_short_lists_end_after_the_last_value_and_mean_null(row: Row, texts: lis
         (TransactionMark(START, "BEGIN", "85"), Kind.TRANSACTION, {"messageType": "BEGIN", "transactionId": None}),
         (TransactionMark(START, "COMMIT", "85"), Kind.TRANSACTION, {"messageType": "COMMIT", "transactionId": "85"}),
         (Heartbeat(START), Kind.HEARTBEAT, {"messageType": "HEARTBEAT", "heartbeatTimestamp": 1_700_000_000, "timestamp": None}),
-        (Watermark(START), Kind.CONTROL, {"messageType": "CHECKPOINT", "position": "2196@4", "heartbeatTimestamp": None}),
+        (Watermark(START), Kind.CONTROL, {"messageType": "CHECKPOINT", "position": "2196@4", "timestamp": None}),
         (
             SchemaChange(START, "drop table", "DROP TABLE t", "db", "t"),
             Kind.DDL,
@@ -166,6 +165,36 @@ def test_messages_without_rows(event: Event, kind: Kind, carries: dict[str, Any]
     assert (wired["columns"], wired["oldColumns"], wired["newColumns"]) == (None, None, None)
     assert wired["readerTimestamp"] == 1_700_000_000_789
     assert [c.kind for c in found.changes] == [kind]
+    assert ("heartbeatTimestamp" in wired) is (kind is Kind.HEARTBEAT)
+
+
+def test_a_transaction_has_one_gtid_and_one_start() -> None:
+    """tencent#safe-position: safePosition is where the transaction begins."""
+    rows = [insert(ABC, {"id": i, "a": "x", "b": None}, Instant(START.ms, i)) for i in (1, 2, 3)]
+    begin, commit = (TransactionMark(START, mark, "85") for mark in ("BEGIN", "COMMIT"))
+    found = [json.loads(w.message.value or b"") for w in written(PLAIN, begin, rows[0], rows[1], commit, rows[2])]
+    assert len({wired["gtid"] for wired in found[:4]}) == 1
+    assert [wired["safePosition"] for wired in found] == ["2001@4"] * 4 + ["4001@4"]
+    assert found[4]["gtid"] != found[3]["gtid"]
+    assert len({wired["position"] for wired in found}) == 5
+
+
+def test_a_record_that_is_delivered_twice_is_the_same_bytes() -> None:
+    """tencent#at-least-once."""
+    event = insert(ABC, {"id": 1, "a": "x", "b": None})
+    first, again, other = written(PLAIN, event, event, insert(ABC, {"id": 2, "a": "x", "b": None}))
+    assert first.message.value == again.message.value != other.message.value
+    assert first.changes == again.changes
+    assert (first.message.event, again.message.event) == (0, 1)
+    assert json.loads(other.message.value or b"")["id"] == json.loads(first.message.value or b"")["id"] + 2
+
+
+@pytest.mark.parametrize(("fsp", "text"), [(0, ""), (2, ".12"), (3, ".123"), (6, ".123")])
+def test_a_timestamp_may_have_its_columns_digits(fsp: int, text: str) -> None:
+    """tencent#fraction-digits: a consumer accepts none to six."""
+    kind = mysql.temporal("timestamp", fsp)
+    value = mysql.wall("2024-10-24 04:34:56.123456") // 10 ** (6 - fsp) * 10 ** (6 - fsp)
+    assert cell(kind, value, OWN_DIGITS.forms).text == f"2024-10-24 12:34:56{text}"
 
 
 def test_a_checkpoint_may_be_read_in_three_ways() -> None:
@@ -234,7 +263,7 @@ def test_time_may_be_padded_and_hex_in_capitals() -> None:
 def test_index_is_the_current_one_or_the_total_and_tags_differ_by_edition() -> None:
     """tencent#fragments, tencent#tags."""
     event = insert(ABC, {"id": 1, "a": "x", "b": None})
-    assert [(one(p, event)[0]["total"], one(p, event)[0]["index"]) for p in PROFILES] == [(1, 0), (1, 0), (1, 1)]
+    assert [(one(p, event)[0]["total"], one(p, event)[0]["index"]) for p in PROFILES] == [(1, 0), (1, 0), (1, 0), (1, 1)]
     assert one(OLDER, event)[0]["tags"] == {"lowerCaseTableNames": "0"}
 
 
@@ -247,7 +276,7 @@ def test_ids_grow_and_a_second_delivery_is_a_change_of_its_own() -> None:
 
 def test_source_types_beside_mysql_are_written() -> None:
     """tencent#source-type."""
-    assert [one(p, Heartbeat(START))[0]["sourceType"] for p in PROFILES] == ["MySQL", "TDSQL-C MySQL", "MySQL"]
+    assert [one(p, Heartbeat(START))[0]["sourceType"] for p in PROFILES] == ["MySQL", "TDSQL-C MySQL", "MySQL", "MySQL"]
 
 
 def test_null_is_no_string_and_the_text_null_is_one() -> None:
@@ -286,6 +315,7 @@ def test_profiles_are_checked() -> None:
     assert [p.name for p in PROFILES] == [
         "version-1",
         "version-1+sparse+upper-hex+padded-time+pk-hash",
+        "version-1+own-digits",
         "version-1+older-edition",
     ]
     assert profile("pk-hash", "sparse").name == "version-1+sparse+pk-hash"

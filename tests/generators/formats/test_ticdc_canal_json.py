@@ -485,7 +485,7 @@ def test_options_are_named_in_one_order():
 
 def test_profiles_cover_releases_options_and_three_deployments():
     names = [p.name for p in PROFILES]
-    assert len(set(names)) == len(names) == 24
+    assert len(set(names)) == len(names) == 26
     assert {o for p in PROFILES for o in p.options} == {
         "extension",
         "content-compatible",
@@ -494,6 +494,8 @@ def test_profiles_cover_releases_options_and_three_deployments():
         "claim-check",
         "snappy",
         "lz4",
+        "delete-handle-key",
+        "row-key",
     }
     assert {(p.deployment.time_zone, p.deployment.compression) for p in PROFILES} == {
         ("Asia/Shanghai", "none"),
@@ -501,4 +503,4 @@ def test_profiles_cover_releases_options_and_three_deployments():
         ("UTC", "lz4"),
     }
     assert len({p.deployment for p in PROFILES}) == 3
-    assert len({p.database for p in PROFILES}) == 24
+    assert len({p.database for p in PROFILES}) == 26

@@ -111,7 +111,7 @@ def test_row_of_the_reference_byte_for_byte():
         Column("b", mysql.binary("varbinary", 4)),
     )
     user = Table("simple", "user", columns, ("id",))
-    created = SchemaChange(at(447984074911121430), "create table", "CREATE TABLE `user` (...)", "simple", "user", after=user)
+    created = SchemaChange(at(447984074911121430), "create table", "CREATE TABLE `user` (`id` int)", "simple", "user", after=user)
     row = {
         "id": 1,
         "name": "John Doe",
@@ -390,7 +390,7 @@ def test_size_limit_counts_36_bytes_of_record_overhead():
 def test_messages_are_those_of_json_in_another_encoding():
     table = table_of(Column("c", mysql.text("varchar", 9)))
     events = (
-        SchemaChange(Instant(5, 9), "create table", "CREATE TABLE `t` (...)", "d", "t", after=table),
+        SchemaChange(Instant(5, 9), "create table", "CREATE TABLE `t` (`id` int)", "d", "t", after=table),
         insert(table, {"id": 1, "c": "x"}, Instant(10)),
         change(table, Op.UPDATE, ({"id": 1, "c": "x"}, {"id": 2, "c": "x"}), at=Instant(20)),
         Watermark(Instant(30)),

@@ -13,6 +13,7 @@ from generators.formats.ticdc_simple_json import FORMAT, PROFILES, go_shortest, 
 from generators.model import (
     Bootstrap,
     Column,
+    Default,
     Heartbeat,
     History,
     Instant,
@@ -99,7 +100,7 @@ USER = Table(
     ),
     ("id",),
 )
-CREATED = SchemaChange(at(447984074911121430), "create table", "CREATE TABLE `user` (...)", "simple", "user", after=USER)
+CREATED = SchemaChange(at(447984074911121430), "create table", "CREATE TABLE `user` (`id` int)", "simple", "user", after=USER)
 DOE = {"id": 1, "name": "John Doe", "age": 25, "score": 90.5}
 BETTER = {**DOE, "score": 95.0}
 
@@ -265,15 +266,20 @@ def test_pre_table_schema_by_action_and_architecture():
             assert (body["preTableSchema"]["table"] if "preTableSchema" in body else None) == expected
 
 
-def test_rename_keeps_the_version_and_truncate_changes_version_and_id():
+def test_rename_and_truncate_keep_the_version_and_truncate_changes_the_id():
     other = Table("simple", "other", USER.columns, ("id",))
-    moved, _ = one("v8.5.7", CREATED, SchemaChange(at(447984128000000000), "rename table", "x", "simple", "other", USER, other))
+    rename, truncate, drop = "RENAME TABLE `user` TO `other`", "TRUNCATE TABLE `user`", "DROP TABLE `user`"
+    moved, _ = one(
+        "v8.5.7", CREATED, SchemaChange(at(447984128000000000), "rename table", rename, "simple", "other", USER, other)
+    )
     assert moved["tableSchema"]["version"] == moved["preTableSchema"]["version"] == 447984074911121426
     assert moved["tableSchema"]["tableID"] == moved["preTableSchema"]["tableID"]
-    cut, _ = one("v8.5.7", CREATED, SchemaChange(at(447984128000000000), "truncate table", "x", "simple", "user", USER, USER))
-    assert cut["tableSchema"]["version"] == 447984128000000000 - 4
+    cut, _ = one(
+        "v8.5.7", CREATED, SchemaChange(at(447984128000000000), "truncate table", truncate, "simple", "user", USER, USER)
+    )
+    assert cut["tableSchema"]["version"] == cut["preTableSchema"]["version"] == 447984074911121426
     assert cut["tableSchema"]["tableID"] != cut["preTableSchema"]["tableID"]
-    erased, _ = one("v8.5.7", CREATED, SchemaChange(at(447984128000000000), "drop table", "x", "simple", "user", USER))
+    erased, _ = one("v8.5.7", CREATED, SchemaChange(at(447984128000000000), "drop table", drop, "simple", "user", USER))
     assert erased["tableSchema"] == erased["preTableSchema"]
 
 
@@ -296,7 +302,8 @@ def test_rows_find_types_by_their_own_version_before_and_after():
 
 
 def test_partitioned_tables_rows_have_their_partitions_id():
-    sql = "CREATE TABLE `user` (...) PARTITION BY HASH (PARTITION p0 VALUES LESS THAN (1), PARTITION p1 VALUES LESS THAN (2))"
+    parts = "(PARTITION p0 VALUES LESS THAN (9), PARTITION p1 VALUES LESS THAN (99))"
+    sql = f"CREATE TABLE `user` (`id` int) PARTITION BY RANGE (`id`) {parts}"
     created = SchemaChange(Instant(5, 9), "create table", sql, "simple", "user", after=USER)
     rows = (insert(USER, {**DOE, "id": i}, Instant(10 + i)) for i in range(20))
     bodies = list(map(json.loads, messages("v8.5.7", created, *rows)))
@@ -388,8 +395,11 @@ def test_timestamp_of_an_hour_that_occurs_twice_is_one_of_two():
 def test_escapes_are_gos():
     table = Table("d", "t", (Column("c", mysql.text("varchar", 64)),))
     event = insert(table, {"c": '<a&b>"\\/\b\x7f\u2028汉😀'})
-    (value,) = messages("v8.5.7", event)
-    assert '"c":"\\u003ca\\u0026b\\u003e\\"\\\\/\\u0008\x7f\\u2028汉😀"' in value
+    assert '"c":"\\u003ca\\u0026b\\u003e\\"\\\\/\\b\x7f\\u2028汉😀"' in messages("v8.5.7", event)[0]
+    old = messages("v7.5.7+auto-bootstrap+one-partition", event)[-1]
+    assert '"c":"\\u003ca\\u0026b\\u003e\\"\\\\/\\u0008\x7f\\u2028汉😀"' in old
+    backslashes = insert(table, {"c": "\\u0008\\\f\\b"})
+    assert '"c":"\\\\u0008\\\\\\f\\\\b"' in messages("v8.5.7", backslashes)[0]
     named = Table("d<", "t&", (Column('a"', mysql.integer("int")),))
     (value,) = messages("v8.5.7", insert(named, {'a"': 1}))
     assert '"database":"d\\u003c","table":"t\\u0026",' in value
@@ -457,10 +467,30 @@ def test_indexes():
     ]
     assert expected.keys == ("id",)
     found, expected = indexes(table_of(u, n, key=("U", "id"), unique=(("n",),)))
-    assert found == [("primary", True, True, False, ["U", "id"]), ("n", True, False, True, ["n"])]
+    assert found == [("PRIMARY", True, True, False, ["U", "id"]), ("n", True, False, True, ["n"])]
     assert expected.keys == ("U", "id")
     assert indexes(table_of(u, n, key=())) == ([], indexes(table_of(u, n, key=()))[1])
-    assert indexes(table_of(u, key=(), unique=(("U",),)))[1].keys == ()
+
+
+def test_a_table_without_a_primary_key_has_an_index_primary_over_its_first_unique_key_without_nulls():
+    number, string = mysql.integer("int"), mysql.text("varchar", 9)
+    a, b, c = Column("a", number), Column("b", number, False), Column("c", string, False)
+    found, expected = indexes(table_of(a, b, c, key=(), unique=(("a",), ("b", "c"), ("c",))))
+    assert found == [
+        ("a", True, False, True, ["a"]),
+        ("b", True, False, False, ["b", "c"]),
+        ("c", True, False, False, ["c"]),
+        ("primary", True, True, False, ["b", "c"]),
+    ]
+    assert expected.keys == ("b", "c")
+
+
+def test_a_primary_key_that_a_statement_added_has_an_index_of_its_own():
+    bare, keyed = table_of(key=()), table_of()
+    event = SchemaChange(Instant(5, 9), "add primary key", "ALTER TABLE `t` ADD PRIMARY KEY (`id`)", "d", "t", bare, keyed)
+    body, _ = one("v8.5.7", event)
+    assert [i["name"] for i in body["tableSchema"]["indexes"]] == ["PRIMARY"]
+    assert body["preTableSchema"]["indexes"] == []
 
 
 def test_secondary_index_of_a_statement_is_listed_until_it_is_dropped():
@@ -468,7 +498,7 @@ def test_secondary_index_of_a_statement_is_listed_until_it_is_dropped():
     made = SchemaChange(Instant(5, 9), "create index", "CREATE INDEX `I` ON `t` (`n`, `id`)", "d", "t", table, table)
     body, expected = one("v8.5.7", made)
     assert body["tableSchema"]["indexes"] == [
-        {"name": "i", "unique": False, "primary": False, "nullable": True, "columns": ["n", "id"]},
+        {"name": "I", "unique": False, "primary": False, "nullable": True, "columns": ["n", "id"]},
         {"name": "primary", "unique": True, "primary": True, "nullable": False, "columns": ["id"]},
     ]
     assert [i["name"] for i in body["preTableSchema"]["indexes"]] == ["primary"]
@@ -485,28 +515,27 @@ def test_an_index_over_a_column_that_the_table_has_not_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("kind", "declared", "classic", "new"),
+    ("kind", "declared", "expected"),
     [
-        (mysql.integer("int"), "int DEFAULT 100", "100", "100"),
-        (mysql.text("varchar", 9), "varchar(9) DEFAULT 'null'", "null", "null"),
-        (mysql.text("varchar", 9), "varchar(9) DEFAULT 'it''s'", "it's", "it's"),
-        (mysql.integer("int"), "int DEFAULT NULL", None, None),
-        (mysql.bit(8), "bit(8) DEFAULT b'101'", 5, 5),
-        (mysql.temporal("timestamp"), "timestamp DEFAULT CURRENT_TIMESTAMP", "CURRENT_TIMESTAMP", "CURRENT_TIMESTAMP"),
-        (
-            mysql.temporal("timestamp"),
-            "timestamp DEFAULT '2024-01-01 08:00:00'",
-            "2024-01-01 00:00:00",
-            "2024-01-01 08:00:00",
-        ),
+        (mysql.integer("int"), "int DEFAULT 100", "100"),
+        (mysql.text("varchar", 9), "varchar(9) DEFAULT 'null'", "null"),
+        (mysql.text("varchar", 9), "varchar(9) DEFAULT 'it''s'", "it's"),
+        (mysql.text("varchar", 9), "varchar(9) DEFAULT 'a\\\\b'", "a\\b"),
+        (mysql.integer("int"), "int DEFAULT NULL", None),
+        (mysql.bit(8), "bit(8) DEFAULT b'101'", 5),
+        (mysql.temporal("timestamp"), "timestamp DEFAULT CURRENT_TIMESTAMP", "CURRENT_TIMESTAMP"),
+        (mysql.temporal("timestamp"), "timestamp DEFAULT '2024-01-01 08:00:00'", "2024-01-01 00:00:00"),
     ],
 )
-def test_defaults_are_strings_but_those_of_bit_numbers_and_those_of_timestamp_in_utc(kind, declared, classic, new):
+def test_defaults_are_strings_but_those_of_bit_numbers_and_those_of_timestamp_in_utc(kind, declared, expected):
     table = table_of(Column("c", kind))
     sql = f"CREATE TABLE `t` (`id` bigint NOT NULL, `c` {declared}, PRIMARY KEY (`id`))"
     event = SchemaChange(Instant(5, 9), "create table", sql, "d", "t", after=table)
-    for name, expected in (("v8.5.7", classic), ("new-8.5.4", new)):
+    for name in ("v8.5.7", "new-8.5.4"):
         assert one(name, event)[0]["tableSchema"]["columns"][1]["default"] == expected
+    literal = declared.partition(" DEFAULT ")[2]
+    modelled = table_of(Column("c", kind, default=None if literal == "NULL" else Default(literal)))
+    assert one("v8.5.7", Bootstrap(Instant(9), modelled))[0]["tableSchema"]["columns"][1]["default"] == expected
 
 
 def test_set_default_and_later_schemas_keep_it():
@@ -526,7 +555,7 @@ def test_classic_sorts_columns_by_id_and_the_new_architecture_does_not():
 
 
 def test_virtual_columns_are_in_the_schema_and_not_in_rows():
-    table = table_of(Column("n", mysql.integer("int")), Column("v", mysql.integer("int")))
+    table = table_of(Column("n", mysql.integer("int")), Column("v", mysql.integer("int"), generated="virtual"))
     sql = "CREATE TABLE `t` (`id` bigint, `n` int, `v` int GENERATED ALWAYS AS (`n` + 1) VIRTUAL, PRIMARY KEY (`id`))"
     created = SchemaChange(Instant(5, 9), "create table", sql, "d", "t", after=table)
     body, expected = one("v8.5.7", created, insert(table, {"id": 1, "n": 1, "v": 2}, Instant(6)))

@@ -14,7 +14,7 @@ from generators.wire_format import FORMATS, get
 
 ROOT = Path(__file__).parents[3]
 COMMITTED = ROOT / "fixtures"
-HINT = "if the change is meant: rm -r fixtures && python -m generators.storage.fixtures fixtures"
+HINT = "if the change is meant: rm -r fixtures/[!r]* && python -m generators.storage.fixtures fixtures"
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -42,7 +42,8 @@ def test_fixtures_are_regenerated_byte_for_byte(tmp_path: Path, name: str) -> No
 def test_other_processes_write_the_same_bytes(tmp_path: Path, environment: dict[str, str]) -> None:
     command = [sys.executable, "-m", "generators.storage.fixtures", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=True, capture_output=True, timeout=120)
-    assert differing(tree(tmp_path), tree(COMMITTED)) == [], HINT
+    written = {name: data for name, data in tree(COMMITTED).items() if not name.startswith("recorded/")}
+    assert differing(tree(tmp_path), written) == [], HINT
 
 
 def test_committed_fixtures_verify_and_stay_small() -> None:
@@ -50,4 +51,4 @@ def test_committed_fixtures_verify_and_stay_small() -> None:
     assert {folder.parent.name for folder in folders} == set(FORMATS)
     assert {str(folder): corpus.verify(folder) for folder in folders if corpus.verify(folder)} == {}
     assert all(20 <= len(corpus.read(folder).cases) <= 45 for folder in folders)
-    assert sum(map(len, tree(COMMITTED).values())) < 8_000_000
+    assert sum(map(len, tree(COMMITTED).values())) < 10_000_000

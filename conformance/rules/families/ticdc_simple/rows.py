@@ -196,10 +196,11 @@ def general(book: Book) -> tuple[Rule, ...]:
     return (
         book.rule(
             "envelope/keys",
-            "A row's message tells no keys, and what a cached schema tells is not the message's.",
+            "A row's message tells no keys: a row has none, or those of its table's cached schema, in any order.",
             Effect.WRONG_ROW_KEY,
             envelope("keys"),
             "ticdc#keys-as-told",
+            "ticdc#simple-schema-cache",
             "ticdc#simple-rows",
             provenance=ASSUMED,
         ),

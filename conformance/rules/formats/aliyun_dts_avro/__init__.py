@@ -23,11 +23,14 @@ _CONTROL: Final = (
     ),
     BOOK.rule(
         "control/filler",
-        "NOOP moves the offset on, be it the smallest record of 15 or 16 bytes: CONTROL or HEARTBEAT, and no error.",
+        "NOOP, of which nothing says what it means, moves the offset on, be it the smallest record: CONTROL or HEARTBEAT.",
         Effect.PHANTOM_ROW,
         changes(kinds=("CONTROL",), tags=("control:filler",)),
         "aliyun#filler",
         "aliyun#short-records",
+        "aliyun#known-operations",
+        obligation=SHOULD,
+        provenance=ASSUMED,
     ),
     BOOK.rule(
         "control/other",
@@ -249,6 +252,7 @@ _ENVELOPE: Final = (
         Selector(fields=("commit_time",)),
         "aliyun#source-timestamp",
         "aliyun#born-timestamp",
+        "aliyun#ddl-tags",
     ),
     BOOK.rule(
         "envelope/types",
@@ -260,9 +264,9 @@ _ENVELOPE: Final = (
     ),
     BOOK.rule(
         "names/logical",
-        "The tags l_db_name and l_tb_name name the logical table of DRDS; objectName is the physical one.",
+        "The tags l_db_name and l_tb_name name the logical table, for sourceType MySQL too; objectName is the physical one.",
         Effect.WRONG_TABLE,
-        Selector(fields=("database", "table"), profiles=("*+drds*",)),
+        Selector(fields=("database", "table"), profiles=("*+drds*", "*+logical-names*")),
         "aliyun#logical-names",
         obligation=SHOULD,
     ),

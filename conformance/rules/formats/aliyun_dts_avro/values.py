@@ -1,6 +1,6 @@
 """What a decoder of Aliyun DTS Avro owes for values, special before general.
 
-Level one shows the record of a value's Avro branch, level two what it is worth; a rule owns both.
+Level one shows the record of a value's Avro branch, level two what it is worth; a MUST owns both.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from conformance.rules.base import Aspect, Effect, Selector
-from conformance.rules.book import ASSUMED, CONTENT, OBSERVED, SHOULD, UNSPECIFIED, Book, value
+from conformance.rules.base import Aspect, Effect, Rule, Selector
+from conformance.rules.book import ASSUMED, CONTENT, MUST, OBSERVED, SHOULD, UNSPECIFIED, Book, value
+from conformance.rules.families.mysql_values import NOT_TEXT, WIRE
 
 BOOK: Final = Book("aliyun-dts-avro", OBSERVED)
 
@@ -32,6 +33,7 @@ _NULLS: Final = (
         Selector(fields=("cell",), aspects=CONTENT, logicals=("json",), classes=("null-literal",)),
         "aliyun#null",
         "standards#mysql-json-null",
+        provenance=ASSUMED,
     ),
     BOOK.rule(
         "value/null",
@@ -100,6 +102,7 @@ _NUMBERS: Final = (
         Effect.LOST_PRECISION,
         value("float"),
         "aliyun#float",
+        provenance=ASSUMED,
     ),
     BOOK.rule(
         "value/double",
@@ -204,6 +207,8 @@ _OBJECTS: Final = (
         Effect.WRONG_VALUE,
         replace(value("binary", types=("binary", "varbinary")), profiles=("*+text-object*",)),
         "aliyun#object-types",
+        obligation=SHOULD,
+        provenance=ASSUMED,
     ),
     BOOK.rule(
         "value/binary-character",
@@ -295,6 +300,14 @@ _TIMES: Final = (
         "aliyun#datetime-nanos",
         "aliyun#datetime-unit-disputed",
         obligation=SHOULD,
+    ),
+    BOOK.rule(
+        "value/fraction-wire",
+        "What DateTime.millis holds is certain at level one, where its unit is not.",
+        Effect.LOST_PRECISION,
+        replace(value("datetime", "time", classes=("micros", "millis")), profiles=_NANOS, levels=(1,)),
+        "harness#wire-text",
+        provenance=ASSUMED,
     ),
     BOOK.rule(
         "value/fraction",
@@ -394,6 +407,14 @@ _STRINGS: Final = (
         obligation=SHOULD,
     ),
     BOOK.rule(
+        "value/wire",
+        WIRE,
+        Effect.SILENT_CORRUPTION,
+        Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=NOT_TEXT, levels=(1,)),
+        "harness#wire-text",
+        provenance=ASSUMED,
+    ),
+    BOOK.rule(
         "value/text",
         "Text comes back character for character; so does every value that no other rule names.",
         Effect.MOJIBAKE,
@@ -402,5 +423,13 @@ _STRINGS: Final = (
     ),
 )
 
-VALUES: Final = (*_NULLS, *_NUMBERS, *_OBJECTS, *_TIMES, *_STRINGS)
+
+def _meaning(rule: Rule) -> Rule:
+    """What a rule below MUST says of a value is what it means: it holds at level two."""
+    if rule.obligation is MUST or Aspect.VALUE not in rule.selector.aspects:
+        return rule
+    return replace(rule, selector=replace(rule.selector, levels=(2,)))
+
+
+VALUES: Final = tuple(map(_meaning, (*_NULLS, *_NUMBERS, *_OBJECTS, *_TIMES, *_STRINGS)))
 """The last owns every comparison that is left, so it ends the format's rules."""

@@ -1,7 +1,6 @@
 """What a decoder of upstream Debezium's JSON owes, special before general.
 
-Connect's own reader takes trailing content and a second document (connect#reader-is-lenient). `fault/must-reject`, which is
-ASSUMED, refuses both, so it convicts a decoder that is built upon that reader.
+Connect's own reader takes trailing content and a second document (connect#reader-is-lenient), so refusing both is a SHOULD here.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from conformance.rules.book import ASSUMED, DOCUMENTED, EXISTENCE, SHOULD, UNSPE
 from conformance.rules.formats.debezium_json.values import BOOK, VALUES
 from conformance.rules.order import FILE_POSITION_ROW, NUMBER, Order
 
-_DEFAULT: Final = ("3.5.0.Final+postgresql", "1.4.0.Final+postgresql")
-_MANGLING: Final = ("1.4.0.Final+postgresql",)
+_POSTGRESQL: Final = ("*+postgresql*",)
+_MANGLING: Final = ("[12].*+postgresql*",)
 _SCHEMALESS: Final = ("*+schemaless*",)
 
 _CONTROL: Final = (
@@ -118,6 +117,14 @@ _CONTROL: Final = (
 
 _ROWS: Final = (
     BOOK.rule(
+        "op/read-one-position",
+        "The rows of a snapshot share one position: each is a change, none a duplicate of another.",
+        Effect.LOST_CHANGE,
+        changes(ops=("READ",), tags=("one-position",)),
+        "debezium#snapshot-position",
+        "debezium#snapshot-markers",
+    ),
+    BOOK.rule(
         "op/read",
         "r is a row that was read, by a snapshot: READ with an after image, not an insert to be left out.",
         Effect.LOST_CHANGE,
@@ -147,13 +154,28 @@ _ROWS: Final = (
         "debezium#schema-optional",
     ),
     BOOK.rule(
+        "value/boolean-declared",
+        "A column declared BOOLEAN is true or false where its CREATE TABLE was streamed; with the table known it is 1 or 0.",
+        Effect.LOST_CHANGE,
+        Selector(fields=("change", "cell"), tags=("boolean-declared",)),
+        "debezium#boolean-tinyint",
+    ),
+    BOOK.rule(
+        "rows/without-before",
+        "Under REPLICA IDENTITY DEFAULT an UPDATE without before and a DELETE with the key alone are changes, and no error.",
+        Effect.LOST_CHANGE,
+        Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",), tags=("identity",), profiles=_POSTGRESQL),
+        "debezium#before-default-identity",
+    ),
+    BOOK.rule(
         "rows/every-row",
         "Each message of a row is one change, whatever its schema block says and whatever its columns are called.",
         Effect.LOST_CHANGE,
-        Selector(fields=("change",), aspects=EXISTENCE, kinds=("ROW",)),
+        Selector(fields=("change",), aspects=(Aspect.MISSING, Aspect.EXTRA), kinds=("ROW",)),
         "connect#schemas-enable",
         "debezium#snapshot-member",
     ),
+    BOOK.readable(),
     BOOK.rule(
         "rows/op",
         "op is the operation: c, u, d in lower case.",
@@ -190,7 +212,7 @@ _FIELDS: Final = (
     ),
     BOOK.rule(
         "key/columns",
-        "The record key's members are the key's columns in its declared order; no record key is no key.",
+        "The record key's members are the key's columns in its declared order, in streams of PostgreSQL's 1.4 in the table's.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",)),
         "debezium#record-key",
@@ -199,7 +221,7 @@ _FIELDS: Final = (
         "envelope/position-postgresql",
         "The position is source.lsn, an integer, as decimal text.",
         Effect.WRONG_ORDER,
-        Selector(fields=("position",), profiles=("*+postgresql*",)),
+        Selector(fields=("position",), profiles=_POSTGRESQL),
         "debezium#source-postgresql",
         provenance=DOCUMENTED,
     ),
@@ -238,18 +260,18 @@ _FIELDS: Final = (
 
 _IMAGES: Final = (
     BOOK.rule(
-        "before/update-without",
-        "Under REPLICA IDENTITY DEFAULT an UPDATE has before null: the after image is the change, and nothing is an error.",
-        Effect.LOST_CHANGE,
-        Selector(aspects=(Aspect.IMAGE,), ops=("UPDATE",), profiles=_DEFAULT),
-        "debezium#before-default-identity",
-    ),
-    BOOK.rule(
         "before/update-full",
         "Under REPLICA IDENTITY FULL an UPDATE has its whole old row, even one that changes nothing.",
         Effect.NULL_FOR_VALUE,
         Selector(aspects=(Aspect.IMAGE,), ops=("UPDATE",), profiles=("*+full*",)),
         "debezium#before-full-identity",
+    ),
+    BOOK.rule(
+        "before/update-without",
+        "Under REPLICA IDENTITY DEFAULT an UPDATE has before null: the after image is the change, and nothing is an error.",
+        Effect.LOST_CHANGE,
+        Selector(aspects=(Aspect.IMAGE,), ops=("UPDATE",), profiles=_POSTGRESQL),
+        "debezium#before-default-identity",
     ),
     BOOK.rule(
         "after/delete-null",
@@ -309,7 +331,19 @@ _IMAGES: Final = (
     ),
 )
 
-RULES: Final = (*BOOK.faults(), *_CONTROL, *_ROWS, *_FIELDS, *_IMAGES, *VALUES)
+_AFTER: Final = BOOK.rule(
+    "fault/after-the-document",
+    "What follows the document, a letter or a second document, makes the message CORRUPT. Connect's own reader ignores it.",
+    Effect.SILENT_CORRUPTION,
+    Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:trailing-content", "fault:second-document")),
+    "standards#json-document",
+    "connect#reader-is-lenient",
+    "harness#malformed",
+    obligation=SHOULD,
+    provenance=ASSUMED,
+)
+
+RULES: Final = (_AFTER, *BOOK.faults(), *_CONTROL, *_ROWS, *_FIELDS, *_IMAGES, *VALUES)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
 UNAVAILABLE: Final = ("__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")

@@ -129,7 +129,7 @@ _NUMBERS: Final = (
     ),
     BOOK.rule(
         "value/integer",
-        "Integers are JSON numbers; TINYINT(1) is int16, not a boolean.",
+        "Integers are JSON numbers; TINYINT(1) is int16, and so is BOOLEAN after a snapshot.",
         Effect.WRONG_VALUE,
         value("int"),
         "debezium#boolean-tinyint",
@@ -206,7 +206,7 @@ _NUMBERS: Final = (
         "value/float-widened",
         "Up to 1.9 MySQL's FLOAT is a double with more digits: the nearest binary32 is the value.",
         Effect.LOST_PRECISION,
-        _of(("1.4.0.Final+legacy*", "1.9.7*"), "float"),
+        _of(("1.*",), types=("float*",)),
         "debezium#floats",
     ),
     BOOK.rule(
@@ -301,6 +301,13 @@ _TIMES: Final = (
         "debezium#timestamp-zoned",
     ),
     BOOK.rule(
+        "value/time-millis",
+        "PostgreSQL's default, adaptive: a time of up to three fraction digits is milliseconds; the unit is the column's.",
+        Effect.TIME_SHIFT,
+        value("time", classes=("unit-millis",)),
+        "debezium#time-adaptive",
+    ),
+    BOOK.rule(
         "value/time-negative",
         "TIME may be negative.",
         Effect.WRONG_SIGN,
@@ -318,10 +325,11 @@ _TIMES: Final = (
     ),
     BOOK.rule(
         "value/time",
-        "TIME is microseconds, whatever its precision.",
+        "TIME of MySQL is microseconds, whatever its precision; so is PostgreSQL's of more than three fraction digits.",
         Effect.TIME_SHIFT,
         value("time"),
         "debezium#time-micros",
+        "debezium#time-adaptive",
     ),
     BOOK.rule(
         "value/year-zero",

@@ -239,6 +239,19 @@ _REDUCED: Final = (
         "ticdc#handle-key",
     ),
     _rule(
+        "reduced/delete-handle-key",
+        "With delete-only-output-handle-key-columns a DELETE holds the handle key's columns; the others are absent, not NULL.",
+        Effect.NULL_FOR_ABSENT,
+        Selector(
+            fields=("cell", "types"),
+            aspects=(Aspect.PRESENCE, Aspect.FIELD),
+            ops=("DELETE",),
+            profiles=("*+delete-handle-key*",),
+        ),
+        "ticdc#canal-delete-handle-key",
+        "ticdc#handle-key",
+    ),
+    _rule(
         "reduced/readable",
         "A reduced message is still one change with its images: [{}] is an empty map.",
         Effect.LOST_CHANGE,
@@ -341,7 +354,7 @@ _TYPES: Final = (
 _ENVELOPE: Final = (
     _rule(
         "envelope/keys",
-        "keys is pkNames in the wire's order; a table without a primary key has none.",
+        "keys are the columns of pkNames, in any order; a table without a primary key has none.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",)),
         "ticdc#canal-pk-names",

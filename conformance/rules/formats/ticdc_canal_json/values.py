@@ -262,7 +262,6 @@ VALUES: Final[tuple[Rule, ...]] = (
         cells(logicals=("date", "datetime", "timestamp"), classes=("zero", "partial-zero")),
         "ticdc#zero-dates-typed",
         "standards#mysql-zero-dates",
-        obligation=SHOULD,
         provenance=ASSUMED,
     ),
     _rule(

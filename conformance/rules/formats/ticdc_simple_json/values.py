@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.rules.base import Effect, Rule, Selector
-from conformance.rules.book import ASSUMED, CONTENT, OBSERVED, SHOULD, Book
+from conformance.rules.book import ASSUMED, CONTENT, OBSERVED, Book
 from conformance.rules.families.ticdc_simple.retold import cells
 
 BOOK: Final = Book("ticdc-simple-json", OBSERVED)
@@ -224,7 +224,6 @@ VALUES: Final[tuple[Rule, ...]] = (
         cells("date", "datetime", "timestamp", classes=("zero", "partial-zero")),
         "ticdc#zero-dates-typed",
         "standards#mysql-zero-dates",
-        obligation=SHOULD,
         provenance=ASSUMED,
     ),
     _rule(

@@ -130,7 +130,7 @@ def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None =
         for (side, ops), name in zip(_IMAGES.items(), (dialect.before, dialect.after), strict=True)
     }
     commit = told(dialect.commit_ms)
-    return _messages(records, dialect, StructType([]), _TEXTS).select(
+    return messages(records, dialect, StructType([]), _TEXTS).select(
         *COORDINATES,
         F.lit(0).alias("row"),
         "kind",
@@ -170,7 +170,7 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
         *(F.when(op.isin(*ops), p[name]) for ops, name in zip(_IMAGES.values(), (dialect.before, dialect.after), strict=True))
     )
     typed_rows = (
-        _messages(records, dialect, _SCHEMA, sql.wire)
+        messages(records, dialect, _SCHEMA, sql.wire)
         .select(
             *COORDINATES,
             F.when(kind == "CORRUPT", "CORRUPT").when(mine, op).alias("op"),
@@ -284,7 +284,7 @@ def _name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _messages(records: DataFrame, dialect: Dialect, schema: StructType, image: DataType) -> DataFrame:
+def messages(records: DataFrame, dialect: Dialect, schema: StructType, image: DataType) -> DataFrame:
     """Coordinates, `key`, `m` (the value), `p` (its payload, a struct of the dialect's members), `kind` and `op`."""
     payload = StructType(
         [

@@ -138,8 +138,8 @@ def _forms(t: str, form: str, kind: SourceType, deployment: Deployment) -> dict[
             return {"digits": from_text(t, 20, 0), "": _unsigned(t)}
         case Logical.INT:
             return {
-                "boolean": f"CAST(CASE {t} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS {kind.spark})",
-                "": _integer(t, kind),
+                "boolean": _truth(t, kind),
+                "": f"coalesce({_integer(t, kind)}, {_truth(t, kind)})" if _may_be_boolean(kind) else _integer(t, kind),
             }
         case Logical.YEAR:
             return {"": _integer(t, kind)}
@@ -189,6 +189,15 @@ def _decimals(t: str, kind: SourceType, deployment: Deployment) -> dict[str, str
 
 def _integer(t: str, kind: SourceType) -> str:
     return f"try_cast({t} AS {kind.spark})"
+
+
+def _may_be_boolean(kind: SourceType) -> bool:
+    """MySQL's TINYINT(1), which a statement may have spelled BOOLEAN (debezium#boolean-tinyint)."""
+    return kind.name == "tinyint" and kind.length == 1 and not kind.unsigned
+
+
+def _truth(t: str, kind: SourceType) -> str:
+    return f"CAST(CASE {t} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS {kind.spark})"
 
 
 def _unsigned(t: str) -> str:

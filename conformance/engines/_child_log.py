@@ -1,0 +1,54 @@
+"""The output of a child process: its last lines are kept, whatever it prints. And the processes that it left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from pathlib import Path
+from typing import Final
+
+TAIL: Final = 64 << 10
+"""Bytes that are kept."""
+LINES: Final = 15
+"""Lines that are shown."""
+PATIENCE_S: Final = 1.0
+"""Time limit of reading what an ended child has printed; a process of its own may keep the pipe open."""
+
+
+class ChildLog:
+    """Reads a pipe in a thread until every writer has closed it."""
+
+    def __init__(self) -> None:
+        reading, self.writing = os.pipe()
+        self._held = bytearray()
+        self._thread = threading.Thread(target=self._read, args=(reading,), name="cdc-child-log", daemon=True)
+        self._thread.start()
+
+    def started(self) -> None:
+        """Closes this process's end for writing, once the child has it."""
+        os.close(self.writing)
+
+    def tail(self) -> str:
+        """The last lines."""
+        self._thread.join(PATIENCE_S)
+        return "\n".join(bytes(self._held).decode("utf-8", "replace").splitlines()[-LINES:])
+
+    def _read(self, pipe: int) -> None:
+        while chunk := os.read(pipe, 1 << 16):
+            self._held += chunk
+            del self._held[:-TAIL]
+        os.close(pipe)
+
+
+def kill_strays(home: Path) -> int:
+    """Kills the processes whose temporary folder this is: a child's own, in sessions of their own too. Linux only; returns how
+    many there were."""
+    wanted, found = f"TMPDIR={home}".encode(), 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if wanted in (process / "environ").read_bytes().split(b"\0"):
+                os.kill(int(process.name), signal.SIGKILL)
+                found += 1
+    return found

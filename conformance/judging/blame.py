@@ -1,0 +1,262 @@
+"""Blames a format's findings, once all of its cases are judged: what each is caused by, and whether a trait is guilty.
+
+A row that comes out clears what is in it: its value classes, exact values, options, traits. Of a refused message the suspects
+that no row clears are left; the suspect that explains most refused messages is taken first. If rows of other profiles clear all
+suspects, the rows of its own profile decide. A rule on a trait (a selector with tags or profiles, for a refusal also with ops)
+is blamed for a row only if such rows are fine without the trait; else the first rule without a trait is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from conformance.judging.causes import REFUSALS, cell_tokens, cells, chain, change_of, ranked, refused, symptom, tokens
+from conformance.judging.judge import CELL, CaseResult, Finding, Judge, Verdict
+from conformance.rules.base import Aspect, Rule, Subject, owner
+from generators.model import Case, Cell, Change, Kind, Origin, State
+
+_FAILED: Final = frozenset({Verdict.ERRORED, Verdict.TIMEOUT})
+_UNCOMPARED: Final = frozenset({Aspect.KIND, Aspect.OP, Aspect.IMAGE})
+"""Aspects whose mismatch leaves the cells of a row uncompared."""
+_ROWS: Final = frozenset({Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT, Aspect.OP, Aspect.KIND, Aspect.IMAGE})
+"""Aspects of which a trait of the message may be guilty."""
+_OWN: Final = ("option ", "trait ", "release ")
+"""Subjects that may be a trait themselves."""
+
+
+def blamed(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
+    """The results of a format with causes on every finding, and rules on traits replaced where the trait is not guilty."""
+    if not any(result.findings for result in results):
+        return list(results)
+    seen = _Seen.of(results)
+    traits = _Traits(judge.rules, results, seen)
+    named = _Named(seen)
+    for result in results:
+        named.add(result)
+    named.settle()
+    return [_result(judge, result, traits, named) if result.findings else result for result in results]
+
+
+def _result(judge: Judge, result: CaseResult, traits: _Traits, named: _Named) -> CaseResult:
+    findings = []
+    for finding in result.findings:
+        rule = traits.plain(result, finding)
+        if rule is not None:
+            judge.broken[finding.rule] -= 1
+            judge.broken[rule.id] += 1
+            judge.compared[rule.id] += 1
+            finding = replace(finding, rule=rule.id, instead=finding.rule)
+        findings.append(replace(finding, causes=named.causes(result, finding)))
+    verdict = result.verdict if result.verdict in _FAILED else judge.verdict(result.case, findings)
+    return replace(result, verdict=verdict, findings=tuple(findings))
+
+
+def _message(result: CaseResult, finding: Finding) -> tuple[str, int]:
+    return result.case.id, -1 if result.verdict in _FAILED else finding.message
+
+
+def _rows(case: Case) -> Iterator[tuple[int, Change]]:
+    for number, written in enumerate(case.written):
+        for change in written.changes:
+            if change.kind is Kind.ROW:
+                yield number, change
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Subjects and exact values of rows that came out, by level and profile ("" for all); right cells by level, side, state."""
+
+    cleared: dict[tuple[int, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+    exact: dict[tuple[int, str], set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    right: dict[tuple[int, str, bool], set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    @classmethod
+    def of(cls, results: Iterable[CaseResult]) -> _Seen:
+        """What the rows that came out show."""
+        seen = cls()
+        for result in results:
+            if result.verdict in (*_FAILED, Verdict.UNSUPPORTED) or result.case.origin is Origin.FOREIGN:
+                continue
+            lost = {(f.message, f.row) for f in result.findings if symptom(f, result.case) in REFUSALS}
+            uncompared = {(f.message, f.row) for f in result.findings if f.aspect in _UNCOMPARED}
+            wrong = {(f.message, f.row, f.side, f.column) for f in result.findings if f.aspect in CELL}
+            level = result.case.level
+            for number, change in _rows(result.case):
+                if (number, change.row) in lost:
+                    continue
+                held = tokens(result.case, result.case.written[number].changes, change)
+                for profile in ("", result.case.profile):
+                    seen.cleared[level, profile] |= held
+                    seen.exact[level, profile].update(_exact(cell) for _, _, cell in cells(change, level))
+                for side, column, cell in cells(change, level):
+                    if (number, change.row) not in uncompared and (number, change.row, side, column) not in wrong:
+                        right = seen.right[level, side, cell.state is State.NULL]
+                        right.update((*cell_tokens(cell), f"cells {side} {change.op}"))
+        return seen
+
+
+def _exact(cell: Cell) -> tuple[str, str]:
+    """A cell's narrow subject, and its type and value."""
+    return cell_tokens(cell)[0], f"{cell.type.length} {cell.type.scale} {cell.value!r}"
+
+
+class _Traits:
+    """Decides whether a rule on a trait is rightly blamed."""
+
+    def __init__(self, known: tuple[Rule, ...], results: Sequence[CaseResult], seen: _Seen) -> None:
+        self._known = {rule.id: rule for rule in known}
+        self._plain = tuple(rule for rule in known if not _narrow(rule, refusal=True))
+        self._seen = seen
+        self._results = results
+        self._siblings: dict[tuple[str, int], list[CaseResult]] = defaultdict(list)
+        for result in results:
+            if result.case.origin is Origin.NAMED and result.verdict is not Verdict.UNSUPPORTED:
+                self._siblings[result.case.scenario, result.case.level].append(result)
+        self._without: dict[tuple[str, int], tuple[set[str], set[str], bool]] = {}
+
+    def plain(self, result: CaseResult, finding: Finding) -> Rule | None:
+        """The rule to blame in place of the finding's; None if the finding's is right."""
+        rule, change = self._known[finding.rule], change_of(finding, result.case)
+        if finding.aspect not in _ROWS or not _narrow(rule, symptom(finding, result.case) in REFUSALS):
+            return None
+        if change is None or change.kind is not Kind.ROW or self._guilty(rule, result, finding, change):
+            return None
+        return owner(self._plain, _subject(result.case, change, finding))
+
+    def _guilty(self, rule: Rule, result: CaseResult, finding: Finding, change: Change) -> bool:
+        """Whether the same rows are fine without the trait: in another profile; else, of a refusal, whatever is in them."""
+        case = result.case
+        fine = [
+            not any(f.aspect is finding.aspect and f.side == finding.side for f in other.findings)
+            for other in self._siblings[case.scenario, case.level]
+            if any(not rule.selector.matches(_subject(other.case, row, finding)) for _, row in _rows(other.case))
+        ]
+        if fine:
+            return all(fine)
+        if symptom(finding, case) not in REFUSALS:
+            return True
+        elsewhere, cleared, passes = self._evidence(rule, finding, case.level)
+        held = {s for s in tokens(case, case.written[finding.message].changes, change) if not s.startswith(_OWN)}
+        if passes:
+            return not held - self._seen.cleared[case.level, ""]
+        return not held & elsewhere - cleared
+
+    def _evidence(self, rule: Rule, finding: Finding, level: int) -> tuple[set[str], set[str], bool]:
+        """The subjects of rows without the trait, those of them that came out, and whether a row with the trait came out."""
+        key = rule.id, level
+        if key not in self._without:
+            elsewhere, cleared, passes = set[str](), set[str](), False
+            for result in self._results:
+                if result.case.level != level or result.verdict in (*_FAILED, Verdict.UNSUPPORTED):
+                    continue
+                lost = {(f.message, f.row) for f in result.findings if symptom(f, result.case) in REFUSALS}
+                for number, change in _rows(result.case):
+                    there = (number, change.row) not in lost
+                    if rule.selector.matches(_subject(result.case, change, finding)):
+                        passes = passes or there
+                        continue
+                    held = tokens(result.case, result.case.written[number].changes, change)
+                    elsewhere |= held
+                    cleared |= held if there else set()
+            self._without[key] = elsewhere, cleared, passes
+        return self._without[key]
+
+
+def _narrow(rule: Rule, refusal: bool) -> bool:
+    """Whether the rule is on a trait of messages; for refusals an op is a trait too."""
+    selector = rule.selector
+    return not rule.law and bool(selector.tags or selector.profiles or (refusal and selector.ops))
+
+
+def _subject(case: Case, change: Change, finding: Finding) -> Subject:
+    name = "image" if finding.aspect is Aspect.IMAGE else "change"
+    op = change.op or ""
+    return Subject(case.profile, case.level, change.kind.value, op, name, finding.aspect, finding.side, tags=case.tags)
+
+
+@dataclass(slots=True)
+class _Named:
+    """Names the causes: refused messages first all together, so that the suspect that explains most of them is taken."""
+
+    seen: _Seen
+    _held: dict[tuple[str, int], list[set[str]]] = field(default_factory=dict)
+    _rows: dict[tuple[str, int], str] = field(default_factory=dict)
+    _chosen: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    _kinds: dict[tuple[int, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, result: CaseResult) -> None:
+        """Takes the findings of a case."""
+        case, level = result.case, result.case.level
+        for finding in result.findings:
+            subjects = chain(finding, case)
+            if finding.aspect in CELL and len(subjects) > 1:
+                self._kinds[level, subjects[-1]].add(subjects[-2])
+            if symptom(finding, case) not in REFUSALS:
+                continue
+            rows, key = refused(finding, case), _message(result, finding)
+            if finding.aspect is Aspect.MISSING and len(rows) > 1 and not self._whole(result, finding, rows):
+                rows = [row for row in rows if row.row == finding.row]
+            elif key in self._rows:
+                continue
+            for row in rows:
+                message = rows if result.verdict in _FAILED else case.written[finding.message].changes
+                held, values = tokens(case, message, row), {_exact(cell) for _, _, cell in cells(row, level)}
+                stages = self._held.setdefault(key, [set(), set(), set(), set()])
+                for number, profile in enumerate(("", case.profile)):
+                    stages[2 * number] |= held - self.seen.cleared[level, profile]
+                    stages[2 * number + 1] |= {subject for subject, _ in values - self.seen.exact[level, profile]}
+                self._rows[key] = f"row {row.op or ''}"
+
+    @staticmethod
+    def _whole(result: CaseResult, finding: Finding, rows: Sequence[Change]) -> bool:
+        """Whether no row of the message came out."""
+        lost = {f.row for f in result.findings if f.message == finding.message and f.aspect is finding.aspect}
+        return lost >= {row.row for row in rows} or finding.path == "decoding"
+
+    def settle(self) -> None:
+        """Chooses the suspects of each refused message: subjects that came out nowhere, then exact values that did not, then both
+        by the rows of its own profile. A suspect that is taken already explains later messages too."""
+        for stage in range(4):
+            open_ = {key: stages[stage] for key, stages in self._held.items() if stages[stage] and key not in self._chosen}
+            taken = {subject for chosen in self._chosen.values() for subject in chosen}
+            for key, held in list(open_.items()):
+                if held & taken:
+                    self._chosen[key] = tuple(ranked(held & taken)[:1])
+                    del open_[key]
+            _cover(open_, self._chosen)
+
+    def causes(self, result: CaseResult, finding: Finding) -> tuple[str, ...]:
+        """The keys of a finding's causes: the chosen, then all others that a record may name."""
+        case, level = result.case, result.case.level
+        kind = symptom(finding, case)
+        subjects = chain(finding, case)
+        chosen: tuple[str, ...] = tuple(subjects[:1])
+        if kind in REFUSALS and (key := _message(result, finding)) in self._rows:
+            chosen = self._chosen.get(key, (self._rows[key],))
+            subjects = [*ranked(next((held for held in self._held[key] if held), ())), self._rows[key]]
+        elif finding.aspect in CELL and len(subjects) > 1:
+            state = subjects[0].endswith(" null")
+            for wider in subjects[1:]:
+                several = not wider.startswith("cells ") or len(self._kinds[level, wider]) > 1
+                if several and wider not in self.seen.right[level, finding.side, state]:
+                    chosen = (wider,)
+        first = f"{kind}: {' | '.join(chosen)}"
+        return (first, *(key for key in (f"{kind}: {subject}" for subject in subjects) if key != first))
+
+
+def _cover(open_: Mapping[tuple[str, int], set[str]], chosen: dict[tuple[str, int], tuple[str, ...]]) -> None:
+    """Explains each message by the suspects that explain most of those left; suspects of just the same messages stay together."""
+    left = dict(open_)
+    while left:
+        tally = Counter(subject for held in left.values() for subject in held)
+        most = max(tally.values())
+        first = ranked(subject for subject, count in tally.items() if count == most)[0]
+        group = {key: held for key, held in left.items() if first in held}
+        together = set.intersection(*group.values()) & {subject for subject, count in tally.items() if count == len(group)}
+        narrow = {subject for subject in together if any(subject.startswith(f"{other} ") for other in together)}
+        for key in group:
+            chosen[key] = tuple(ranked(together - narrow))
+            del left[key]

@@ -1,0 +1,336 @@
+"""Causes of failures: what a decoder does wrong and on what, named from a finding and its case.
+
+A cause has a key, a stable text without drawn values (`refused: cell bit value plain`), and words that hold the values of a
+case (`refuses a row whose bit(1) cell is '1'`). Subjects are texts too, each a beginning of the narrower ones: `cell <type>`,
+`cell <type> value`, `cell <type> value <class>`, `cell <type> null`, `cell <type> absent`; or `cells <side> <op>` for all of an
+image, `image <side> <op>`, `option`, `release`, `trait`, `shape`, `member`, `fault`, `statement`, `kind`, `row <op>`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from conformance.judging.hints import hint
+from conformance.judging.judge import CELL, Finding
+from conformance.rules.base import Aspect
+from conformance.text import printable
+from generators.model import Case, Cell, Change, Kind, Logical, Op, Origin, SourceType, State
+
+
+class Symptom(enum.StrEnum):
+    """What a decoder does wrong."""
+
+    RAISED = "raised"
+    REFUSED = "refused"
+    LOST = "lost"
+    EXTRA = "extra"
+    ACCEPTED = "accepted"
+    NULL = "null"
+    VALUE = "value"
+    ABSENT = "absent"
+    PRESENT = "present"
+    WRONG = "wrong"
+
+
+REFUSALS: Final = frozenset({Symptom.RAISED, Symptom.REFUSED, Symptom.LOST})
+"""Symptoms of a whole message: each of its cells, its options and its shape are suspects."""
+DECODING: Final = "decoding"
+"""The path of a finding of the law that decoding ends."""
+CIRCUMSTANCE: Final = "message"
+"""The path of a finding of the other laws."""
+_VERBS: Final = {
+    Symptom.RAISED: "raises, or does not end, on",
+    Symptom.REFUSED: "refuses",
+    Symptom.LOST: "gives nothing for",
+    Symptom.EXTRA: "gives more rows than it owes for",
+    Symptom.ACCEPTED: "accepts",
+    Symptom.NULL: "gives NULL where a value is owed for",
+    Symptom.VALUE: "gives a value where NULL is owed for",
+    Symptom.ABSENT: "leaves out",
+    Symptom.PRESENT: "gives a column that the message does not hold in",
+    Symptom.WRONG: "gives another value for",
+}
+_LONG: Final = 65_536
+_WIDE: Final = 100
+_SHOWN: Final = 60
+_NAMED: Final = 4
+_ORDINARY: Final = frozenset({"boundary", "drawn"})
+"""Tags that say nothing of a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What a decoder does wrong, and its subjects: several if the run cannot tell which of them it is.
+
+    `type` and `value` are those of the guilty cell in the case, if it is known; `hint` says how the actual value relates to it.
+    """
+
+    symptom: Symptom
+    subjects: tuple[str, ...]
+    type: str = ""
+    value: str = ""
+    hint: str = ""
+
+    @property
+    def key(self) -> str:
+        """The stable text of the cause."""
+        return f"{self.symptom}: {' | '.join(self.subjects)}"
+
+    @property
+    def words(self) -> str:
+        """The cause in a line."""
+        return f"{_VERBS[self.symptom]} {self._object()}"
+
+    def _object(self) -> str:
+        refused = self.symptom in REFUSALS
+        if len(self.subjects) != 1:
+            named = ", ".join(self.subjects[:_NAMED]) + (" ..." if len(self.subjects) > _NAMED else "")
+            return f"a row with one of {len(self.subjects)} suspects: {named}"
+        sort, *rest = self.subjects[0].split(" ")
+        if sort == "cell":
+            return self._row(rest) if refused else self._cell(rest)
+        if sort == "row" and self.value:
+            return f"a row of {rest[0]} with {self.value}"
+        words = _WITH if refused and sort in _WITH else _ALONE
+        return ("a row " if words is _WITH else "") + words.get(sort, "{}").format(" ".join(rest))
+
+    def _row(self, rest: Sequence[str]) -> str:
+        kind, here = self.type or rest[0], f", here {self.value}" if self.value else ""
+        match rest[1:]:
+            case []:
+                return f"every row with a column of {kind}{here}"
+            case ["null"]:
+                return f"a row with NULL in a {kind} cell"
+            case ["absent"]:
+                return f"a row that lacks its {kind} column"
+            case ["value"]:
+                return f"every row with a value in a {kind} cell{here}"
+        return f"a row whose {kind} cell is {self.value}" if self.value else f"a row whose {kind} cell is {' '.join(rest[2:])}"
+
+    def _cell(self, rest: Sequence[str]) -> str:
+        each = "every" if len(rest) == 2 and rest[1] == "value" else "a"
+        return f"{each} {self.type or rest[0]} cell{f', here {self.value}' if self.value and rest[-1] != 'null' else ''}"
+
+
+_WITH: Final = {
+    "option": "under the option {}",
+    "release": "of release {}",
+    "trait": "with the trait {}",
+    "shape": "with {}",
+    "row": "of {}",
+}
+_ALONE: Final = {
+    "cells": "every cell of {}",
+    "image": "the image {}",
+    "member": "the member {}",
+    "fault": "the fault {}",
+    "statement": "the statement {}",
+    "kind": "a message of kind {}",
+    "row": "a row of {}",
+    "foreign": "a message of another table",
+    "circumstance": "the circumstance: {}",
+}
+
+
+def cause(finding: Finding, case: Case, suspects: Iterable[str] = ()) -> Cause:
+    """The cause of a finding. `suspects` are what the run left of the subjects of a refusal; all of them if empty."""
+    kind, subjects = symptom(finding, case), tuple(suspects)
+    if kind in REFUSALS and (rows := refused(finding, case)):
+        possible = set().union(*(tokens(case, rows, change) for change in rows))
+        left = [subject for subject in subjects or ranked(possible) if subject in possible or subject.startswith("row ")]
+        subjects = tuple(left) or subjects
+        return Cause(kind, subjects, *_guilty(subjects, rows, case.level))
+    change, cell = change_of(finding, case), cell_of(finding, case)
+    shown = (declared(cell.type), _literal(cell, case.level)) if cell is not None else ("", "")
+    return Cause(kind, subjects or tuple(chain(finding, case)[:1]), *shown, hint(finding, case, change, cell))
+
+
+def symptom(finding: Finding, case: Case) -> Symptom:
+    """What the decoder does wrong."""
+    match finding.aspect:
+        case Aspect.MISSING:
+            return Symptom.RAISED if finding.path == DECODING else Symptom.LOST
+        case Aspect.CORRUPT:
+            return Symptom.REFUSED
+        case Aspect.EXTRA:
+            return Symptom.EXTRA
+        case Aspect.ACCEPTED:
+            return Symptom.ACCEPTED
+        case Aspect.IMAGE:
+            return Symptom.VALUE if finding.expected == "NULL" else Symptom.NULL
+        case Aspect.PRESENCE:
+            return Symptom.ABSENT if finding.expected == "present" else Symptom.PRESENT
+        case Aspect.NULL:
+            cell = cell_of(finding, case)
+            return Symptom.VALUE if cell is not None and cell.state is State.NULL else Symptom.NULL
+    return Symptom.WRONG
+
+
+def chain(finding: Finding, case: Case) -> list[str]:
+    """The subject of a finding that is no refusal; then, for a cell, the wider subjects that hold it."""
+    change, cell = change_of(finding, case), cell_of(finding, case)
+    what = _what(case, change)
+    if finding.aspect is Aspect.PRESENCE and finding.expected != "present":
+        return [f"image {finding.side} {_op(change)}".strip()]
+    if finding.aspect in CELL and cell is not None:
+        return [*cell_tokens(cell), f"cells {finding.side} {_op(change)}".strip()]
+    match finding.aspect:
+        case Aspect.FIELD:
+            return [f"member {finding.path}" + ("" if change is None or change.kind is Kind.ROW else f" of {what}")]
+        case Aspect.IMAGE:
+            return [f"image {finding.side} {_op(change)}".strip()]
+        case Aspect.ACCEPTED if case.fault:
+            return [f"fault {case.fault}"]
+        case Aspect.EXTRA if case.origin is Origin.FOREIGN:
+            return ["foreign"]
+        case Aspect.VALUE if finding.path == CIRCUMSTANCE:
+            return [f"circumstance {finding.actual.partition(': ')[0]}"]
+    return [what]
+
+
+def refused(finding: Finding, case: Case) -> list[Change]:
+    """The row changes that a refusal is about: of the message, or of the whole case if decoding raised; [] if it has none."""
+    if finding.path == DECODING:
+        return [change for written in case.written for change in written.changes if change.kind is Kind.ROW]
+    changes = _changes(finding, case)
+    return [change for change in changes if change.kind is Kind.ROW]
+
+
+def tokens(case: Case, message: Iterable[Change], change: Change) -> set[str]:
+    """The suspects of a refused row: its cells, its op, its shape, and the case's traits, release and options."""
+    release, *options = case.profile.split("+")
+    held = {f"release {release}", f"row {_op(change)}", *(f"option {option}" for option in options)}
+    held |= {f"trait {tag}" for tag in case.tags - _ORDINARY}
+    if sum(1 for _ in message) > 1:
+        held.add("shape several rows in a message")
+    if not change.keys and change.keys is not None:
+        held.add("shape no key")
+    if change.op is Op.UPDATE and change.image("before", case.level) is None:
+        held.add("shape no before image")
+    for _, column, cell in cells(change, case.level):
+        narrow = cell_tokens(cell)
+        held.update((*narrow, " ".join(narrow[0].split(" ")[:2])))
+        if not column.isidentifier():
+            held.add("shape a column name that needs quotes")
+        if cell.text is not None and len(cell.text) > _LONG:
+            held.add("shape a long value")
+    if max((len(image) for image in (change.before, change.after) if image is not None), default=0) > _WIDE:
+        held.add("shape many columns")
+    return held
+
+
+def cells(change: Change, level: int) -> Iterator[tuple[str, str, Cell]]:
+    """The cells of a row: side, column, cell."""
+    for side in ("before", "after"):
+        for column, cell in (change.image(side, level) or {}).items():
+            yield side, column, cell
+
+
+def cell_tokens(cell: Cell) -> tuple[str, ...]:
+    """The subjects of a cell, narrow before wide."""
+    name = cell.type.key.replace(" ", "-")
+    if cell.state in (State.NULL, State.ABSENT):
+        return (f"cell {name} {cell.state.lower()}",)
+    wide = f"cell {name} value"
+    return (f"{wide} {cell.cls}", wide) if cell.cls else (wide,)
+
+
+def ranked(subjects: Iterable[str]) -> list[str]:
+    """Subjects in the order in which they are named."""
+    return sorted(subjects, key=lambda subject: (_RANK.get(subject.partition(" ")[0], 0), subject))
+
+
+_RANK: Final = {"cell": 0, "option": 1, "trait": 2, "shape": 3, "release": 4, "row": 5}
+
+
+def covers(pattern: str, key: str) -> bool:
+    """Whether a recorded cause (a key, its beginning up to a blank, or a glob) covers a key; ` | ` separates alternatives."""
+    kind, _, subjects = pattern.partition(": ")
+    each = [f"{kind}: {subject}" for subject in subjects.split(" | ")] if subjects else [pattern]
+    return any(key == one or key.startswith(f"{one} ") or fnmatchcase(key, one) for one in each)
+
+
+def alike(known: Cause, finding: Finding, case: Case) -> bool:
+    """Whether a finding may have the cause: the same symptom on one of its subjects, or on another value of its type."""
+    if symptom(finding, case) is not known.symptom:
+        return False
+    if known.symptom not in REFUSALS:
+        mine = chain(finding, case)
+        return any(one == subject or _typed(one) == _typed(subject) for subject in known.subjects for one in mine)
+    rows = refused(finding, case)
+    held = set().union(*(tokens(case, rows, change) for change in rows))
+    return not rows or any(subject in held or subject.startswith("row ") for subject in known.subjects)
+
+
+def _typed(subject: str) -> tuple[str, ...]:
+    """A cell's subject without its value class."""
+    parts = subject.split(" ")
+    return tuple(parts[:3] if parts[0] == "cell" else parts)
+
+
+def change_of(finding: Finding, case: Case) -> Change | None:
+    """The expected change that a finding is about."""
+    changes = _changes(finding, case)
+    return next((change for change in changes if change.row == finding.row), changes[0] if changes else None)
+
+
+def cell_of(finding: Finding, case: Case) -> Cell | None:
+    """The expected cell that a finding is about."""
+    change = change_of(finding, case)
+    if change is None or finding.column is None or finding.side not in ("before", "after"):
+        return None
+    return (change.image(finding.side, case.level) or {}).get(finding.column)
+
+
+def declared(kind: SourceType) -> str:
+    """The type with its parameters."""
+    if kind.logical is Logical.DECIMAL and kind.precision is not None:
+        shown = f"{kind.name}({kind.precision},{kind.scale})"
+    elif kind.logical in (Logical.BIT, Logical.TEXT, Logical.BINARY) and kind.length is not None:
+        shown = f"{kind.name}({kind.length})"
+    else:
+        shown = f"{kind.name}({kind.fsp})" if kind.fsp else kind.name
+    return f"{shown} unsigned" if kind.unsigned else shown
+
+
+def _changes(finding: Finding, case: Case) -> tuple[Change, ...]:
+    return case.written[finding.message].changes if finding.message < len(case.written) else ()
+
+
+def _op(change: Change | None) -> str:
+    return (change.op or "") if change is not None else ""
+
+
+def _what(case: Case, change: Change | None) -> str:
+    """The message in a word: the op of a row, the statement of a DDL or control message, else its kind."""
+    if change is not None and change.kind is Kind.ROW:
+        return f"row {_op(change)}"
+    stated = sorted(tag.partition(":")[2] for tag in case.tags if tag.startswith(("ddl:", "control:")))
+    return f"statement {stated[0]}" if stated else f"kind {change.kind}" if change is not None else "kind none"
+
+
+def _guilty(subjects: tuple[str, ...], rows: Iterable[Change], level: int) -> tuple[str, str]:
+    """Type and value of the only cell of a refused row that the subjects name; without such a subject, a few or all types."""
+    there = [cell for row in rows for _, _, cell in cells(row, level) if cell.state is not State.ABSENT]
+    if all(subject.startswith("row ") for subject in subjects):
+        shown = list(dict.fromkeys(f"{declared(cell.type)} {_literal(cell, level)}" for cell in there))
+        if len(shown) > _NAMED:
+            shown = ["columns of", ", ".join(dict.fromkeys(declared(cell.type) for cell in there))]
+            return "", " ".join(shown)
+        return "", ", ".join(shown)
+    held = {
+        (declared(cell.type), _literal(cell, level))
+        for cell in there
+        if any(one == subject or one.startswith(f"{subject} ") for one in cell_tokens(cell)[:1] for subject in subjects)
+    }
+    return held.pop() if len(held) == 1 else ("", "")
+
+
+def _literal(cell: Cell, level: int) -> str:
+    value = "NULL" if cell.state is State.NULL else repr(cell.text if level == 1 and cell.text is not None else cell.value)
+    text = printable(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -1,0 +1,128 @@
+"""Failures of a format: its broken rules by cause, each with its smallest case, the number of cases, profiles and faults."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from conformance.judging.causes import Cause, cause
+from conformance.judging.judge import CaseResult, Finding
+from conformance.judging.known import Record
+from conformance.judging.results import Failure, FormatResult
+
+SHOWN: Final = 8
+"""Most causes of a rule that are failures of their own; the others are one failure."""
+REDUCED: Final = 4
+"""Most failures of a rule that are reduced, those of most cases: the others would take their calls and time."""
+_ORDER: Final = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
+
+
+def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
+    """A failure for each broken rule and cause, by its smallest case; of its unknown cases, if any."""
+    by_id = {r.rule.id: r.rule for r in result.rules}
+    smallest: dict[tuple[str, str], tuple[tuple[bool, bool, int], Finding, CaseResult]] = {}
+    for case in result.cases:
+        # Compressed messages are the smallest, but unreadable to people.
+        packed = case.case.deployment.compression != "none"
+        size = sum(w.message.size for w in case.case.written)
+        for finding in case.findings:
+            key = finding.rule, finding.cause
+            rank = key in case.covered or finding.rule in case.known, packed, size
+            if key not in smallest or rank < smallest[key][0]:
+                smallest[key] = rank, finding, case
+    by_rule: dict[str, list[Failure]] = defaultdict(list)
+    for rule, (_, finding, case) in ((rule, first) for (rule, _), first in smallest.items()):
+        by_rule[rule].append(Failure(by_id[rule], finding, case, 0, cause=of(finding, case), keys=(finding.cause,)))
+    counted = Counted.of(result.cases)
+    failures = [one for some in by_rule.values() for one in _few([counted.fill(failure, record) for failure in some])]
+    filled = [counted.fill(failure, record) for failure in failures]
+    return sorted(filled, key=lambda f: (_ORDER[f.rule.obligation.value], -f.cases))
+
+
+def of(finding: Finding, case: CaseResult) -> Cause | None:
+    """The cause that the format's blame chose for a finding; None before it."""
+    if not finding.causes:
+        return None
+    return cause(finding, case.case, finding.cause.partition(": ")[2].split(" | "))
+
+
+def _few(failures: Sequence[Failure]) -> list[Failure]:
+    """The failures of a rule by number of cases, unknown first; those beyond the limit as one."""
+    ordered = sorted(failures, key=lambda f: (f.known, -f.cases))
+    shown, rest = ordered[:SHOWN], ordered[SHOWN:]
+    if len(rest) < 2:
+        return ordered
+    keys = tuple(key for failure in rest for key in failure.keys)
+    return [*shown, replace(rest[0], keys=keys, others=len(rest) - 1)]
+
+
+def worth_reducing(failures: Sequence[Failure]) -> tuple[list[Failure], list[Failure]]:
+    """The failures to reduce, and the others with the reason."""
+    tried, left = list[Failure](), list[Failure]()
+    for failure in failures:
+        if sum(other.rule is failure.rule for other in tried) < REDUCED:
+            tried.append(failure)
+        else:
+            left.append(replace(failure, reduced=f"not reduced: only {REDUCED} causes of a rule are"))
+    return tried, left
+
+
+def merged(failures: Sequence[Failure], result: FormatResult, record: Record) -> list[Failure]:
+    """Failures with the cause that their reduced cases show; those of one rule and cause are one, in the first's place."""
+    together: dict[tuple[str, str], Failure] = {}
+    for failure in failures:
+        failure = _narrowed(failure)
+        key = failure.rule.id, failure.cause.key if failure.cause and not failure.others else "|".join(failure.keys)
+        if key in together:
+            first = together[key]
+            small = min(first, failure, key=lambda f: sum(w.message.size for w in f.result.case.written))
+            failure = replace(small, keys=first.keys + failure.keys)
+        together[key] = failure
+    counted = Counted.of(result.cases)
+    return [counted.fill(failure, record) for failure in together.values()]
+
+
+def _narrowed(failure: Failure) -> Failure:
+    """The failure with the cause of its smallest case: of the suspects, those that are left in it."""
+    if failure.cause is None:
+        return failure
+    return replace(failure, cause=cause(failure.finding, failure.result.case, failure.cause.subjects))
+
+
+@dataclass(slots=True)
+class Counted:
+    """The cases of each rule and cause."""
+
+    cases: dict[tuple[str, str], list[CaseResult]]
+    profiles: int
+
+    @classmethod
+    def of(cls, results: Iterable[CaseResult]) -> Counted:
+        """Counts the results of a format."""
+        cases: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
+        profiles = set[str]()
+        for result in results:
+            profiles.add(result.case.profile)
+            for key in dict.fromkeys((f.rule, f.cause) for f in result.findings):
+                cases[key].append(result)
+        return cls(cases, len(profiles))
+
+    def fill(self, failure: Failure, record: Record) -> Failure:
+        """The failure with its counts, profiles and faults, and the record's reason if all of its cases are known."""
+        rule = failure.rule.id
+        pairs = [(key, case) for key in failure.keys for case in self.cases[rule, key]]
+        every = {case.case.id: case for _, case in pairs}
+        new = {case.case.id for key, case in pairs if (rule, key) not in case.covered and rule not in case.known}
+        reason, link = ("", "") if new else record.reason(rule, failure.keys)
+        return replace(
+            failure,
+            cases=len(every),
+            on_record=len(every) - len(new),
+            reason=reason,
+            link=link,
+            profiles=tuple(dict.fromkeys(case.case.profile for case in every.values())),
+            judged=self.profiles,
+            faults=tuple(sorted({case.case.fault for case in every.values() if case.case.fault})),
+        )

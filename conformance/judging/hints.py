@@ -1,0 +1,139 @@
+"""Hints beside a wrong value: how the actual value relates to the expected one, or where else in the message it stands."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from conformance.judging import wording
+from conformance.judging.judge import Finding
+from conformance.rules.base import Aspect
+from generators.model import Case, Cell, Change, Logical, State
+
+_FAMILY: Final = re.compile(r"(.*) \([a-z][a-z_0-9<>, ()]*\)(, .* time zone is .*)?", re.DOTALL)
+"""A typed value: its text, the family of its type, and the difference of an instant if it is told there."""
+_MOMENT: Final = re.compile(
+    r"(?:(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d))?[T ]?"
+    r"(?:(?P<sign>-?)(?P<h>\d{1,3}):(?P<i>\d\d):(?P<s>\d\d)(?:[.](?P<f>\d{1,6}))?)?Z?"
+)
+DIFFERS: Final = "differs by"
+_SECOND: Final = 1_000_000
+_UNITS: Final = (("day", 86_400 * _SECOND), ("h", 3_600 * _SECOND), ("min", 60 * _SECOND), ("s", _SECOND))
+_CLOCKS: Final = frozenset({Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME})
+_WRAPS: Final = {1 << bits: bits for bits in (8, 16, 24, 32, 64)}
+
+
+def hint(finding: Finding, case: Case, change: Change | None, cell: Cell | None) -> str:
+    """The relation of a wrong cell's actual value to the message; "" if it shows none."""
+    if change is None or cell is None or finding.aspect not in (Aspect.VALUE, Aspect.NULL) or finding.actual == "NULL":
+        return ""
+    match = _FAMILY.fullmatch(finding.actual) if case.level == 2 else None
+    actual = match[1] if match else finding.actual
+    found = _elsewhere(finding, case, change, actual) or _difference(cell, case.level, actual)
+    return "" if match and match[2] and found.startswith(DIFFERS) else found
+
+
+def _text(cell: Cell, level: int) -> str | None:
+    """A cell's expected value as a finding shows it."""
+    if cell.state is not State.VALUE or (level == 1 and cell.text is None):
+        return None
+    return wording.cell(cell, level).removesuffix(f" ({cell.type.key})" if level == 2 else "")
+
+
+def _elsewhere(finding: Finding, case: Case, change: Change, actual: str) -> str:
+    """The other image, or another row of the message, that holds the actual value in this column."""
+    side, column, level = finding.side, finding.column or "", case.level
+    other = "before" if side == "after" else "after"
+
+    def held(row: Change, image: str) -> bool:
+        cell = (row.image(image, level) or {}).get(column)
+        return cell is not None and _text(cell, level) == actual
+
+    if held(change, other):
+        return f"the actual value is the {other} image's"
+    for row in case.written[finding.message].changes:
+        if row.row != change.row and held(row, side):
+            return f"the actual value is row {row.row}'s"
+    return ""
+
+
+def _difference(cell: Cell, level: int, actual: str) -> str:
+    expected = _text(cell, level)
+    if expected is None:
+        return ""
+    if expected == actual:
+        return "equal but for the Spark type"
+    if cell.type.logical in _CLOCKS:
+        return _clock(_micros(expected), _micros(actual))
+    if isinstance(cell.value, str):
+        return _texts(_unquoted(expected), _unquoted(actual))
+    return _numbers(expected, actual)
+
+
+def _clock(expected: int | None, actual: int | None) -> str:
+    if expected is None or actual is None or expected == actual:
+        return ""
+    if expected // _SECOND == actual // _SECOND:
+        return "equal but for the fraction"
+    if expected == -actual:
+        return "equal but for the sign"
+    difference = abs(actual - expected)
+    for name, size in _UNITS:
+        whole, rest = divmod(difference, size)
+        if whole and not rest:
+            plural = "s" if name == "day" and whole > 1 else ""
+            return f"{DIFFERS} {whole:,} {name}{plural} ({'later' if actual > expected else 'earlier'})"
+    return ""
+
+
+def _micros(text: str) -> int | None:
+    """Microseconds of a number, a date, a time of day, or both."""
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    match = _MOMENT.fullmatch(text)
+    if match is None or not (match["y"] or match["h"]):
+        return None
+    days = _days(int(match["y"]), int(match["m"]), int(match["d"])) if match["y"] else 0
+    if days is None or not match["h"]:
+        return days
+    clock = (int(match["h"]) * 3600 + int(match["i"]) * 60 + int(match["s"])) * _SECOND + int((match["f"] or "").ljust(6, "0"))
+    return days + (-clock if match["sign"] else clock)
+
+
+def _days(year: int, month: int, day: int) -> int | None:
+    try:
+        return (dt.date(year, month, day) - dt.date(1970, 1, 1)).days * 86_400 * _SECOND
+    except ValueError:
+        return None
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == "'" and wording.quoted(text[1:-1]) == text else text
+
+
+def _texts(expected: str, actual: str) -> str:
+    if expected.casefold() == actual.casefold():
+        return "equal but for upper and lower case"
+    if expected.strip() == actual.strip():
+        return "equal but for blanks at the ends"
+    if actual and expected.startswith(actual):
+        return f"cut after {len(actual):,} of {len(expected):,} characters"
+    return ""
+
+
+def _numbers(expected: str, actual: str) -> str:
+    try:
+        want, got = Decimal(expected), Decimal(actual)
+        if not (want.is_finite() and got.is_finite()) or want == got:
+            return ""
+        if abs(want - got) in _WRAPS:
+            return f"{DIFFERS} 2^{_WRAPS[int(abs(want - got))]}"
+        if want == -got:
+            return "equal but for the sign"
+        if want.to_integral_value() != want and got in (int(want), round(want)):
+            return "equal but for the fraction"
+        return "equal as a double" if float(want) == float(got) else ""
+    except (InvalidOperation, OverflowError, ValueError):
+        return ""

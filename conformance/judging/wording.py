@@ -1,0 +1,134 @@
+"""Words for values in findings: instants as ISO times with their difference, texts that would be invisible in quotes, errors with
+their root cause."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from conformance.judging.compare import Typed
+from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
+from generators.sources import mysql
+
+LIMIT: Final = 400
+"""Characters of a value."""
+ERROR: Final = 1_000
+"""Characters of an error."""
+CAUSE: Final = "Caused by:"
+"""The beginning of a line of a Java error that names a deeper cause."""
+_EPOCH: Final = dt.datetime(1970, 1, 1)
+_WORDS: Final = frozenset({"NULL", "None", "absent", "present", "an image", "no such column"})
+"""Texts that stand for something else than a text."""
+_UNITS: Final = (("day", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000))
+
+
+def clip(text: str, limit: int = LIMIT) -> str:
+    """The text, shortened with its length."""
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
+
+
+def quoted(text: str) -> str:
+    """A text; in quotes if it is empty, has blanks at an end, or reads like a word of ours."""
+    return f"'{text}'" if not text or text != text.strip() or text in _WORDS else text
+
+
+def instant(micros: int, zone: str = "Z") -> str:
+    """Microseconds since 1970 as an ISO time; `zone` is "" for a wall clock."""
+    try:
+        return f"{(_EPOCH + dt.timedelta(microseconds=micros)).isoformat()}{zone}"
+    except OverflowError:
+        return f"{micros} microseconds from 1970-01-01T00:00:00{zone}"
+
+
+def apart(expected: int, actual: int) -> str:
+    """How much later or earlier an actual instant is, such as `5 h 30 min earlier`."""
+    left, parts = abs(actual - expected), []
+    for unit, size in _UNITS:
+        count, left = divmod(left, size)
+        if count:
+            parts.append(f"{count:,} {unit}{'s' if unit == 'day' and count != 1 else ''}")
+    if left:
+        parts.append(f"{Decimal(left) / 1_000_000:f} s")
+    return f"{' '.join(parts)} {'later' if actual > expected else 'earlier'}" if parts else "the same instant"
+
+
+def value(given: Any) -> str:
+    """A value that a decoder returned, or one of an envelope."""
+    match given:
+        case Typed(family="timestamp" | "timestamp_ntz" | "interval" as family, value=int(micros)):
+            return mysql.time_text(micros, 6) if family == "interval" else instant(micros, "Z" if family == "timestamp" else "")
+        case Typed():
+            return value(given.value)
+        case None:
+            return "NULL"
+        case bool():
+            return str(given).lower()
+        case str():
+            return quoted(given)
+        case Json():
+            return json.dumps(given.value, ensure_ascii=False, default=str)
+        case dt.date() | Decimal():
+            return str(given)
+        case ZeroDate():
+            return mysql.datetime_text(given, 6) if given.micros else mysql.date_text(given)
+        case Mapping():
+            return "{" + ", ".join(f"{name}: {value(one)}" for name, one in given.items()) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(map(value, given)) + "]"
+    return repr(given)
+
+
+def typed(given: Any) -> str:
+    """A decoder's cell, with the family of its type at level two."""
+    return f"{clip(value(given))} ({given.family})" if isinstance(given, Typed) else clip(value(given))
+
+
+def image(given: Mapping[str, Any]) -> str:
+    """The first cells of an image."""
+    return value(dict(list(given.items())[:8])).removesuffix("}") + (", ...}" if len(given) > 8 else "}")
+
+
+def _of_type(kind: SourceType, expected: Value) -> str:
+    match kind.logical, expected:
+        case Logical.TIMESTAMP, int():
+            return instant(expected)
+        case Logical.DATETIME, int():
+            return instant(expected, "")
+        case Logical.TIME, int():
+            return mysql.time_text(expected, kind.fsp)
+        case Logical.ENUM, int() if 0 < expected <= len(kind.members):
+            return f"{quoted(kind.members[expected - 1])}, number {expected}"
+    return value(expected)
+
+
+def cell(expected: Cell, level: int) -> str:
+    """An expected cell: its wire text at level one, its values with the source's type at level two."""
+    if level == 1:
+        return clip(value(expected.text))
+    options = expected.options if expected.state is State.ONE_OF else (expected.value,)
+    words = ", ".join(clip(_of_type(expected.type, option)) for option in options)
+    return f"one of {words}" if expected.state is State.ONE_OF else f"{words} ({expected.type.key})"
+
+
+def shift(expected: Cell, given: Any, time_zone: str) -> str:
+    """Of a wrong instant or wall clock: how far it is off, and the deployment's time zone; else ""."""
+    if expected.type.logical not in (Logical.TIMESTAMP, Logical.DATETIME) or not isinstance(given, Typed):
+        return ""
+    if not isinstance(expected.value, int) or not given.family.startswith("timestamp"):
+        return ""
+    return f", {off(expected.value, given.value, time_zone)}"
+
+
+def off(expected: int, actual: int, time_zone: str) -> str:
+    """The difference of two instants, beside the deployment's time zone."""
+    return f"{apart(expected, actual)}; the deployment's time zone is {time_zone}"
+
+
+def error(text: str, limit: int = ERROR) -> str:
+    """The first line of an error and its deepest cause, in a line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
+    causes = [line for line in lines[1:] if line.startswith(CAUSE)]
+    return clip(lines[0], limit if not causes else limit // 2) + (f"; {clip(causes[-1], limit // 2)}" if causes else "")

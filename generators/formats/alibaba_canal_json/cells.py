@@ -1,0 +1,123 @@
+"""A column's type text and cells: those of `generators.families.canal`, but for live DDL statements and character sets.
+
+Canal knows a table that it saw created by the statement alone: `mysqlType` repeats its spelling, and what the spelling does not
+say is decoded wrong (canal#live-spelling, canal#live-blob, canal#charset-ignored).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final, Protocol
+
+from generators.families.canal import CanalCell, ValueFacts, type_text, wire
+from generators.model import Cell, Column, Logical, SourceType, State, Value
+
+_DECLARED: Final = re.compile(
+    r"(?P<name>\w+(?: precision)?)\s*(?:\((?P<parameters>(?:'(?:[^'\\]|''|\\.)*'|[^')])*)\))?(?P<rest>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_SPACE: Final = re.compile(r"\s+(?=(?:[^']*'[^']*')*[^']*$)")
+_STRIPPED: Final = "the binlog holds BINARY(n) without its trailing zero bytes; n is known"
+_TEXTS: Final = frozenset({"tinytext", "text", "mediumtext", "longtext"})
+CHARSETS: Final = {
+    "": "utf-8",
+    "utf8": "utf-8",
+    "utf8mb3": "utf-8",
+    "utf8mb4": "utf-8",
+    "latin1": "cp1252",
+    "ascii": "ascii",
+    "gbk": "gb18030",
+    "utf16": "utf-16-be",
+}
+"""Python's name of each character set."""
+
+
+class ColumnFacts(ValueFacts, Protocol):
+    """What of a profile decides about columns; the fields are those of `CanalProfile`."""
+
+    @property
+    def display_widths(self) -> bool:
+        """See CanalProfile."""
+        ...
+
+    @property
+    def connection_charset(self) -> str:
+        """See CanalProfile."""
+        ...
+
+
+def column_type(column: Column, facts: ColumnFacts) -> str:
+    """The `mysqlType` text of a column."""
+    if column.declared:
+        return _spelled(column.declared)
+    kind = column.type
+    plain = kind.logical in (Logical.INT, Logical.YEAR) and not kind.zerofill and kind.length != 1
+    if plain and not facts.display_widths:
+        return kind.key
+    return type_text(kind)
+
+
+def _spelled(declared: str) -> str:
+    """A type as Canal's SQL parser prints it: the name as written, parameters without spaces, `unsigned zerofill` in lower case.
+
+    `FLOAT(p)` above 24 digits is printed as double, `zerofill` alone as unsigned too (canal#live-spelling).
+    """
+    match = _DECLARED.match(declared)
+    assert match is not None, declared
+    name, parameters, rest = match["name"], match["parameters"], match["rest"].lower()
+    if name.lower() == "float" and parameters and parameters.isdigit() and int(parameters) > 24:
+        name = "double"
+    zerofill = bool(re.search(r"\bzerofill\b", rest))
+    unsigned = zerofill or bool(re.search(r"\bunsigned\b", rest))
+    listed = f"({_SPACE.sub('', parameters)})" if parameters is not None else ""
+    return f"{name}{listed}{' unsigned' if unsigned else ''}{' zerofill' if zerofill else ''}"
+
+
+def column_wire(column: Column, value: Value, facts: ColumnFacts) -> CanalCell:
+    """A column's value on the wire."""
+    kind, spelled = column.type, column.declared.lower()
+    cell = wire(kind, value, facts)
+    if spelled.startswith("bool") and facts.boolean_code == -7:
+        return CanalCell(cell.text, -6, cell.cell)
+    if kind.name in _TEXTS and spelled and spelled.partition(" ")[0] not in _TEXTS:
+        return _blob(kind, cell, facts)
+    if kind.name == "binary" and spelled.startswith("char"):
+        return _garbled(kind, value.rstrip(b"\0"), 1, cell, facts) if isinstance(value, bytes) else CanalCell(None, 1, cell.cell)
+    if kind.name == "binary" and isinstance(value, bytes):
+        return _padded(kind, value.rstrip(b"\0"), cell)
+    charset = CHARSETS[column.charset]
+    if kind.logical is Logical.TEXT and isinstance(value, str) and charset != CHARSETS[facts.connection_charset]:
+        encoded = (cell.text or "").encode(charset, "replace")
+        return _garbled(kind, encoded, cell.code, cell, facts)
+    return cell
+
+
+def _padded(kind: SourceType, kept: bytes, cell: CanalCell) -> CanalCell:
+    """BINARY(n): the bytes on the wire, or the source's, padded to n: a reader of typed rows knows n (canal#binary-stripped)."""
+    whole = kept.ljust(kind.length or 0, b"\0")
+    if whole == kept:
+        return cell
+    return replace(cell, cell=replace(cell.cell, state=State.ONE_OF, value=kept, options=(kept, whole), reason=_STRIPPED))
+
+
+def _blob(kind: SourceType, cell: CanalCell, facts: ColumnFacts) -> CanalCell:
+    """A text that Canal takes for a BLOB: bytes as ISO-8859-1. A decoder sees it in code and type, and may restore it."""
+    if cell.text is None:
+        return CanalCell(None, 2004 if facts.lob_null_codes else cell.code, cell.cell)
+    text = cell.text.encode().decode("latin-1")
+    if text == cell.text:
+        return CanalCell(text, 2004, cell.cell)
+    reason = "Canal wrote the bytes of this text as ISO-8859-1"
+    both = Cell(State.ONE_OF, kind, cell.text, text, cell.cell.cls, options=(cell.text, text), reason=reason)
+    return CanalCell(text, 2004, both)
+
+
+def _garbled(kind: SourceType, data: bytes, code: int, cell: CanalCell, facts: ColumnFacts) -> CanalCell:
+    """Bytes that Canal decodes with the character set of its connection, which is not the column's."""
+    text = data.decode(CHARSETS[facts.connection_charset], "replace")
+    meant: Value = text.encode() if kind.logical is Logical.BINARY else text
+    if text == cell.text:
+        return CanalCell(text, code, cell.cell)
+    reason = "Canal decoded these bytes with another character set than the column's"
+    return CanalCell(text, code, Cell(State.ANY, kind, meant, text, cell.cell.cls, reason=reason))

@@ -1,0 +1,193 @@
+"""MySQL's, MariaDB's and TiDB's truth: tables from SHOW CREATE TABLE, values from the text that SELECT prints.
+
+Values: binaries `hex:...`; BIT as an unsigned integer or `b:0101`; ENUM and SET as labels, or by index and mask; TIMESTAMP in the
+zone of the session that read it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from generators.errors import HarnessError
+from generators.model import Column, Default, Index, Json, Logical, Row, SourceType, Table, Value, ZeroDate
+from generators.sources import mysql
+
+_NAME: Final = r"`((?:[^`]|``)+)`"
+_COLUMN: Final = re.compile(rf"\s*{_NAME} (.+?),?$")
+_KEY: Final = re.compile(rf"\s*(PRIMARY KEY|(?:UNIQUE )?KEY {_NAME}) \((.+?)\)[^)]*$")
+_PARAMETERS: Final = r"\(((?:'(?:[^'\\]|''|\\.)*'|[^')])*)\)"
+_TYPE: Final = re.compile(
+    rf"(\w+)(?:{_PARAMETERS})?((?: unsigned)?)((?: zerofill)?)(?: /\* mariadb-5\.3 \*/)?(.*)$", re.IGNORECASE | re.DOTALL
+)
+_DEFAULT: Final = re.compile(r" DEFAULT ('(?:[^'\\]|''|\\.)*'|b'[01]*'|\S+)")
+_CHARSET: Final = re.compile(r" CHARACTER SET (\w+)")
+_COLLATION: Final = re.compile(r" COLLATE (\w+)")
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a"}
+
+
+class Unsupported(HarnessError):
+    """A column type that the model does not have."""
+
+
+def unquoted(text: str) -> str:
+    """A text literal's text: quotes off, doubled quotes and backslash escapes resolved."""
+    return re.sub(r"''|\\(.)", lambda m: "'" if m[1] is None else _ESCAPES.get(m[1], m[1]), text[1:-1], flags=re.DOTALL)
+
+
+def source_type(spelling: str) -> SourceType:
+    """The type of a column as SHOW CREATE TABLE spells it. Raises Unsupported."""
+    match = _TYPE.match(spelling)
+    assert match is not None
+    name, parameters, unsigned, zerofill = match[1].lower(), match[2], bool(match[3]), bool(match[4])
+    numbers = [int(n) for n in re.findall(r"\d+", parameters or "")]
+    first = numbers[0] if numbers else None
+    match name:
+        case "tinyint" if first == 1 and not unsigned:
+            return mysql.boolean()
+        case "tinyint" | "smallint" | "mediumint" | "int" | "bigint":
+            kind = mysql.integer(name, unsigned=unsigned, zerofill=zerofill)
+            return replace(kind, length=first or kind.length)
+        case "decimal":
+            precision, scale = (*numbers, 0)[:2] if numbers else (10, 0)
+            if scale > 30:
+                raise Unsupported(f"column type {spelling!r}: MySQL has 30 decimal places at most")
+            return replace(mysql.decimal(precision, scale, unsigned=unsigned), zerofill=zerofill)
+        case "float" | "double":
+            kind = replace(mysql.real(name, unsigned=unsigned), zerofill=zerofill)
+            return replace(kind, precision=numbers[0], scale=numbers[1]) if len(numbers) == 2 else kind
+        case "bit":
+            return mysql.bit(first or 1)
+        case "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext":
+            return mysql.text(name, first if "char" in name else None)
+        case "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob":
+            return mysql.binary(name, first if "binary" in name else None)
+        case "date" | "datetime" | "timestamp" | "time":
+            return mysql.temporal(name, first or 0)
+        case "year":
+            return mysql.year()
+        case "enum" | "set":
+            members = [unquoted(m) for m in re.findall(r"'(?:[^'\\]|''|\\.)*'", parameters or "")]
+            return (mysql.enum_of if name == "enum" else mysql.set_of)(*members)
+        case "json":
+            return mysql.json()
+        case "vector":
+            return mysql.vector(first)
+    raise Unsupported(f"column type {spelling!r}")
+
+
+def table(show_create: str, database: str, name: str) -> Table:
+    """The table of a SHOW CREATE TABLE text. Raises Unsupported for a column type that the model does not have."""
+    columns: list[Column] = []
+    primary: tuple[str, ...] = ()
+    indexes: list[Index] = []
+    for line in show_create.splitlines()[1:]:
+        if key := _KEY.match(line):
+            names = tuple(n.replace("``", "`") for n in re.findall(_NAME, key[3]))
+            if key[1] == "PRIMARY KEY":
+                primary = names
+            if key[1] != "PRIMARY KEY" or "NONCLUSTERED" in line:
+                indexes.append(Index((key[2] or "PRIMARY").replace("``", "`"), names, not key[1].startswith("KEY")))
+        elif column := _COLUMN.match(line):
+            columns.append(_column(column[1].replace("``", "`"), column[2]))
+    unique = tuple(index.columns for index in indexes if index.unique and index.name != "PRIMARY")
+    return Table(database, name, tuple(columns), primary, unique, indexes=tuple(indexes))
+
+
+def _column(name: str, definition: str) -> Column:
+    match = _TYPE.match(definition)
+    assert match is not None
+    rest = match[5]
+    generated = (
+        "stored"
+        if re.search(r" (STORED|PERSISTENT)\b", rest)
+        else "virtual"
+        if re.search(r" GENERATED ALWAYS|^ AS \(", rest)
+        else ""
+    )
+    kind = source_type(definition)
+    default = None
+    if (text := _DEFAULT.search(rest)) and text[1] != "NULL":
+        literal = text[1]
+        quoted = literal.startswith("'")
+        default = Default(literal, value(kind, unquoted(literal)) if quoted and kind.logical is not Logical.BINARY else None)
+    charset, collation = (found[1] if (found := word.search(rest)) else "" for word in (_CHARSET, _COLLATION))
+    nullable = " NOT NULL" not in rest
+    return Column(name, kind, nullable, default=default, charset=charset, collation=collation, generated=generated)
+
+
+def value(kind: SourceType, text: str | None, number: str | None = None, zone: str = "UTC") -> Value:
+    """The value of a cell; `number` is ENUM's index or SET's mask, if the truth has it; `zone` is that of TIMESTAMP's text."""
+    if text is None:
+        return None
+    match kind.logical:
+        case Logical.INT | Logical.YEAR:
+            return int(text)
+        case Logical.DECIMAL:
+            return Decimal(text)
+        case Logical.FLOAT:
+            return mysql.to_float32(float(text))
+        case Logical.DOUBLE:
+            return float(text)
+        case Logical.BIT:
+            return int(text.replace("b:", "0b"), 0)
+        case Logical.BINARY:
+            return bytes.fromhex(text.removeprefix("hex:"))
+        case Logical.ENUM:
+            return int(number) if number is not None else kind.members.index(text) + 1 if text else 0
+        case Logical.SET:
+            if number is not None:
+                return int(number)
+            return sum(1 << kind.members.index(label) for label in text.split(",") if label)
+        case Logical.JSON:
+            return Json(json.loads(text))
+        case Logical.DATE:
+            return _date(text)
+        case Logical.TIME:
+            return _time(text)
+        case Logical.DATETIME | Logical.TIMESTAMP:
+            return _moment(text, zone if kind.logical is Logical.TIMESTAMP else None)
+        case _:
+            return text
+
+
+def _date(text: str) -> dt.date | ZeroDate:
+    year, month, day = (int(part) for part in text.split("-"))
+    try:
+        return dt.date(year, month, day)
+    except ValueError:
+        return ZeroDate(year, month, day)
+
+
+def _time(text: str) -> int:
+    hours, minutes, seconds = text.lstrip("-").split(":")
+    whole, _, fraction = seconds.partition(".")
+    micros = ((int(hours) * 60 + int(minutes)) * 60 + int(whole)) * mysql.MICROS + int(fraction.ljust(6, "0"))
+    return -micros if text.startswith("-") else micros
+
+
+def _moment(text: str, zone: str | None) -> int | ZeroDate:
+    day, _, clock = text.partition(" ")
+    date, micros = _date(day), _time(clock or "00:00:00")
+    if isinstance(date, ZeroDate):
+        return ZeroDate(date.year, date.month, date.day, micros)
+    wall = mysql.wall(day) + micros
+    if zone is None:
+        return wall
+    offset = (mysql.EPOCH + dt.timedelta(microseconds=wall)).replace(tzinfo=ZoneInfo(zone)).utcoffset()
+    assert offset is not None
+    return wall - offset // dt.timedelta(microseconds=1)
+
+
+def row(
+    table_: Table, texts: Mapping[str, str | None], numbers: Mapping[str, str | None] | None = None, zone: str = "UTC"
+) -> Row:
+    """A row's values by column. Columns that the truth does not have are left out."""
+    known = numbers or {}
+    return {c.name: value(c.type, texts[c.name], known.get(c.name), zone) for c in table_.columns if c.name in texts}

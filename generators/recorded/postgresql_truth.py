@@ -1,0 +1,171 @@
+"""PostgreSQL's truth: tables from the catalogue's columns, values from the text that SELECT prints.
+
+Values: binaries `hex:...`, bit strings `b:0101`, booleans true and false; everything else in PostgreSQL's own text, UTC.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from generators.model import Column, Json, Logical, Row, SourceType, Table, Value
+from generators.recorded.mysql_truth import Unsupported
+from generators.sources import mysql, postgresql
+
+_TYPE: Final = re.compile(r'("?[a-z0-9_ ]+?"?)(?:\(([\d,-]+)\))?( with(?:out)? time zone)?((?:\[\])*)$')
+_PRIMARY: Final = re.compile(r"PRIMARY KEY \(([^)]*)\)")
+_MOMENT: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:\+00)?$")
+_CLOCK: Final = re.compile(r"(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?$")
+_ITEM: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}]+)')
+_PAIR: Final = re.compile(r'"((?:[^"\\]|\\.)*)"=>(?:"((?:[^"\\]|\\.)*)"|NULL)')
+
+_NAMED: Final[Mapping[str, Callable[[], SourceType]]] = {
+    "money": postgresql.money,
+    "real": lambda: postgresql.real("real"),
+    "double precision": lambda: postgresql.real("double precision"),
+    "boolean": postgresql.boolean,
+    "text": lambda: postgresql.text("text"),
+    "bytea": postgresql.bytea,
+    "date": lambda: postgresql.temporal("date"),
+    "uuid": postgresql.uuid,
+    "inet": postgresql.inet,
+    "json": lambda: postgresql.json("json"),
+    "jsonb": lambda: postgresql.json("jsonb"),
+    "hstore": postgresql.hstore,
+    "oid": postgresql.oid,
+    **{name: functools.partial(postgresql.other, name) for name in postgresql.OTHERS},
+}
+
+
+def source_type(spelling: str, enums: Mapping[str, Sequence[str]], domains: Mapping[str, str]) -> SourceType:
+    """The type of a column as format_type() spells it; a domain is its base type. Raises Unsupported."""
+    spelling = domains.get(spelling, spelling)
+    match = _TYPE.match(spelling)
+    if match is None:
+        raise Unsupported(f"column type {spelling!r}")
+    name, zone = match[1].strip(), bool(match[3]) and "out" not in match[3]
+    numbers = [int(number) for number in match[2].split(",")] if match[2] else []
+    first = numbers[0] if numbers else None
+    if match[4]:
+        if spelling in ("integer[]", "text[]"):
+            return postgresql.array(name)
+        raise Unsupported(f"column type {spelling!r}")
+    if name in enums:
+        return postgresql.enum_of(*enums[name])
+    if name in _NAMED:
+        return _NAMED[name]()
+    match name:
+        case "smallint" | "integer" | "bigint":
+            return postgresql.integer(name)
+        case "numeric" if not numbers or numbers[1] >= 0:
+            return postgresql.numeric(*numbers)
+        case "bit":
+            return postgresql.bit(first or 1)
+        case "bit varying" if first:
+            return postgresql.bit(first, varying=True)
+        case "character":
+            return postgresql.text("char", first or 1)
+        case "character varying":
+            return postgresql.text("varchar", first or postgresql.SIZE_LIMIT)
+        case "time" | "timestamp":
+            return postgresql.temporal(f"{name}tz" if zone else name, 6 if first is None else first)
+        case "interval":
+            return postgresql.temporal("interval", 6 if first is None else first)
+    raise Unsupported(f"column type {spelling!r}")
+
+
+def table(
+    database: str,
+    schema: str,
+    name: str,
+    columns: Iterable[Mapping[str, Any]],
+    statement: str = "",
+    enums: Mapping[str, Sequence[str]] | None = None,
+    domains: Mapping[str, str] | None = None,
+) -> Table:
+    """The table of the catalogue's columns; `statement` has the declared order of its key. Raises Unsupported."""
+    found = tuple(
+        Column(one["name"], source_type(one["type"], enums or {}, domains or {}), not one["not_null"]) for one in columns
+    )
+    key = tuple(one["name"] for one in columns if one["pk"])
+    declared = _PRIMARY.search(statement)
+    if declared and {part.strip() for part in declared[1].split(",")} == set(key):
+        key = tuple(part.strip() for part in declared[1].split(","))
+    return Table(database, name, found, key, (), schema)
+
+
+def value(kind: SourceType, text: str | None) -> Value:
+    """The value of a cell. Raises Unsupported for a value that the model does not have."""
+    if text is None:
+        return None
+    match kind.logical:
+        case Logical.INT:
+            return int(text)
+        case Logical.DECIMAL:
+            found = Decimal(re.sub(r"[$,]", "", text))
+            if not found.is_finite():
+                raise Unsupported(f"numeric {text}")
+            return found
+        case Logical.FLOAT:
+            return mysql.to_float32(float(text))
+        case Logical.DOUBLE:
+            return float(text)
+        case Logical.BIT:
+            return {"true": 1, "false": 0}[text] if kind.name == "boolean" else int(f"0{text.replace(':', '')}", 2)
+        case Logical.BINARY:
+            return bytes.fromhex(text.removeprefix("hex:"))
+        case Logical.DATE:
+            if not re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+                raise Unsupported(f"date {text}")
+            return dt.date.fromisoformat(text)
+        case Logical.TIME:
+            return _clock(text)
+        case Logical.DATETIME | Logical.TIMESTAMP:
+            moment = _MOMENT.match(text)
+            if moment is None:
+                raise Unsupported(f"{kind.name} {text}")
+            return mysql.wall(moment[1]) + _clock(moment[2])
+        case Logical.JSON:
+            return Json(_document(kind, text))
+        case _ if kind.name == "char":
+            return text.ljust(kind.length or 0)  # SELECT as text strips what the column has
+        case _:
+            return text
+
+
+def row(table_: Table, texts: Mapping[str, str | None]) -> Row:
+    """A row's values by column. Raises Unsupported."""
+    return {c.name: value(c.type, texts[c.name]) for c in table_.columns if c.name in texts}
+
+
+def _clock(text: str) -> int:
+    match = _CLOCK.match(text)
+    assert match is not None, text
+    whole = (int(match[1]) * 60 + int(match[2])) * 60 + int(match[3])
+    return whole * mysql.MICROS + int((match[4] or "").ljust(6, "0"))
+
+
+def _document(kind: SourceType, text: str) -> Any:
+    match kind.name:
+        case "hstore":
+            return {_plain(k): None if v is None else _plain(v) for k, v in ((m[1], m[2]) for m in _PAIR.finditer(text))}
+        case "integer[]" | "text[]":
+            if "{" in text[1:].replace('"{', "") and text.startswith("{{"):
+                raise Unsupported(f"array {text}")
+            return [_item(kind, quoted, bare) for quoted, bare in _ITEM.findall(text[1:-1])]
+    return json.loads(text)
+
+
+def _item(kind: SourceType, quoted: str, bare: str) -> Any:
+    if bare == "NULL":
+        return None
+    return int(bare) if kind.name == "integer[]" else bare or _plain(quoted)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)

@@ -1,0 +1,120 @@
+"""The recordings on disk: `<product>/recordings.json` (where each comes from, sizes and checksums), the messages, the truth.
+
+A checkout has them in `fixtures/recorded`, an installed package in a folder of its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import lzma
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from generators.errors import HarnessError, UnknownName
+from generators.model import Message
+from generators.recorded.base import Recording
+
+PRODUCTS: Final = ("canal", "debezium", "ticdc")
+INDEX: Final = "recordings.json"
+_FACTS: Final = ("name", "format", "profile", "release", "server", "options", "how", "truth", "count")
+
+
+class Damaged(HarnessError):
+    """A file of the recordings is missing or not what was recorded."""
+
+
+def root() -> Path:
+    """The folder of all recordings."""
+    packed = Path(__file__).parent / "data"
+    return packed if packed.is_dir() else Path(__file__).parents[2] / "fixtures" / "recorded"
+
+
+@cache
+def _index(product: str) -> Mapping[str, Any]:
+    if product not in PRODUCTS:
+        raise UnknownName("product", product, PRODUCTS)
+    file = root() / product / INDEX
+    try:
+        found: Mapping[str, Any] = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise Damaged(f"{file}: {error}") from error
+    return found
+
+
+def recordings(product: str) -> tuple[Recording, ...]:
+    """The recordings of a product, in order of their names. Raises UnknownName and Damaged."""
+    found = (Recording(product=product, **{fact: entry[fact] for fact in _FACTS}) for entry in _index(product)["recordings"])
+    return tuple(sorted(found, key=lambda one: one.name))
+
+
+def _files(product: str) -> Iterator[tuple[str, str]]:
+    """The files of a product below its folder, each with its SHA-256."""
+    index = _index(product)
+    for name, entry in index["documents"].items():
+        yield f"{name}.json.xz", entry["sha256"]
+    for entry in index["recordings"]:
+        yield f"{entry['name']}/messages.jsonl.xz", entry["sha256"]
+
+
+def _unpacked(product: str, name: str) -> bytes:
+    """The content of a file whose checksum is right. Raises Damaged."""
+    file = root() / product / name
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise Damaged(f"{file}: {error.strerror}") from error
+    if hashlib.sha256(data).hexdigest() != dict(_files(product)).get(name):
+        raise Damaged(f"{file}: the SHA-256 is not the one in {INDEX}")
+    return lzma.decompress(data)
+
+
+@cache
+def messages(recording: Recording) -> tuple[Message, ...]:
+    """The messages in their recorded order. `event` is the event of the truth that the recording names, else the message's
+    ordinal in the whole run, which may have gaps. Raises Damaged."""
+    lines = _unpacked(recording.product, f"{recording.name}/messages.jsonl.xz").splitlines()
+    if len(lines) != recording.count:
+        raise Damaged(f"{recording.product}/{recording.name}: {len(lines)} messages, {recording.count} in {INDEX}")
+    return tuple(_message(json.loads(line)) for line in lines)
+
+
+def _message(line: Mapping[str, Any]) -> Message:
+    headers = tuple((name, value.encode()) for name, value in line.get("headers", ()))
+    key, value = _bytes(line, "key"), _bytes(line, "value")
+    return Message(line["topic"], line["partition"], key, value, headers, event=line.get("event", line["n"]))
+
+
+def _bytes(line: Mapping[str, Any], field: str) -> bytes | None:
+    if f"{field}_b64" in line:
+        return base64.b64decode(line[f"{field}_b64"])
+    return line[field].encode() if field in line else None
+
+
+@cache
+def truth(product: str, name: str = "truth") -> Any:
+    """A JSON document beside the recordings, such as the truth that SQL told. Raises UnknownName and Damaged."""
+    known = _index(product)["documents"]
+    if name not in known:
+        raise UnknownName("document", name, known, of=product)
+    return json.loads(_unpacked(product, f"{name}.json.xz"))
+
+
+def verify(product: str) -> list[str]:
+    """What is wrong with the files of a product; empty if nothing is."""
+    problems = []
+    try:
+        for name, _ in _files(product):
+            _unpacked(product, name)
+        for recording in recordings(product):
+            messages(recording)
+        stray = {p.relative_to(root() / product).as_posix() for p in (root() / product).rglob("*") if p.is_file()}
+        problems = [
+            f"{product}/{name}: not in {INDEX}" for name in sorted(stray - {INDEX} - {name for name, _ in _files(product)})
+        ]
+    except (Damaged, ValueError, lzma.LZMAError, KeyError) as error:
+        problems.append(str(error))
+    return problems

@@ -1,0 +1,246 @@
+"""Findings of a whole format get their causes: suspects that other rows clear, traits that are not guilty, failures by cause."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from conformance.judging.blame import blamed
+from conformance.judging.causes import Symptom
+from conformance.judging.clusters import SHOWN, merged, smallest_failures, worth_reducing
+from conformance.judging.judge import Judge, Verdict
+from conformance.judging.known import Entry, Expectations, Record
+from conformance.judging.known_files import under, updated
+from conformance.judging.output import OutputRow
+from conformance.judging.results import FormatResult, Header, RuleResult, RunResult
+from conformance.rules.base import rules
+from generators.drawing.cases import as_case, boundary_scenarios
+from generators.model import Kind, State
+from generators.wire_format import get
+
+NAME = "ticdc-canal-json"
+FMT = get(NAME)
+SCENARIOS = ("bit-1/", "year/", "int/", "varchar/", "shape/insert", "shape/delete", "shape/multi")
+PROFILES = ("v5.3.4", "v5.4.3", "v6.5.1")
+CORRUPT = f"{NAME}/change/corrupt"
+INSERTS = f"{NAME}/old/insert-null-array"
+CRLF = f"{NAME}/framing/crlf"
+
+
+@cache
+def cases(profiles=PROFILES, prefixes=SCENARIOS):
+    """Level-one cases of a few types and shapes in releases with and without traits."""
+    found = []
+    for name in profiles:
+        profile = FMT.profile(name)
+        some = (s for s in boundary_scenarios(FMT, profile) if s.level == 1 and s.name.startswith(prefixes))
+        found += [as_case(FMT, profile, scenario) for scenario in some]
+    return tuple(found)
+
+
+def image(cells):
+    """A perfect image."""
+    return None if cells is None else {c: cell.text for c, cell in cells.items() if cell.state is not State.ABSENT}
+
+
+def perfect(change):
+    """The row of a perfect decoder."""
+    return OutputRow(change.row, change.kind, change.op, {}, image(change.before), image(change.after))
+
+
+def judged(spoil, some=None):
+    """The blamed results of a decoder that `spoil` makes wrong: told case, change and its right row, it gives a row or None."""
+    judge = Judge(rules(NAME))
+    results = []
+    for case in some or cases():
+        rows = [[row for c in w.changes if (row := spoil(case, c, perfect(c))) is not None] for w in case.written]
+        results.append(judge.judge(case, rows))
+    return judge, blamed(judge, results)
+
+
+def causes(results):
+    """Rule and cause of every finding."""
+    return {(f.rule, f.cause) for result in results for f in result.findings}
+
+
+def cells(change):
+    return [cell for side in (change.before, change.after) for cell in (side or {}).values()]
+
+
+def holds(change, kind, *texts):
+    """Whether a row has a cell of the type, with one of these texts if some are given."""
+    return any(c.type.key == kind and c.state is State.VALUE and (not texts or c.text in texts) for c in cells(change))
+
+
+def refusing(bad):
+    """A decoder that refuses some rows."""
+    return lambda case, change, row: OutputRow(change.row, Kind.CORRUPT, None, error="no") if bad(case, change) else row
+
+
+BIT_OR_YEAR = refusing(lambda _case, change: holds(change, "bit", "1") or holds(change, "year"))
+
+
+def outcome(spoil, entries=(), some=None):
+    """A run of a decoder under a record of known failures, without reduction."""
+    judge, results = judged(spoil, some)
+    record = Record(Expectations(tuple(entries)))
+    known = tuple(record.mark(results, rules(NAME), judge.compared))
+    fmt_rules = tuple(RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], False) for rule in rules(NAME))
+    fmt = FormatResult(NAME, "mine", (1,), known, fmt_rules, (), {}, 0, {})
+    failures = tuple(smallest_failures(fmt, record))
+    found = record.results([NAME], [rule.id for rule in rules(NAME)], True)
+    return RunResult(Header(1, "smoke", "mine", "none", ""), (fmt,), failures, 0.0, entries=found)
+
+
+def test_a_right_decoder_has_no_cause():
+    _, results = judged(lambda _case, _change, row: row)
+    assert {result.verdict for result in results} == {Verdict.PASS}
+
+
+def test_refusals_of_two_types_are_two_causes_and_no_trait_is_blamed():
+    judge, results = judged(BIT_OR_YEAR)
+    assert causes(results) == {(CORRUPT, "refused: cell bit value plain"), (CORRUPT, "refused: cell year value")}
+    assert {f.instead for result in results for f in result.findings} >= {"", INSERTS, CRLF}
+    assert judge.broken[INSERTS] == judge.broken[CRLF] == 0
+    assert judge.broken[CORRUPT] == sum(len(result.findings) for result in results) <= judge.compared[CORRUPT]
+
+
+def test_each_cause_is_a_failure_with_its_smallest_message_its_cases_and_its_words():
+    one, other = outcome(BIT_OR_YEAR).failures
+    assert (one.cause.key, other.cause.key) == ("refused: cell year value", "refused: cell bit value plain")
+    assert other.cause.words == "refuses a row whose bit(1) cell is '1'"
+    assert one.cause.words.startswith("refuses every row with a value in a year cell, here '")
+    assert other.finding.case == f"{NAME}/v5.3.4/bit-1/one"
+    assert (other.cases, other.profiles, other.judged) == (15, PROFILES, 3)
+    assert one.cases > other.cases
+
+
+@pytest.mark.parametrize(
+    ("bad", "rule", "cause"),
+    [
+        (lambda case, change: case.profile == "v6.5.1", CRLF, "refused: release v6.5.1"),
+        (lambda case, change: case.profile == "v5.3.4" and change.op == "INSERT", INSERTS, "refused: row INSERT"),
+        (lambda case, change: change.op == "DELETE", CORRUPT, "refused: row DELETE"),
+        (lambda case, change: case.profile == "v5.3.4" and holds(change, "year"), CORRUPT, "refused: cell year value"),
+    ],
+)
+def test_a_trait_is_blamed_only_if_the_same_rows_pass_without_it(bad, rule, cause):
+    _, results = judged(refusing(bad))
+    assert causes(results) >= {(rule, cause)}
+
+
+def test_without_other_profiles_the_other_rows_of_the_release_decide():
+    only = cases(("v6.5.1",))
+    _, results = judged(BIT_OR_YEAR, only)
+    assert causes(results) == {(CORRUPT, "refused: cell bit value plain"), (CORRUPT, "refused: cell year value")}
+
+
+def test_a_row_that_does_not_come_out_is_lost_for_the_same_reasons():
+    _, results = judged(lambda _case, change, row: None if holds(change, "bit", "1") else row)
+    assert {cause for _, cause in causes(results)} == {"lost: cell bit value plain"}
+
+
+def test_a_cell_is_named_by_type_and_class_and_by_type_if_all_of_its_values_are_wrong():
+    def wrong(_case, change, row):
+        after = {c: "9" if cell.type.key == "int" or cell.text == "" else cell.text for c, cell in (change.after or {}).items()}
+        return replace(row, after=after) if row.after and None not in row.after.values() else row
+
+    _, results = judged(wrong)
+    found = {cause for _, cause in causes(results)}
+    assert found == {"wrong: cell int value", "wrong: cell varchar value empty"}
+    narrow = {key for result in results for f in result.findings for key in f.causes[1:]}
+    assert narrow >= {"wrong: cell int value plain", "wrong: cell int value negative"}
+
+
+def test_null_for_a_value_and_a_value_for_null_are_two_causes():
+    def swapped(_case, change, row):
+        for column, cell in (change.after or {}).items():
+            if cell.type.key == "varchar":
+                row.after[column] = "x" if cell.state is State.NULL else None
+        return row
+
+    failures = [f for f in outcome(swapped, some=cases(("v5.4.3",))).failures if f.finding.side == "after"]
+    words = {failure.cause.words.partition(", here")[0] for failure in failures}
+    assert words == {
+        "gives NULL where a value is owed for every varchar(255) cell",
+        "gives a value where NULL is owed for a varchar(255) cell",
+    }
+
+
+def test_a_record_of_causes_makes_another_refusal_new():
+    bit = refusing(lambda _case, change: holds(change, "bit", "1"))
+    entry = Entry(CORRUPT, Verdict.FAIL, causes=("refused: cell bit value plain",))
+    assert outcome(bit, [entry]).exit_code == 0
+    worse = outcome(BIT_OR_YEAR, [entry])
+    assert worse.exit_code == 1
+    assert {failure.cause.key: failure.known for failure in worse.failures} == {
+        "refused: cell bit value plain": True,
+        "refused: cell year value": False,
+    }
+
+
+def test_a_record_without_causes_covers_every_cause():
+    assert outcome(BIT_OR_YEAR, [Entry(CORRUPT, Verdict.FAIL)]).exit_code == 0
+
+
+def test_a_recorded_cause_covers_narrower_ones_and_a_run_over_fewer_cases():
+    year = Entry(CORRUPT, Verdict.FAIL, causes=("refused: cell year value",))
+    some = refusing(lambda _case, change: holds(change, "year", "1901"))
+    assert outcome(some, [year]).exit_code == 0
+    bit = Entry(CORRUPT, Verdict.FAIL, causes=("refused: cell bit value plain",))
+    few = tuple(case for case in cases() if case.id.endswith("bit-1/one"))
+    assert outcome(BIT_OR_YEAR, [bit], few).exit_code == 0
+
+
+def test_update_records_each_cause_and_the_next_run_conforms():
+    first = outcome(BIT_OR_YEAR)
+    made = updated(first)
+    assert {(entry.rule, entry.causes) for entry in made.added} == {
+        (CORRUPT, ("refused: cell bit value plain",)),
+        (CORRUPT, ("refused: cell year value",)),
+    }
+    assert outcome(BIT_OR_YEAR, made.added).exit_code == 0
+    again = under(first, Expectations(made.added))
+    assert [failure.known for failure in again.failures] == [True, True]
+
+
+def test_failures_that_reduce_to_one_cause_are_one():
+    result = outcome(BIT_OR_YEAR)
+    year, bit = result.failures
+    both = replace(year, cause=replace(year.cause, subjects=("cell year value", "cell bit value plain")))
+    small = replace(both, finding=bit.finding, result=bit.result)
+    (one,) = merged([small, bit], result.formats[0], Record(Expectations()))
+    assert one.cause.key == "refused: cell bit value plain"
+    assert one.keys == (*year.keys, *bit.keys)
+    assert one.cases == year.cases + bit.cases
+
+
+def test_few_causes_of_a_rule_are_failures_of_their_own_and_fewer_are_reduced():
+    first = outcome(BIT_OR_YEAR)
+    fmt = first.formats[0]
+    names = [f"refused: cell x{n} value" for n in range(SHOWN + 3)]
+    spread = iter(names * 1000)
+    cases_ = tuple(
+        replace(r, findings=tuple(replace(f, causes=(next(spread),)) for f in r.findings[:1])) for r in fmt.cases if r.findings
+    )
+    failures = smallest_failures(replace(fmt, cases=cases_), Record(Expectations()))
+    assert len(failures) == SHOWN + 1
+    assert sorted(failure.others for failure in failures)[-2:] == [0, 2]
+    tried, left = worth_reducing(failures)
+    assert (len(tried), len(left)) == (4, SHOWN - 3)
+    assert {failure.reduced for failure in left} == {"not reduced: only 4 causes of a rule are"}
+
+
+def test_a_decoder_that_raises_is_named_as_one_that_refuses():
+    judge, results = judged(lambda _case, _change, row: row)
+    law = f"{NAME}/law/returns"
+    finding = next(f for f in judged(BIT_OR_YEAR)[1] if f.findings).findings[0]
+    raised = replace(finding, rule=law, aspect="missing", path="decoding", causes=())
+    spoiled = [
+        replace(r, verdict=Verdict.ERRORED, findings=(replace(raised, case=r.case.id),))
+        if any(holds(c, "year") for w in r.case.written for c in w.changes)
+        else r
+        for r in results
+    ]
+    found = blamed(judge, spoiled)
+    assert causes(found) == {(law, f"{Symptom.RAISED}: cell year value")}

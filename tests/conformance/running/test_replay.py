@@ -1,0 +1,161 @@
+"""Crash files judged again without Spark: FIXED only where the case alone shows the failure and its rule compared something."""
+
+import json
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import ClassVar
+
+import pyarrow as pa
+import pytest
+
+from conformance.engines.base import DecodeRaised, Loaded
+from conformance.judging.causes import Cause, Symptom
+from conformance.judging.judge import Capabilities, CaseResult, Finding, Verdict
+from conformance.judging.output import REQUIRED
+from conformance.judging.results import Failure
+from conformance.rules.base import Aspect, rules
+from conformance.running import replay
+from conformance.running.replay import ReplayOutcome
+from generators.drawing.cases import as_case
+from generators.errors import UsageError
+from generators.sources.boundaries import KEYLESS, insert, scenario
+from generators.wire_format import get
+
+NAME = "ticdc-canal-json"
+FMT = get(NAME)
+CASE = as_case(FMT, FMT.profile("v7.1.6"), scenario("shape/x", insert(KEYLESS, {"a": 1, "b": "x", "c": None})))
+MISSING, RETURNS, BATCH = (f"{NAME}/{name}" for name in ("change/missing", "law/returns", "law/batch-independence"))
+NOTHING = pa.table({name: pa.nulls(0) for name in REQUIRED[1]})
+
+
+def told(value=None, error=None):
+    """A future that is done."""
+    future = Future()
+    future.set_exception(error) if error else future.set_result(value)
+    return future
+
+
+class Fake:
+    """An engine whose decoder gives a row for the message, no row, or an error."""
+
+    environments: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, directory, answer, claims=None):
+        self.directory, self.answer, self.claims = directory, answer, claims or Capabilities()
+
+    def load(self, _spec, _level):
+        return told(Loaded((1,), self.claims))
+
+    def open(self, _handle, _source):
+        return told(1)
+
+    def decode(self, request):
+        if isinstance(self.answer, Exception):
+            return told(error=self.answer)
+        if self.answer == "nothing":
+            return told(NOTHING)
+        change = CASE.written[0].changes[0]
+        row = {
+            "topic": request.ranges[0][0],
+            "partition": request.ranges[0][1],
+            "offset": request.ranges[0][2],
+            "row": 0,
+            "kind": "ROW",
+            "op": "INSERT",
+            "database": change.database,
+            "schema": None,
+            "table": change.table,
+            "keys": list(change.keys or ()),
+            "before": None,
+            "after": [(c, cell.text) for c, cell in change.after.items()],
+            "sql": None,
+            "error": None,
+        }
+        images = pa.map_(pa.string(), pa.string())
+        kinds = {"row": pa.int32(), "before": images, "after": images, "keys": pa.list_(pa.string())}
+        return told(pa.table({name: pa.array([value], kinds.get(name)) for name, value in row.items()}))
+
+
+def failure(rule=MISSING, alone=True, cause=None, **finding):
+    first = Finding(CASE.id, rule, 0, 0, Aspect.MISSING, "row 0", "ROW INSERT", "no output row")
+    result = CaseResult(CASE, Verdict.FAIL, (replace(first, **finding),), alone=alone)
+    return Failure(next(r for r in rules(NAME) if r.id == rule), result.findings[0], result, 1, cause=cause)
+
+
+def outcome(tmp_path, answer, claims=None, **about):
+    """A saved failure, judged again."""
+    crash = replay.load(replay.save(tmp_path, failure(**about), "mine", "changes", {}, {}))
+    return replay.replay(crash, Fake(tmp_path, answer, claims), "mine")
+
+
+@pytest.mark.parametrize(
+    ("answer", "about", "wanted"),
+    [
+        ("nothing", {}, ReplayOutcome.FAILED),
+        ("row", {}, ReplayOutcome.FIXED),
+        (DecodeRaised("no"), {}, ReplayOutcome.ERROR),
+        (DecodeRaised("no"), {"rule": RETURNS}, ReplayOutcome.FAILED),
+        ("row", {"rule": RETURNS}, ReplayOutcome.FIXED),
+        ("row", {"rule": RETURNS, "alone": False}, ReplayOutcome.NOT_REPRODUCED),
+        ("nothing", {"rule": RETURNS, "alone": False}, ReplayOutcome.FAILED),
+        ("row", {"rule": BATCH, "path": "message", "actual": "alone: 0 rows"}, ReplayOutcome.NOT_REPRODUCED),
+    ],
+)
+def test_a_failure_that_only_several_messages_show_is_never_fixed(tmp_path, answer, about, wanted):
+    found, _, problem = outcome(tmp_path, answer, **about)
+    assert found is wanted
+    assert (problem == replay.TOGETHER) == (wanted is ReplayOutcome.NOT_REPRODUCED)
+
+
+def test_a_rule_that_compared_nothing_is_not_fixed(tmp_path):
+    rule = f"{NAME}/value/integer"
+    claims = Capabilities(types=("varchar",))
+    assert outcome(tmp_path, "row", rule=rule)[0] is ReplayOutcome.FIXED
+    found, findings, problem = outcome(tmp_path, "row", claims, rule=rule)
+    assert (found, findings, problem) == (ReplayOutcome.NOT_REPRODUCED, [], replay.UNCOMPARED)
+
+
+def test_a_file_without_messages_is_refused(tmp_path):
+    path = replay.save(tmp_path, failure(), "mine", "changes", {}, {})
+    data = json.loads(path.read_text())
+    data["case"]["messages"] = []
+    path.write_text(json.dumps(data))
+    with pytest.raises(UsageError):
+        replay.load(path)
+
+
+def test_a_file_of_an_earlier_release_is_read(tmp_path):
+    path = replay.save(tmp_path, failure(), "mine", "changes", {}, {})
+    data = json.loads(path.read_text())
+    for name in ("alone", "instead", "cause", "cause_in_words"):
+        del data[name]
+    path.write_text(json.dumps(data))
+    crash = replay.load(path)
+    assert (crash.alone, crash.instead) == (True, "")
+
+
+def test_a_file_is_named_by_rule_case_and_cause_and_holds_the_cause(tmp_path):
+    one, other = (Cause(Symptom.LOST, (f"cell {kind} null",)) for kind in ("bit", "year"))
+    paths = {replay.save(tmp_path, failure(cause=cause), "mine", "changes", {}, {}) for cause in (None, one, other)}
+    assert len(paths) == 3
+    causes = {json.loads(path.read_text())["cause"] for path in paths}
+    assert causes == {"", "lost: cell bit null", "lost: cell year null"}
+
+
+def test_a_rule_that_is_blamed_in_place_of_a_trait_fails_by_the_trait(tmp_path):
+    crash = replay.load(replay.save(tmp_path, failure(instead=f"{NAME}/framing/crlf"), "mine", "changes", {}, {}))
+    assert crash.instead == f"{NAME}/framing/crlf"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code"),
+    [
+        ([], 0),
+        ([ReplayOutcome.FIXED], 0),
+        ([ReplayOutcome.FIXED, ReplayOutcome.NOT_REPRODUCED], 4),
+        ([ReplayOutcome.NOT_REPRODUCED, ReplayOutcome.FAILED], 1),
+        ([ReplayOutcome.ERROR, ReplayOutcome.FAILED, ReplayOutcome.NOT_REPRODUCED], 3),
+    ],
+)
+def test_the_exit_code_of_several(outcomes, code):
+    assert replay.exit_code(outcomes) == code

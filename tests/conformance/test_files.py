@@ -1,0 +1,34 @@
+"""Files that are written whole or not at all, also by two runs at once."""
+
+import pytest
+
+from conformance import files
+from generators.errors import HarnessError
+
+
+def test_two_runs_write_one_file_and_the_later_stands(tmp_path):
+    path = tmp_path / "report.jsonl"
+
+    def first():
+        yield b"the first begins, "
+        files.put(path, lambda: [b"the second, whole"])
+        assert path.read_bytes() == b"the second, whole"
+        yield b"and ends"
+
+    files.put(path, first)
+    assert path.read_bytes() == b"the first begins, and ends"
+    assert [one.name for one in tmp_path.iterdir()] == ["report.jsonl"]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_what_is_not_written_whole_leaves_the_former_file(tmp_path, error):
+    path = files.put(tmp_path / "a" / "report.jsonl", lambda: [b"former"])
+
+    def broken():
+        yield b"half"
+        raise error
+
+    with pytest.raises((HarnessError, KeyboardInterrupt)):
+        files.put(path, broken)
+    assert path.read_bytes() == b"former"
+    assert list(path.parent.iterdir()) == [path]

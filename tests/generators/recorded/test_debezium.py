@@ -1,0 +1,89 @@
+"""Debezium's recordings: every message that the model can describe is what our writer makes of the SQL truth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+
+from generators.model import Cell, Json, Logical, Op, State
+from generators.recorded import debezium, postgresql_truth
+from generators.recorded.base import Agreement, audit
+from generators.recorded.mysql_truth import Unsupported
+from generators.sources import postgresql
+from generators.wire_format import get
+
+FORMAT = get("debezium-json")
+EPISODES = tuple(debezium.episodes())
+
+
+def test_our_messages_are_the_recorded_ones() -> None:
+    """What differs is explained by a limit of the model or a loss of the product; no message is unexplained."""
+    compared = [comparison for episode in EPISODES for comparison in audit(FORMAT, episode)]
+    found = Counter(comparison.agreement for comparison in compared)
+    unexplained = [(c.episode.recording.name, c.episode.name, c.number) for c in compared if c.agreement is Agreement.UNEXPLAINED]
+    assert unexplained == []
+    assert found == {Agreement.IDENTICAL: 1949, Agreement.EXPLAINED: 13}
+
+
+def test_recordings_have_the_profile_of_their_options() -> None:
+    profiles = {episode.recording.name: episode.recording.profile for episode in EPISODES if episode.name == "t_int"}
+    assert profiles["pg35-default"] == "3.5.0.Final+postgresql"
+    assert profiles["pg14-default-noschema"] == "1.4.0.Final+postgresql+schemaless"
+    full = {episode.recording.profile for episode in EPISODES if episode.name == "t_ri_full-2"}
+    assert "3.5.0.Final+postgresql+full" in full
+    mariadb = {e.recording.profile for e in EPISODES if e.recording.name == "mdb35-time-connect-noschema"}
+    assert mariadb == {"3.5.0.Final+mariadb+schemaless+connect"}
+
+
+def test_events_are_the_truths() -> None:
+    (episode,) = (e for e in EPISODES if (e.recording.name, e.name) == ("pg35-default", "t_int"))
+    assert [(event.op, len(event.rows)) for event in episode.history.events][-4:] == [  # type: ignore[union-attr]
+        (Op.UPDATE, 2),
+        (Op.UPDATE, 1),
+        (Op.UPDATE, 1),
+        (Op.DELETE, 1),
+    ]
+    assert len(episode.messages) == 5 + 1 + 2 + 1 + 3 + 2
+
+
+def test_what_a_utf16_column_and_an_early_timestamp_lose() -> None:
+    (strings,) = (e for e in EPISODES if (e.recording.name, e.name) == ("mdb35-default", "inv_t_str"))
+    kind = postgresql.text("text")
+    (lost,) = strings.lost
+    assert lost.covers("t_str", "u16", Cell(State.VALUE, kind, "\ufeffx"))
+    assert not lost.covers("t_str", "u16", Cell(State.VALUE, kind, "x"))
+    (times,) = (e for e in EPISODES if (e.recording.name, e.name) == ("pg35-snapshot", "t_time"))
+    assert {one.column for one in times.lost} == {"ts", "ts0", "ts3"}
+    assert times.lost[0].covers("t_time", "ts", Cell(State.VALUE, kind, debezium._GREGORIAN - 1))
+
+
+def test_types_of_postgresql_by_their_names() -> None:
+    def of(spelling: str) -> tuple[str, Logical, int | None, int]:
+        found = postgresql_truth.source_type(spelling, debezium.ENUMS, debezium.DOMAINS)
+        return found.name, found.logical, found.precision or found.length, found.fsp
+
+    assert of("timestamp(3) with time zone") == ("timestamptz", Logical.TIMESTAMP, None, 3)
+    assert of("time without time zone") == ("time", Logical.TIME, None, 6)
+    assert of("money2") == ("numeric", Logical.DECIMAL, 10, 0)
+    assert of("bit varying(5)") == ("varbit", Logical.BIT, 5, 0)
+    assert of('"char"') == ('"char"', Logical.TEXT, None, 0)
+    assert of("oid") == ("oid", Logical.INT, None, 0)
+    for spelling in ("point", "numeric(5,-2)", "bigint[]"):
+        with pytest.raises(Unsupported):
+            of(spelling)
+
+
+def test_texts_of_postgresql() -> None:
+    value = postgresql_truth.value
+    assert value(postgresql.money(), "-$92,233,720,368,547,758.08") == Decimal("-92233720368547758.08")
+    assert value(postgresql.bit(4), "b:0101") == 5
+    assert value(postgresql.boolean(), "true") == 1
+    assert value(postgresql.text("char", 4), "ab") == "ab  "
+    assert value(postgresql.temporal("timestamptz", 0), "1970-01-01 00:00:01+00") == 1_000_000
+    assert value(postgresql.array("text"), '{a,"b,c",NULL,"NULL","q\\"x",""}') == Json(["a", "b,c", None, "NULL", 'q"x', ""])
+    assert value(postgresql.hstore(), '"k"=>"v", "n"=>NULL, "q\\"x"=>"é"') == Json({"k": "v", "n": None, 'q"x': "é"})
+    for kind, text in ((postgresql.numeric(), "NaN"), (postgresql.temporal("date"), "infinity")):
+        with pytest.raises(Unsupported):
+            value(kind, text)

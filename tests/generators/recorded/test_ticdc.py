@@ -1,0 +1,100 @@
+"""The recordings of TiCDC: every message belongs to an episode, and our writer's bytes are the recorded ones."""
+
+import json
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from generators.model import Op, RowChange, SchemaChange
+from generators.recorded import store, ticdc
+from generators.recorded.base import Agreement, audit, cases, written
+from generators.wire_format import get
+
+RECORDINGS = [recording.name for recording in store.recordings("ticdc")]
+
+
+@cache
+def episodes(name):
+    return [episode for episode in ticdc.episodes() if episode.recording.name == name]
+
+
+def episode(recording, name):
+    (found,) = (one for one in episodes(recording) if one.name == name)
+    return found
+
+
+def test_nineteen_recordings_are_cut_into_episodes_without_rest():
+    assert len(RECORDINGS) == 19
+    for recording in store.recordings("ticdc"):
+        messages = [message.value for one in episodes(recording.name) for message in one.messages]
+        assert Counter(messages) == Counter(message.value for message in store.messages(recording))
+        assert len({one.name for one in episodes(recording.name)}) == len(episodes(recording.name))
+
+
+# Rows that were mounted without a checksum, which no truth tells.
+EXPLAINED = {"simple-json-checksum": 5, "simple-avro-checksum": 5}
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_our_bytes_are_the_recorded_ones(name):
+    found = [one for episode in episodes(name) for one in audit(get(episode.recording.format), episode)]
+    assert [one for one in found if one.agreement is Agreement.UNEXPLAINED] == []
+    assert sum(one.agreement is Agreement.EXPLAINED for one in found) == EXPLAINED.get(name, 0)
+
+
+def test_schema_versions_change_when_the_recorded_ones_do():
+    fmt = get("ticdc-simple-json")
+    for one in episodes("simple-json-main"):
+        ours = [json.loads(w.message.value) for w in written(fmt, fmt.profile(one.recording.profile), one)]
+        pairs = set(zip(versions(map(json.loads, (m.value for m in one.messages))), versions(ours), strict=True))
+        assert len({theirs for theirs, _ in pairs}) == len({own for _, own in pairs}) == len(pairs)
+
+
+def versions(bodies):
+    for body in bodies:
+        yield from (body[key]["version"] for key in ("tableSchema", "preTableSchema") if key in body)
+        if "schemaVersion" in body:
+            yield body["schemaVersion"]
+
+
+def test_a_split_update_of_a_key_is_one_update_of_the_history():
+    (key,) = (
+        event
+        for event in episode("canal-json-ext", "test.t_vpk").history.events
+        if isinstance(event, RowChange) and event.op is Op.UPDATE and event.rows[0].before["id"] != event.rows[0].after["id"]
+    )
+    assert len(key.rows) == 1
+
+
+def test_a_life_goes_on_under_other_names():
+    events = episode("simple-json-main", "test.t_ddl").history.events
+    statements = [event for event in events if isinstance(event, SchemaChange)]
+    assert [event.table for event in statements if event.action == "rename table"] == ["t_ddl2", "t_ddl3"]
+    assert [event.action for event in statements][-2:] == ["drop table", "recover table"]
+
+
+def test_statements_that_a_run_left_out_are_in_the_history_and_not_owed():
+    one = episode("simple-json-snappy", "test.t_ddl")
+    assert one.unrecorded
+    assert all(isinstance(one.history.events[number], SchemaChange) for number in one.unrecorded)
+
+
+def test_commit_times_of_the_truth_are_judged_at_both_levels():
+    one = episode("canal-json-ext", "test.t_dates")
+    fmt = get("ticdc-canal-json")
+    first, second = cases(fmt, fmt.profile(one.recording.profile), one)
+    assert (first.level, second.level, first.deployment.time_zone) == (1, 2, "Asia/Shanghai")
+    assert all(change.position and change.commit_time_us for w in first.written for change in w.changes)
+
+
+@pytest.mark.parametrize("name", ["canal-json-ext", "simple-json-main", "simple-avro-main", "canal-json-ext-lz4"])
+def test_blanking_leaves_what_is_told(name):
+    one = episode(name, "test.t_ints")
+    blank = one.recording.volatile
+    blanked = [blank(message.value) for message in one.messages]
+    assert len(set(blanked)) == len(blanked)
+    assert all(blank(message.value) == blank(message.value) for message in one.messages)
+    spoiled = one.messages[-1].value[:-3] + b"x" + one.messages[-1].value[-2:]
+    if name in ("canal-json-ext", "simple-json-main"):
+        assert blank(spoiled) != blanked[-1]
