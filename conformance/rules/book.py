@@ -72,8 +72,11 @@ class Book:
         cited = tuple(map(Citation, citations))
         return Rule(f"{self.format}/{name}", statement, obligation, provenance or self.provenance, cited, effect, selector)
 
-    def faults(self, container: str = "json") -> tuple[Rule, ...]:
-        """What is owed for messages that are none of this format, which no vendor's document says."""
+    def faults(self, container: str = "json", *, domain: bool = True) -> tuple[Rule, ...]:
+        """What is owed for messages that are none of this format, which no vendor's document says.
+
+        `domain`: the format has columns whose Spark type holds more than they do.
+        """
         words = _FAULTS[container]
         return (
             self.rule(
@@ -93,7 +96,7 @@ class Book:
                 "harness#cell-fits-type",
                 provenance=ASSUMED,
             ),
-            self.cell_domain(),
+            *((self.cell_domain(),) if domain else ()),
             self.rule(
                 "fault/never-lost",
                 words.doubtful,
