@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 import fastavro
 
-from generators.garbage.faults import MUST, Fault
+from generators.garbage.faults import MUST, NULL, Fault
 
 Schema: TypeAlias = str | Mapping[str, Any] | Sequence[Any]
 """An Avro schema as the specification writes it in JSON. A value of a union is (branch's full name, value), or None."""
@@ -76,6 +76,7 @@ def _behind(tail: bytes) -> Callable[[bytes], bytes]:
 
 
 FAULTS: Final[tuple[Fault, ...]] = (
+    NULL,
     Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _cut(lambda size: size // 2), packed=True),
     Fault("truncated-last", "truncated", MUST, "The last byte is missing.", _cut(lambda size: size - 1)),
     Fault("trailing-content", "trailing-content", MUST, "The byte FF, no whole number, follows the record.", _behind(b"\xff")),
