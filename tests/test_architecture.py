@@ -105,6 +105,24 @@ def test_imports_point_one_way(package):
     assert found == []
 
 
+def test_recorders_are_imported_by_their_command_alone():
+    users = {
+        path.relative_to(ROOT).as_posix()
+        for package in PACKAGES
+        for path in sources(package)
+        for name in imported(ast.parse(path.read_text(encoding="utf-8")), "")
+        if within(name, "recorders")
+    }
+    assert users == {"conformance/commands/record.py"}
+    own = {
+        name
+        for path in sources("recorders")
+        for name in imported(ast.parse(path.read_text(encoding="utf-8")), "")
+        if name.partition(".")[0] in PACKAGES and not within(name, "generators")
+    }
+    assert {".".join(name.split(".")[:2]) for name in own} == {"conformance.brokers", "conformance.files", "conformance.text"}
+
+
 @pytest.mark.parametrize("root", [*SKELETON.iterdir(), ROOT / "examples" / "toy-json"], ids=lambda path: path.name)
 def test_imports_of_a_new_format_point_one_way(root):
     paths = [path for path in root.rglob("*.py") if "tests" not in path.parts and "__pycache__" not in path.parts]

@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("generators", "conformance", "spark_checks")
+PACKAGES = ("generators", "conformance", "spark_checks", "recorders")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 # Addresses that belong to a user's configuration, and paths that exist on one machine only.
@@ -105,7 +105,7 @@ def test_spark_is_locked_to_the_version_whose_kafka_jars_resolve():
     assert [str(pin.specifier) for pin in locked(ROOT / "requirements" / "test.txt", "pyspark")] == ["==4.0.0"]
 
 
-def test_the_wheel_holds_the_three_packages_whole_and_the_private_module(tmp_path):
+def test_the_wheel_holds_the_packages_whole_and_the_private_module(tmp_path):
     built = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
         cwd=ROOT,

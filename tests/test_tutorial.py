@@ -128,7 +128,7 @@ def test_the_installation_is_the_readme_s():
 
 
 def test_the_example_of_level_two_is_its_file():
-    page = (ROOT / "docs" / "writing-a-decoder.md").read_text("utf-8")
+    page = (ROOT / "docs" / "level-two.md").read_text("utf-8")
     assert f"```python\n{(ROOT / 'examples' / 'rows' / 'rows.py').read_text('utf-8')}```" in page
 
 
@@ -156,7 +156,7 @@ def test_what_is_shown_is_looked_for_line_by_line(shown, said, ordered, missing)
 @pytest.mark.spark
 @pytest.mark.slow
 def test_the_example_of_level_two_conforms(tmp_path):
-    page = (ROOT / "docs" / "writing-a-decoder.md").read_text("utf-8")
+    page = (ROOT / "docs" / "level-two.md").read_text("utf-8")
     (command,) = re.findall(r"^```sh\n(cdc-conformance run .*?--level rows.*?)^```$", page, re.DOTALL | re.MULTILINE)
     (tmp_path / "rows.py").write_text((ROOT / "examples" / "rows" / "rows.py").read_text("utf-8"), "utf-8")
     code, said = run(command, tmp_path)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import click
 
+from conformance.commands.recordings import audit_recordings, list_recordings
 from conformance.commands.shell import (
     CASE_ID,
     FORMAT,
@@ -114,18 +115,18 @@ def list_rules(formats: tuple[str, ...], explain: str | None, style: str | None)
 @click.option("--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these ids: a prefix or glob.")
 @FORMAT
 def list_cases(formats: tuple[str, ...], writer_profile: tuple[str, ...], select: tuple[str, ...], style: str | None) -> None:
-    """The named cases: stable ids, level and tags.
+    """The named and the recorded cases: stable ids, level and tags.
 
     \b
     Example: cdc-conformance cases ticdc-canal-json --select 'ticdc-canal-json/v7.1.6/unsigned-bigint'
     """
-    from conformance.cases.catalogue import check_profiles, matches, named_cases, profiles
+    from conformance.cases.catalogue import check_profiles, matches, named_cases, profiles, recorded_cases
 
     check_profiles(registry.formats(formats), writer_profile)
     rows = [
         {"id": case.id, "level": case.level, "messages": len(case.written), "tags": sorted(case.tags)}
         for fmt in registry.formats(formats)
-        for case in named_cases(fmt, profiles(fmt, writer_profile))
+        for case in (*named_cases(fmt, profiles(fmt, writer_profile)), *recorded_cases(fmt, writer_profile, None))
         if not select or any(matches(case.id, pattern) for pattern in select)
     ]
     if not rows:
@@ -135,7 +136,7 @@ def list_cases(formats: tuple[str, ...], writer_profile: tuple[str, ...], select
 
 @click.group(cls=Group)
 def corpus() -> None:
-    """Corpora on disk: messages with their expected rows.
+    """Corpora on disk: messages with their expected rows, and the recordings of real products.
 
     \b
     Example: cdc-conformance corpus write ticdc-canal-json --out corpora
@@ -183,21 +184,24 @@ def corpus_write(
 
 
 @corpus.command("verify")
-@click.argument("directory", type=click.Path(path_type=Path))
-def corpus_verify(directory: Path) -> None:
-    """Checks corpora: files, checksums, counts, and that they can be read.
+@click.argument("directory", type=click.Path(path_type=Path), required=False)
+def corpus_verify(directory: Path | None) -> None:
+    """Checks corpora: files, checksums, counts, and that they can be read; without DIRECTORY the recordings of products.
 
     \b
     Example: cdc-conformance corpus verify corpora
     """
+    from generators.recorded import store
     from generators.storage import corpus as disk
 
-    found = disk.find(directory)
-    bad = 0
-    for folder in found:
-        problems = disk.verify(folder)
-        bad += bool(problems)
-        click.echo(f"{folder}: {'ok' if not problems else '; '.join(problems)}")
+    found: dict[str, list[str]] = (
+        {str(folder): disk.verify(folder) for folder in disk.find(directory)}
+        if directory
+        else {f"recorded {product}": store.verify(product) for product in store.PRODUCTS}
+    )
+    bad = sum(map(bool, found.values()))
+    for name, problems in found.items():
+        click.echo(f"{name}: {'ok' if not problems else '; '.join(problems)}")
     if bad:
         raise UsageError(f"{bad} of {len(found)} corpora are damaged")
 
@@ -225,6 +229,9 @@ def decode(name: str, directory: Path, decoder: str | None, select: tuple[str, .
     for line in look(fmt.name, directory, decoder, wanted):
         click.echo(json.dumps(line, ensure_ascii=False))
 
+
+corpus.add_command(list_recordings)
+corpus.add_command(audit_recordings)
 
 COMMANDS = (list_formats, list_rules, list_cases, corpus, decode)
 """Commands for `cli`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import json
 import os
@@ -11,11 +12,11 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from conformance.commands import catalogue, completion, config, doctor, fuzz, measuring, new_format, prepare, streams
+from conformance.commands import catalogue, completion, config, doctor, fuzz, measuring, new_format, prepare, record, streams
 from conformance.commands import publish as publishing
 from conformance.commands.shell import (
     ALL,
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
     from conformance.judging.results import RunResult
     from conformance.reports import records
     from conformance.running.prepared import Settings
+
+
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""Errors of a disk that is full or read-only."""
 
 
 @click.group(cls=config.Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
@@ -85,10 +90,20 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
-    except Exception:  # noqa: BLE001 - exit 1 would read as a verdict on the decoder
-        traceback.print_exc()
-        click.echo("cdc-conformance: this is a bug of the harness; please report it with the lines above", err=True)
+    except OSError as error:
+        if error.errno not in FULL:
+            _bug()
+        where = f": {printable(str(error.filename))}" if error.filename else ""
+        click.echo(f"cdc-conformance: {error.strerror}{where}. Free space, or set TMPDIR to another folder", err=True)
         sys.exit(HarnessError.exit_code)
+    except Exception:  # noqa: BLE001 - exit 1 would read as a verdict on the decoder
+        _bug()
+
+
+def _bug() -> NoReturn:
+    traceback.print_exc()
+    click.echo("cdc-conformance: this is a bug of the harness; please report it with the lines above", err=True)
+    sys.exit(HarnessError.exit_code)
 
 
 def _terminate(_signal: int, _frame: object) -> None:
@@ -399,6 +414,7 @@ for _command in (
     *doctor.COMMANDS,
     *prepare.COMMANDS,
     *new_format.COMMANDS,
+    *record.COMMANDS,
     *config.COMMANDS,
     *completion.COMMANDS,
 ):

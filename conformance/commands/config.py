@@ -96,7 +96,7 @@ def _ours(path: Path) -> bool:
         return False
     try:
         return TOOL in tomllib.loads(text).get("tool", {})
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return f"[tool.{TOOL}" in text
 
 
@@ -104,8 +104,9 @@ def load(path: Path, group: click.Group) -> Config:
     """Reads a file. Raises UsageError with all errors, the legal values and the nearest matches."""
     try:
         data: Any = tomllib.loads(_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{_shown(path)}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        what = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise UsageError(f"{_shown(path)}: {what}") from error
     if path.name == PROJECT:
         tools = data.get("tool", {})
         if TOOL not in tools:

@@ -23,6 +23,10 @@ class DecodeRaised(Exception):
     """The decoder raised; the message is the decoder's error."""
 
 
+class PlanFailed(DecodeRaised):
+    """Spark refused the decoder's plan before it read a message."""
+
+
 class DecodeTimeout(Exception):
     """The decoder exceeded its time limit; the child was killed."""
 
@@ -43,7 +47,8 @@ class RecordSource:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One decode call on opened records. `conf` are session settings for this call only; `table` None means level one."""
+    """One decode call on opened records. `conf` are session settings for this call only; `table` None means level one;
+    `limit_s` replaces the engine's time limit, if not 0."""
 
     handle: str
     ranges: Ranges
@@ -54,6 +59,7 @@ class Request:
     conf: Mapping[str, str] = field(default_factory=dict)
     repartition: int = 0
     mapping: Mapping[str, str] = field(default_factory=dict)
+    limit_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +74,11 @@ class Engine(Protocol):
     """Records in, Arrow table of changes out.
 
     `directory` holds its files. `environments` are those that environment independence varies: `Request.conf` by
-    description. `restarts_quickly`: a restart is cheap, so the case that ends the decoder is isolated like a case that
-    raises.
+    description.
     """
 
     directory: Path
     environments: Mapping[str, Mapping[str, str]]
-    restarts_quickly: bool
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
         """Loads a decoder. The future raises UsageError if it cannot be loaded."""

@@ -32,7 +32,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.engines._child_log import ChildLog, kill_strays
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, RecordSource, Request
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
 from conformance.engines.specs import LIAR
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import check_columns
@@ -89,7 +89,6 @@ class ChildEngine:
     """
 
     environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
-    restarts_quickly = False
 
     def __init__(
         self,
@@ -157,6 +156,7 @@ class ChildEngine:
             "repartition": request.repartition,
             "mapping": dict(request.mapping),
             "out": str(out),
+            **({"limit_s": request.limit_s} if request.limit_s else {}),
         }
 
         def read(_reply: Mapping[str, Any]) -> pa.Table:
@@ -348,6 +348,8 @@ class ChildEngine:
                 asked.future.set_result(reply)
             case "raised":
                 self._fail(asked, DecodeRaised(reply["message"]))
+            case "plan":
+                self._fail(asked, PlanFailed(reply["message"]))
             case "usage":
                 self._fail(asked, UsageError(reply["message"]))
             case _ if op == "start":

@@ -94,7 +94,6 @@ class CommandEngine:
     """
 
     environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
-    restarts_quickly = True
 
     def __init__(
         self,
@@ -250,7 +249,8 @@ class CommandEngine:
         if opened is None:
             raise HarnessError(f"no records are open under the name {request.handle!r}")
         records = opened.among(request.ranges)
-        deadline = time.monotonic() + self._timeout_s
+        limit_s = request.limit_s or self._timeout_s
+        deadline = time.monotonic() + limit_s
         answers: Answers | None = None
         try:
             hello = self._ready(request.decoder, _variables(request.conf), deadline)
@@ -261,7 +261,7 @@ class CommandEngine:
         except DecodeTimeout as error:
             self._end()
             how = f": {answers.waiting()}" if answers else ""
-            raise DecodeTimeout(f"{request.decoder} did not end within {self._timeout_s:g} s{how}\n{error}") from None
+            raise DecodeTimeout(f"{request.decoder} did not end within {limit_s:g} s{how}\n{error}") from None
         except BaseException:
             self._end()
             raise

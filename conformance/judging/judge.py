@@ -149,6 +149,7 @@ class Judge:
     _owned: Counter[tuple[str, int]] = field(default_factory=Counter)
     _random: random.Random = field(default_factory=lambda: random.Random(0))
     _owners: dict[Subject, Rule] = field(default_factory=dict)
+    _laws: dict[str, Rule | None] = field(default_factory=dict)
     _views: dict[View, View] = field(default_factory=dict)
     _profiles: dict[tuple[bool, ...], str] = field(default_factory=dict)
     _plans: dict[tuple[View, int], dict[Key, tuple[Rule, ...]]] = field(default_factory=dict)
@@ -162,6 +163,12 @@ class Judge:
                 raise HarnessFault(f"no rule owns {subject}")
             self._owners[subject] = rule
         return rule
+
+    def law(self, name: str) -> Rule | None:
+        """The rule of a law, if the rules have it."""
+        if name not in self._laws:
+            self._laws[name] = next((rule for rule in self.rules if rule.law == name), None)
+        return self._laws[name]
 
     def remember(self, rule: Rule, case: Case, site: Site, several: bool) -> None:
         """Keeps the first sites of the rule, and its cases by reservoir sampling."""
@@ -286,7 +293,22 @@ class _Reader:
             site = Site(self.case.id, at[0], at[1], aspect, name, side)
             self.judge.remember(rule, self.case, site, self._several)
 
+    def shape(self, at: tuple[int, int], row: OutputRow) -> None:
+        """Checks the columns that depend on the row's kind."""
+        if (rule := self.judge.law("row-shape")) is None:
+            return
+        for name, fine in (
+            ("error", (row.kind == Kind.CORRUPT) == bool(row.error)),
+            *((name, row.kind == Kind.ROW or getattr(row, name) is None) for name in ("op", "before", "after")),
+        ):
+            wanted = "a reason" if name == "error" and row.kind == Kind.CORRUPT else "NULL"
+            actual = getattr(row, name)
+            if not self.settle(fine, rule, Aspect.FIELD, at, name, f"{wanted} in a row of kind {row.kind}", actual, name, ""):
+                return
+
     def message(self, number: int, changes: Sequence[Change], rows: Sequence[OutputRow]) -> None:
+        for row in rows:
+            self.shape((number, row.row or 0), row)
         if changes and changes[0].kind is Kind.CORRUPT:
             self._corrupt(number, changes[0], rows)
             return

@@ -214,8 +214,9 @@ def load(path: Path) -> Expectations:
         data = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the record of known failures {path}: {error}; write one with --update") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not TOML: {error}") from None
+    except (ValueError, RecursionError) as error:
+        what = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise UsageError(f"{path} is not TOML: {what}") from None
     _legal(data, ("version", "known"), f"{path}")
     if data.get("version") != VERSION:
         raise UsageError(f"{path}: version is {data.get('version')!r}; this release reads version = {VERSION}")

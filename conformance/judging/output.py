@@ -21,12 +21,11 @@ from generators.errors import UsageError
 Place = tuple[str, int, int]
 """(topic, partition, offset) of a row's message."""
 
-REQUIRED: Final[Mapping[int, tuple[str, ...]]] = {
-    1: ("topic", "partition", "offset", "row", "kind", "op", "before", "after"),
-    2: ("topic", "partition", "offset", "row", "kind", "op", "before", "after"),
-}
+_COMMON: Final = ("topic", "partition", "offset", "row", "kind", "op", "before", "after", "error")
+REQUIRED: Final[Mapping[int, tuple[str, ...]]] = {1: (*_COMMON, "database", "table", "keys", "sql"), 2: _COMMON}
+"""The columns that a decoder returns at each level."""
 ENVELOPE: Final = ("database", "schema", "table", "keys", "sql", "position", "commit_time", "types", "schema_version")
-"""Envelope columns of level one; a column that the decoder lacks is not judged."""
+"""Envelope columns of level one; one that is not required is judged if the decoder returns it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +60,7 @@ def check_columns(schema: pa.Schema, level: int, who: str) -> None:
         "kind": _is_text,
         "op": _is_text,
         "topic": _is_text,
+        "error": _is_text,
     }
     image = _is_text_map if level == 1 else pa.types.is_struct
     expected |= {"before": image, "after": image}
@@ -95,7 +95,7 @@ def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
     """The rows of a decode call by message, each message's in the order of `row`."""
     by_place: dict[Place, list[OutputRow]] = defaultdict(list)
     size = table.num_rows
-    wanted = (*(name for name in REQUIRED[level] if name not in ("before", "after")), *ENVELOPE, "error")
+    wanted = dict.fromkeys((*(name for name in REQUIRED[level] if name not in ("before", "after")), *ENVELOPE))
     columns = {name: _plain(table.column(name)) for name in wanted if name in table.column_names}
     before, after = ((_maps if level == 1 else _structs)(table.column(side)) for side in ("before", "after"))
     names = [name for name in ENVELOPE if name in columns]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.pages._samples import Sample, plain, samples
+from conformance.pages.recorded import recorded_page
 from conformance.pages.rooms import picture, rooms, table
 from conformance.pages.sources import source_pages
 from conformance.reports.facts import unusual
@@ -320,5 +321,6 @@ def pages(traps: Mapping[str, Iterable[Trap]]) -> dict[str, str]:
     """Every generated page by its name below docs/; `traps` are by format."""
     made = {"formats.md": formats_page(), "undecided.md": undecided_page(), **source_pages(_NOTE)}
     found = rooms(Path(__file__).parents[2])
+    made["recorded.md"] = recorded_page(_NOTE)
     made |= {"rooms.md": table(found, _NOTE), "rooms.svg": picture(found)}
     return made | {f"formats/{fmt.name}.md": format_page(fmt, traps[fmt.name]) for fmt in formats()}

@@ -82,6 +82,25 @@ def standings(fmt: FormatResult, strict: bool = False) -> list[RuleStanding]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """How a profile breaks a rule: the number of cases, and of those not recorded as known."""
+
+    cases: int = 0
+    new: int = 0
+
+
+def breaches(fmt: FormatResult) -> dict[str, dict[str, Breach]]:
+    """The broken rules of a format, each with the profiles that break it."""
+    found: dict[str, dict[str, Breach]] = {}
+    for case in fmt.cases:
+        for rule in {f.rule for f in case.findings}:
+            by_profile = found.setdefault(rule, {})
+            old = by_profile.get(case.case.profile, Breach())
+            by_profile[case.case.profile] = Breach(old.cases + 1, old.new + (rule not in case.known))
+    return found
+
+
 def _standing(result: RuleResult, cases: int, new: int, strict: bool) -> Standing:
     if new:
         return Standing.BROKEN if strict or result.rule.obligation is Obligation.MUST else Standing.LAX
@@ -147,12 +166,21 @@ def subject(header: Header) -> str:
 
 def headline(result: RunResult) -> str:
     """The verdict in one line; for an unfinished run also what was judged and what was not."""
-    line = f"{subject(result.header)}: {WORDS[result.exit_code]}"
+    line = f"{subject(result.header)}: {WORDS[result.exit_code]}{unjudged(result)}"
     if not result.ended:
         return line
     whole = f"{len(result.formats)} of {len(result.formats) + len(result.unjudged)} formats judged whole"
     until = f", so far: {WORDS[result.verdict]}" if result.formats else ""
     return f"{line} ({whole}{until}; not judged: {', '.join(result.unjudged) or 'none'})"
+
+
+def unjudged(result: RunResult) -> str:
+    """The rules that compared nothing and the cases that the decoder does not claim, as words behind the verdict."""
+    rules = sum(not rule.compared for fmt in result.formats for rule in fmt.rules)
+    cases = sum(fmt.verdicts[Verdict.UNSUPPORTED] for fmt in result.formats)
+    told = ((rules, "rule"), (cases, "case"))
+    words = [f"{number:,} {what}{'' if number == 1 else 's'}" for number, what in told if number]
+    return f", {' and '.join(words)} not judged" if words else ""
 
 
 def sums(result: RunResult) -> list[str]:

@@ -36,7 +36,7 @@ def code(text: str, limit: int = LETTERS) -> str:
 def render(result: RunResult) -> str:
     """The whole summary."""
     mark = {0: "✅", 1: "❌"}.get(result.exit_code, "⚠️")
-    lines = [f"### {mark} {code(facts.subject(result.header))} {facts.WORDS[result.exit_code]}", ""]
+    lines = [f"### {mark} {code(facts.subject(result.header))} {facts.WORDS[result.exit_code]}{facts.unjudged(result)}", ""]
     lines += [*_matrix(result), ""]
     new = [failure for failure in result.failures if facts.binding(failure, result.strict)]
     lax = [failure for failure in result.failures if not failure.known and not facts.binding(failure, result.strict)]

@@ -1,9 +1,11 @@
-"""The run as one self-contained HTML page: no scripts, nothing fetched, all texts of decoders and messages escaped."""
+"""The run as one self-contained HTML page: nothing is fetched, the search is the only script, all foreign texts are escaped."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,11 +14,12 @@ from urllib.parse import urlsplit
 from conformance.judging.judge import BAD, Finding, Verdict
 from conformance.judging.known import EntryResult
 from conformance.judging.results import CallResult, Failure, FormatResult, RunResult
+from conformance.judging.wording import clip
 from conformance.reports import facts
 from conformance.reports.console import HEADS, readable, wire_of
 from conformance.reports.facts import SIGNS, Row, RuleStanding, Standing
-from conformance.reports.wire import WireText
-from conformance.rules.base import Rule
+from conformance.reports.wire import Segment, WireText, formatted
+from conformance.rules.base import Obligation, Rule
 from conformance.text import printable
 from generators.model import State
 
@@ -25,6 +28,22 @@ if TYPE_CHECKING:
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What a page may load: its own style, and nothing else."""
+SEARCH: Final = """
+const box = document.getElementById("search");
+box.parentElement.hidden = false;
+box.addEventListener("input", () => {
+  const words = box.value.toLowerCase().split(/\\s+/).filter(Boolean);
+  for (const one of document.querySelectorAll("[data-rule]")) {
+    one.hidden = !words.every(word => one.textContent.toLowerCase().includes(word));
+  }
+  for (const one of document.querySelectorAll("main > details")) {
+    if (words.length && one.querySelector("[data-rule]:not([hidden])")) one.open = true;
+  }
+});
+"""
+"""The page's only script: hides what does not hold every word that is typed. Without it the page shows everything."""
+SEARCHING: Final = f"{POLICY}; script-src 'sha256-{base64.b64encode(hashlib.sha256(SEARCH.encode()).digest()).decode()}'"
+"""What the page of a run may load: its own style, and the search."""
 SHOWN: Final = 250
 """Broken rules shown with their message; each other takes a line."""
 LETTERS: Final = 450_000
@@ -59,6 +78,7 @@ class FailureView:
     expected: tuple[str, str, str]
     actual: tuple[str, str, str]
     wire: WireText
+    formatted: tuple[Segment, ...]
     key: str
     deployment: str
     reduced: str
@@ -79,6 +99,7 @@ class FormatView:
     notes: tuple[str, ...]
     idle: tuple[str, ...]
     cells: str
+    grid: list[tuple[Rule, list[tuple[str, str, int]]]]
 
     @property
     def kept(self) -> int:
@@ -118,7 +139,7 @@ class Page:
     counts: list[tuple[Standing, int]]
     verdicts: list[Verdict]
     formats: list[FormatView]
-    failures: list[Failure]
+    failures: list[tuple[str, Failure]]
     rules: int
     shown: list[FailureView]
     rest: list[tuple[str, Failure]]
@@ -184,6 +205,8 @@ def _anchored(failures: Iterable[Failure]) -> list[tuple[str, Failure]]:
 def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> FailureView:
     finding, case = failure.finding, failure.result.case
     expected, actual = differing(finding.expected, finding.actual)
+    shown = wire_of(failure, limit)
+    json = shown.form == "text" and shown.segments[0].text.lstrip()[:1] in ("{", "[")
     place = f"message {finding.message + 1} of {len(case.written)}" if len(case.written) > 1 else ""
     key = case.written[finding.message].message.key
     note = failure.result.note
@@ -199,7 +222,8 @@ def _failure(anchor: str, failure: Failure, result: RunResult, limit: int) -> Fa
         place,
         expected,
         actual,
-        wire_of(failure, limit),
+        shown,
+        tuple(formatted(shown.segments)) if json else (),
         _key(key),
         facts.unusual(case.deployment),
         failure.reduced,
@@ -214,9 +238,23 @@ def _format(fmt: FormatResult, strict: bool) -> FormatView:
     cells = f"{fmt.certain:.1%} of {total:,} cells certain" if total else "no cells compared"
     if any_ := fmt.cells.get(State.ANY, 0):
         cells += f", {any_:,} of which nothing can be told"
-    return FormatView(
-        row, rows, facts.standings(fmt, strict), fmt.decoder, fmt.levels, fmt.calls, fmt.notes, fmt.unexercised, cells
-    )
+    standings = facts.standings(fmt, strict)
+    grid = _grid(fmt, [row.name for row in rows], strict)
+    return FormatView(row, rows, standings, fmt.decoder, fmt.levels, fmt.calls, fmt.notes, fmt.unexercised, cells, grid)
+
+
+def _grid(fmt: FormatResult, profiles: Sequence[str], strict: bool) -> list[tuple[Rule, list[tuple[str, str, int]]]]:
+    """Broken rules by profile: sign, tone and number of cases."""
+    found = facts.breaches(fmt)
+    lines = []
+    for one in fmt.rules:
+        if one.rule.id in found:
+            bad = "✗" if strict or one.rule.obligation is Obligation.MUST else "~"
+            cells = [found[one.rule.id].get(profile, facts.Breach()) for profile in profiles]
+            signs = [bad if cell.new else "!" if cell.cases else "" for cell in cells]
+            tones = [{"✗": "bad", "": ""}.get(sign, "warn") for sign in signs]
+            lines.append((one.rule, list(zip(signs, tones, (cell.cases for cell in cells), strict=True))))
+    return lines
 
 
 def view(result: RunResult) -> Page:
@@ -236,7 +274,7 @@ def view(result: RunResult) -> Page:
         counts=[(one, total[one]) for one in Standing if total[one]],
         verdicts=[verdict for verdict in HEADS if verdict in present or verdict is Verdict.PASS],
         formats=formats,
-        failures=failures,
+        failures=anchored[: len(failures)],
         rules=len({one.rule.id for one in failures}),
         shown=[_failure(anchor, one, result, limit) for anchor, one in anchored[: min(SHOWN, len(failures))]],
         rest=anchored[SHOWN : len(failures)],
@@ -264,7 +302,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     templates.filters |= {"shown": printable, "kept": kept, "web": is_web, "remedy": facts.remedy}
-    templates.filters["covering"] = facts.covering
+    templates.filters |= {"covering": facts.covering, "clip": clip}
     templates.globals |= {
         "HEADS": HEADS,
         "TONES": TONES,
@@ -278,4 +316,7 @@ def environment() -> jinja2.Environment:
 
 def html(result: RunResult) -> str:
     """The page of a run."""
-    return environment().get_template("run.html.j2").render(page=view(result), result=result)
+    from markupsafe import Markup
+
+    search = Markup(SEARCH)  # noqa: S704 - a constant
+    return environment().get_template("run.html.j2").render(page=view(result), result=result, POLICY=SEARCHING, SEARCH=search)

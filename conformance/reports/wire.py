@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 Span: TypeAlias = tuple[int, int]
@@ -207,6 +207,33 @@ def segments(text: str, marks: Iterable[Span]) -> list[Segment]:
         place = end
     if place < len(text):
         out.append(Segment(text[place:]))
+    return out
+
+
+INDENT: Final = "  "
+
+
+def formatted(pieces: Sequence[Segment]) -> list[Segment]:
+    """JSON text with a line for each member; marks stay. What is no JSON gets line ends in odd places, and loses nothing."""
+    out: list[Segment] = []
+    depth, quoted, escaped, opened = 0, False, False, False
+    for piece in pieces:
+        text: list[str] = []
+        for c in piece.text:
+            if quoted:
+                quoted, escaped = escaped or c != '"', c == "\\" and not escaped
+                text.append(c)
+                continue
+            if c in " \t\r\n":
+                continue
+            depth -= c in "}]"
+            if (opened and c not in "}]") or (not opened and c in "}]"):
+                text.append("\n" + INDENT * max(depth, 0))
+            opened = c in "{["
+            depth += opened
+            quoted = c == '"'
+            text.append({",": ",\n" + INDENT * max(depth, 0), ":": ": "}.get(c, c))
+        out.append(replace(piece, text="".join(text)))
     return out
 
 

@@ -203,6 +203,20 @@ def laws(fmt: str) -> tuple[Rule, ...]:
                 "harness#corrupt-not-raise",
                 "Decoding ends for every message: it raises for none, and keeps within its time limit.",
             ),
+            (
+                "places",
+                "places",
+                Effect.PHANTOM_ROW,
+                "harness#coordinates",
+                "Every row has the topic, partition and offset of a message that was read.",
+            ),
+            (
+                "row-shape",
+                "row-shape",
+                Effect.SILENT_CORRUPTION,
+                "harness#row-shape",
+                "A CORRUPT row has its reason in error, and no other row has an error; only ROW rows have an op and images.",
+            ),
         )
     )
 

@@ -26,6 +26,7 @@ from conformance.judging.output import read
 from conformance.judging.results import Failure, RunResult, versions
 from conformance.rules.base import rules
 from conformance.running import laws
+from conformance.running.isolating import stray_finding
 from conformance.running.prepared import Settings
 from conformance.text import printable
 from generators.errors import UnknownName, UsageError
@@ -267,7 +268,9 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
     try:
         outputs = read(engine.decode(asked).result(), crash.case.level)
         findings = list(judge.judge(crash.case, [outputs.get(p, ()) for p in places], table.name if table else None).findings)
-        if rule.law and rule.law != "returns":
+        if (stray := stray_finding(judge, crash.case.id, outputs, places)) is not None:
+            findings.append(stray)
+        if rule.law in ("batch", "environment"):
             findings += laws.again(engine, asked, {place: (crash.case, i) for i, place in enumerate(places)}, judge)
     except (DecodeRaised, DecodeTimeout, ChildDied) as error:
         # A decoder that fails shows nothing about another rule.

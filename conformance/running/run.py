@@ -6,10 +6,10 @@ Drawing and decoding overlap: the child process decodes one format while this pr
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
@@ -20,11 +20,11 @@ from conformance.engines.base import (
     DecodeTimeout,
     Engine,
     Loaded,
+    PlanFailed,
     RecordSource,
     lay_out,
 )
 from conformance.engines.child import DECODERS
-from conformance.engines.command import RecordsRaised
 from conformance.judging.blame import blamed
 from conformance.judging.clusters import merged, smallest_failures, worth_reducing
 from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
@@ -37,15 +37,11 @@ from conformance.reducing.reduce import shrink_all
 from conformance.rules.base import Aspect, Rule, rules
 from conformance.running import laws
 from conformance.running.events import Broken, Decoded, Drawn, Finished, Judged, Listener, Reduced, Started, ignore, working
+from conformance.running.isolating import foreign_case, isolate, strays
 from conformance.running.prepared import Note, Prepared, Settings, request
 from generators.errors import HarnessError, NothingSelected, UnknownName
-from generators.model import Case, Message, Origin, Scenario, Written
+from generators.model import Case, Kind, Message, Origin, Scenario
 from generators.wire_format import FORMATS, Format, get, module_name
-
-ISOLATION_CALLS = 120
-"""Limit of decode calls to isolate the messages that make a call raise."""
-NOT_ISOLATED: Final = "not isolated"
-"""How the note of a case begins that only raised together with others."""
 
 
 def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunResult:
@@ -159,11 +155,12 @@ def prepare(
     if not cases:
         return None
     kept = settings.selection.rules(for_rules, rules(fmt.name))
-    count = sum(case.origin is Origin.DRAWN for case in cases)
+    note(f"{fmt.name}: {len(cases)} cases in {time.monotonic() - began:.1f} s; waiting for the decoder")
     loaded = loading.result()
     mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
+    count = sum(case.origin is Origin.DRAWN for case in (*mine, *(result.case for result in unsupported)))
     grouped = calls(fmt, mine, loaded.levels, settings.seed)
-    note(f"{fmt.name}: {len(mine)} cases drawn in {time.monotonic() - began:.1f} s; publishing")
+    note(f"{fmt.name}: publishing {len(mine)} cases")
     messages = [w.message for call in grouped for case in call.cases for w in case.written]
     handle = f"{fmt.name}"
     places, source = publish(settings, engine, handle, messages)
@@ -245,7 +242,7 @@ def finish(
             notes.append(f"{call.name}: {problem}")
         elif any(sample.call == call.name for sample in one.laws):
             told[call.name] = outputs
-    results = [_returned(judge, result) for result in results]
+    judge.compared[laws.rule_of(judge, "returns")] += sum(r.verdict is not Verdict.UNSUPPORTED for r in results)
     results = blamed(judge, _with_findings(judge, results, laws.collect(engine, one.laws, told, judge)))
     if len(kept) < len(found):
         results = [_only(judge, r, kept) for r in results]
@@ -278,89 +275,73 @@ def _judge_call(
 ) -> tuple[list[CaseResult], dict[Place, list[OutputRow]], str]:
     try:
         outputs: dict[Place, list[OutputRow]] = read(future.result(), call.level)
-    except DecodeTimeout as error:
-        alone = len(call.cases) == 1
-        return [CaseResult(c, Verdict.TIMEOUT, note=str(error), alone=alone) for c in call.cases], {}, str(error)
     except CancelledError:
-        return [CaseResult(c, Verdict.ERRORED, note="cancelled", alone=False) for c in call.cases], {}, "cancelled"
-    except (DecodeRaised, ChildDied) as error:
-        if isinstance(error, ChildDied) and not engine.restarts_quickly:
-            alone = len(call.cases) == 1
-            return [CaseResult(c, Verdict.ERRORED, note=str(error), alone=alone) for c in call.cases], {}, str(error)
-        note(f"{call.name}: the decoder raised; looking for the messages that make it")
-        outputs, guilty = isolate(settings, engine, prepared, call)
-        bad = [CaseResult(c, Verdict.ERRORED, note=why, alone=not why.startswith(NOT_ISOLATED)) for c, why in guilty]
-        named = {c.id for c, _ in guilty}
-        fine = [c for c in call.cases if c.id not in named]
-        problem = f"the decoder raised on {len(bad)} cases: {str(error).splitlines()[0]}"
-        return bad + _judge_cases(prepared, call, fine, outputs, judge), outputs, problem
-    return _judge_cases(prepared, call, call.cases, outputs, judge), outputs, ""
+        return [_failed(judge, c, Verdict.ERRORED, "cancelled", alone=False) for c in call.cases], {}, "cancelled"
+    except PlanFailed as failed:
+        return [_failed(judge, c, Verdict.ERRORED, str(failed)) for c in call.cases], {}, str(failed)
+    except (DecodeRaised, DecodeTimeout, ChildDied) as failed:
+        what = "did not end" if isinstance(failed, DecodeTimeout) else "raised" if isinstance(failed, DecodeRaised) else "ended"
+        note(f"{call.name}: the decoder {what}; looking for the messages that make it")
+        outputs, guilty = isolate(settings, engine, prepared, call, failed)
+        # Where hanging messages are known, the cases that the budget left are no examples.
+        certain = isinstance(failed, DecodeRaised) or not any(one.alone for one in guilty)
+        bad = [_failed(judge, one.case, one.verdict, one.why, one.alone or certain, one.alone) for one in guilty]
+        named = {one.case.id for one in guilty}
+        problem = f"the decoder {what} on {len(bad)} cases: {str(failed).splitlines()[0]}"
+    else:
+        bad, named, problem = [], set(), ""
+    fine = [case for case in call.cases if case.id not in named]
+    judged = bad + _judge_cases(prepared, call, fine, outputs, judge, named)
+    law = laws.rule_of(judge, "places")
+    judge.compared[law] += len(fine)
+    stray = list(strays(settings, engine, prepared, call, outputs, judge))
+    judge.broken[law] += len(stray)
+    return _with_findings(judge, judged, stray), outputs, problem
+
+
+def _failed(judge: Judge, case: Case, verdict: Verdict, why: str, to_blame: bool = True, alone: bool = True) -> CaseResult:
+    """A case whose decoding failed: it breaks the law that decoding ends, if it is to blame; `alone` if it fails by itself."""
+    if not to_blame:
+        return CaseResult(case, verdict, note=why, alone=False)
+    law = laws.rule_of(judge, "returns")
+    judge.broken[law] += 1
+    finding = Finding(case.id, law, 0, 0, Aspect.MISSING, "decoding", "an end", error(why))
+    return CaseResult(case, verdict, (finding,), why, alone=alone)
 
 
 def _judge_cases(
-    prepared: Prepared, call: Call, cases: Sequence[Case], outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
+    prepared: Prepared,
+    call: Call,
+    cases: Sequence[Case],
+    outputs: Mapping[Place, Sequence[OutputRow]],
+    judge: Judge,
+    failed: Container[str] = (),
 ) -> list[CaseResult]:
     table = call.table.name if call.table else None
-    return [judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written], table) for case in cases] + [
-        result for message in call.foreign if (result := _judge_foreign(prepared, call, message, outputs, judge)) is not None
+    foreign = (_judge_foreign(prepared, call, message, outputs, judge, failed) for message in call.foreign)
+    return [
+        *(judge.judge(case, [outputs.get(prepared.place(w.message), ()) for w in case.written], table) for case in cases),
+        *(result for result in foreign if result is not None),
     ]
 
 
 def _judge_foreign(
-    prepared: Prepared, call: Call, message: Message, outputs: Mapping[Place, Sequence[OutputRow]], judge: Judge
+    prepared: Prepared,
+    call: Call,
+    message: Message,
+    outputs: Mapping[Place, Sequence[OutputRow]],
+    judge: Judge,
+    failed: Container[str],
 ) -> CaseResult | None:
-    """The result of a message of another table, which requires no row, if it fails."""
-    place = prepared.place(message)
-    owner = prepared.owners[id(message)]
-    assert call.table is not None
-    name = f"{owner.id}#in-{call.table.name}"
-    case = replace(owner, id=name, tables=(call.table,), written=(Written(message, ()),), origin=Origin.FOREIGN)
-    result = judge.judge(case, [outputs.get(place, ())], None)
+    """The result of a message of another table, which requires no row, if it fails; it may be refused where its own table's
+    decoder may refuse it."""
+    case, rows = foreign_case(prepared, call, message), outputs.get(prepared.place(message), ())
+    owed = next(w.changes for w in prepared.owners[id(message)].written if w.message is message)
+    refused = len(rows) == 1 and rows[0].kind == Kind.CORRUPT and any((Kind.CORRUPT, None) in c.accept for c in owed)
+    if refused or case.id in failed:
+        return None
+    result = judge.judge(case, [rows], None)
     return result if result.findings else None
-
-
-def isolate(
-    settings: Settings, engine: Engine, prepared: Prepared, call: Call
-) -> tuple[dict[Place, list[OutputRow]], list[tuple[Case, str]]]:
-    """Bisects a call that raises; returns the output of the other cases, and the raising cases with their errors."""
-    outputs: dict[Place, list[OutputRow]] = {}
-    guilty: list[tuple[Case, str]] = []
-    bare = replace(call, foreign=())
-    waiting: list[Sequence[Case]] = [call.cases]
-    for _ in range(ISOLATION_CALLS):
-        if not waiting:
-            break
-        cases = waiting.pop()
-        try:
-            outputs |= read(engine.decode(request(settings, prepared, bare, cases)).result(), call.level)
-        except RecordsRaised as error:
-            errors = {c.id: error.errors[p] for c in cases for w in c.written if (p := prepared.place(w.message)) in error.errors}
-            guilty += [(case, errors[case.id]) for case in cases if case.id in errors]
-            outputs |= read(error.table, call.level)
-        except (DecodeRaised, DecodeTimeout, ChildDied) as error:
-            if len(cases) == 1:
-                guilty.append((cases[0], str(error)))
-            else:
-                half = len(cases) // 2
-                waiting += [cases[half:], cases[:half]]
-    for cases in waiting:
-        guilty += [
-            (c, f"{NOT_ISOLATED} within {ISOLATION_CALLS} calls: a batch with this case makes the decoder raise") for c in cases
-        ]
-    return outputs, guilty
-
-
-def _returned(judge: Judge, result: CaseResult) -> CaseResult:
-    """The case judged by the law that decoding ends: counted if decoded, broken if errored or timed out."""
-    if result.verdict is Verdict.UNSUPPORTED:
-        return result
-    law = laws.rule_of(judge, "returns")
-    judge.compared[law] += 1
-    if result.verdict not in (Verdict.ERRORED, Verdict.TIMEOUT):
-        return result
-    judge.broken[law] += 1
-    why = error(result.note)
-    return replace(result, findings=(Finding(result.case.id, law, 0, 0, Aspect.MISSING, "decoding", "an end", why),))
 
 
 def _with_findings(judge: Judge, results: Sequence[CaseResult], findings: Sequence[Finding]) -> list[CaseResult]:

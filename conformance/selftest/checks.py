@@ -27,8 +27,9 @@ from conformance.rules.base import Aspect, Obligation, Rule, rules
 from conformance.rules.order import order_of
 from conformance.running import laws
 from conformance.running.events import noting
-from conformance.running.prepared import Prepared, Settings, sample
-from conformance.running.run import Evidence, finish, isolate, prepare
+from conformance.running.isolating import isolate, strays
+from conformance.running.prepared import Prepared, Settings, request, sample
+from conformance.running.run import Evidence, finish, prepare
 from conformance.selftest.alter import alter
 from conformance.selftest.lies.base import Lie, lies
 from conformance.streams import reading as streams
@@ -125,7 +126,7 @@ def altered(prepared: Prepared, evidence: Evidence, result: FormatResult) -> Ite
         outputs = evidence.outputs[where[case.id]]
         rows = [list(outputs.get(prepared.place(w.message), ())) for w in case.written]
         rows[site.message] = alter(rows[site.message], site, case.level)
-        judge = Judge(evidence.judge.rules)
+        judge = Judge(tuple(known for known in evidence.judge.rules if not known.law))
         judged = judge.judge(case, rows, tables[case.id])
         convicted = Counter(f.rule for f in judged.findings)
         ok = set(convicted) == {rule.id} and judged.verdict is _answer(rule.obligation, judged)
@@ -152,7 +153,9 @@ def liars(
         try:
             if liar["convicts"].endswith("/law/returns"):
                 results = _raising_liar(settings, engine, prepared, spec, liar["convicts"])
-            elif "/law/" in liar["convicts"]:
+            elif liar["convicts"].endswith("/law/places"):
+                results = _straying_liar(settings, engine, prepared, spec, judge)
+            elif liar["convicts"].endswith(("/law/batch-independence", "/law/environment-independence")):
                 results = _law_liar(engine, prepared, spec, liar["level"], settings, judge)
             else:
                 results = _value_liar(engine, prepared, spec, liar, evidence, settings, judge)
@@ -239,12 +242,22 @@ def _raising_liar(settings: Settings, engine: ChildEngine, prepared: Prepared, s
     unreadable = [case for case in call.cases if _rejected(case)][:1]
     readable = [case for case in call.cases if all(c.kind is Kind.ROW for w in case.written for c in w.changes)][:3]
     cases = (*readable, *unreadable)
-    outputs, guilty = isolate(settings, engine, replace(prepared, decoder=spec), replace(call, cases=cases, foreign=()))
+    outputs, blamed = isolate(settings, engine, replace(prepared, decoder=spec), replace(call, cases=cases, foreign=()))
     places = {prepared.place(w.message) for case in readable for w in case.written}
-    if [case.id for case, _ in guilty] != [case.id for case in unreadable] or not places <= set(outputs):
+    if [one.case.id for one in blamed] != [case.id for case in unreadable] or not places <= set(outputs):
         return []
     finding = Finding("", rule, 0, 0, Aspect.MISSING, "decoding", "an end", "")
-    return [CaseResult(case, Verdict.ERRORED, (replace(finding, case=case.id, actual=why),), why) for case, why in guilty]
+    return [CaseResult(b.case, b.verdict, (replace(finding, case=b.case.id, actual=b.why),), b.why) for b in blamed]
+
+
+def _straying_liar(settings: Settings, engine: ChildEngine, prepared: Prepared, spec: str, judge: Judge) -> list[CaseResult]:
+    """Rows of no message are noticed in a call, and in its smallest part that has some."""
+    call = max((call for call in prepared.calls if call.level == 1), key=lambda candidate: len(candidate.cases))
+    call, lying = replace(call, cases=call.cases[:LAW_SAMPLE], foreign=()), replace(prepared, decoder=spec)
+    outputs = read(engine.decode(request(settings, lying, call, call.cases)).result(), call.level)
+    findings = list(strays(settings, engine, lying, call, outputs, judge))
+    by_id = {case.id: case for case in call.cases}
+    return [CaseResult(by_id[f.case], judge.verdict(by_id[f.case], (f,)), (f,)) for f in findings]
 
 
 def _rejected(case: Case) -> bool:

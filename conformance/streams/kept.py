@@ -195,7 +195,7 @@ def _judged(group: Group, stream: Told, kept: Kept, how: str) -> StreamResult:
     outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(story.rows))
     flat = [one for stage in stream.stages for one in stage]
     outcome.messages = len(flat)
-    _coverage(stream, flat, kept, outcome, how)
+    refused = _coverage(stream, flat, kept, outcome, how)
     if order.watermarks and not kept.rows_alone:
         _watermarks(stream, flat, kept, outcome)
     wanted = expected(story)
@@ -207,6 +207,8 @@ def _judged(group: Group, stream: Told, kept: Kept, how: str) -> StreamResult:
     schemas_late = order.keys == "schema" and _schemas_late(stream)
     late = "watermark" if order.watermarks and stream.nemesis.name == "late-watermarks" else general
     for text, images in found.items():
+        if text in refused:
+            continue
         if len(images) > 1:
             outcome.differ("at-least-once", f"there are {len(images)} rows of key {text}")
         if text not in wanted:
@@ -215,6 +217,8 @@ def _judged(group: Group, stream: Told, kept: Kept, how: str) -> StreamResult:
             else:
                 outcome.differ(late, f"row {text} is there, although it {'was deleted' if text in gone | moved else 'never was'}")
     for text, (key, owed) in wanted.items():
+        if text in refused:
+            continue
         if text not in found:
             outcome.differ("schema-cache" if schemas_late and not how else general, f"row {text} is missing")
             continue
@@ -232,22 +236,30 @@ def _schemas_late(stream: Told) -> bool:
     return False
 
 
-def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: StreamResult, how: str) -> None:
-    """Every offset seen, every unreadable message kept; what a restart lost is the restart's."""
+def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: StreamResult, how: str) -> set[str]:
+    """Every offset seen, every unreadable message kept; what a restart lost is the restart's.
+
+    Returns the keys of rows in messages that were refused although they could be read, where the writer's format leaves both
+    open: such a row is unknown from there on.
+    """
     counts: Counter[int] = Counter()
     spoiled: set[tuple[int, int]] = set()
+    doubtful: dict[tuple[int, int], set[str]] = {}
     first_seen: set[object] = set()
     for one in flat:
         partition = stream.first + one.message.partition
         if any(c.kind is Kind.CORRUPT for c in one.changes):
             spoiled.add((partition, counts[partition]))
+        elif any((Kind.CORRUPT, None) in c.accept for c in one.changes):
+            images = [image for c in one.changes for image in (c.before, c.after) if image is not None]
+            doubtful[partition, counts[partition]] = {str(image[KEY].text) for image in images if KEY in image}
         counts[partition] += 1
         content = (one.message.partition, one.message.key, one.message.value, one.message.event)
         outcome.repeats += content in first_seen
         first_seen.add(content)
     outcome.corrupt = len(spoiled)
     if kept.rows_alone:
-        return
+        return set().union(*doubtful.values())
     for partition in range(stream.first, stream.first + PARTITIONS):
         count, last = kept.seen.get(partition, (0, -1))
         if (count, last) != (counts[partition], counts[partition] - 1):
@@ -259,8 +271,9 @@ def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Stream
         outcome.differ(
             RESTART if how else "corrupt-kept", f"partition {place[0]}, offset {place[1]} is unreadable, and nothing tells of it"
         )
-    for place in sorted(told - spoiled)[:SHOWN]:
+    for place in sorted(told - spoiled - doubtful.keys())[:SHOWN]:
         outcome.differ("corrupt-kept", f"partition {place[0]}, offset {place[1]} can be read, and is told to be unreadable")
+    return set().union(*(keys for place, keys in doubtful.items() if place in told))
 
 
 def _watermarks(stream: Told, flat: Sequence[Written], kept: Kept, outcome: StreamResult) -> None:

@@ -64,6 +64,17 @@ def groups(fmt: Format[Any], chosen: Sequence[Profile], nemeses: Sequence[Nemesi
     return [Group(fmt, deployment, tuple(streams)) for deployment, streams in found.items()]
 
 
+def for_restarts(found: Sequence[Group]) -> Group:
+    """The streams that are read while processes are killed: one of each nemesis, of the deployment with the most streams, their
+    profiles in turn. What a restart must not lose is the reader's state, which depends on no profile."""
+    group = max(found, key=lambda one: len(one.streams))
+    by_nemesis: dict[str, list[Told]] = {}
+    for stream in group.streams:
+        by_nemesis.setdefault(stream.nemesis.name, []).append(stream)
+    chosen = (streams[number % len(streams)] for number, streams in enumerate(by_nemesis.values()))
+    return replace(group, streams=tuple(replace(one, first=PARTITIONS * number) for number, one in enumerate(chosen)))
+
+
 def decoder_of(fmt: Format[Any], decoder: str | None) -> str:
     """The decoder's specification; None is the reference."""
     return decoder or f"{DECODERS}.{module_name(fmt.name)}"
@@ -172,7 +183,9 @@ def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | No
         return judge(group, reader.kept())
 
 
-def killed(engine: ChildEngine, group: Group, decoder: str, bootstrap: str, home: Path) -> list[StreamResult]:
+def killed(
+    engine: ChildEngine, group: Group, decoder: str, bootstrap: str, home: Path, note: Callable[[str], None]
+) -> list[StreamResult]:
     """Publishes all stages, then reads them in small micro-batches and kills the process three times: before a batch's state is
     written, after it but before the commit, and at a later moment."""
     with kafka.run_topic(bootstrap, group.partitions) as topic:
@@ -183,8 +196,11 @@ def killed(engine: ChildEngine, group: Group, decoder: str, bootstrap: str, home
         reader = Reader(engine, group, decoder, source, home / "tables")
         try:
             for batch, place in ((1, "before"), (2, "after")):
+                note(f"{group.fmt.name}: the query is killed {place} the state of batch {batch}")
                 _kill_when(engine, reader.read(hold={"batch": batch, "at": place}), reader.directory / f"held-{batch}-{place}")
+            note(f"{group.fmt.name}: the query is killed after batch 4")
             _kill_when(engine, reader.read(), reader.directory / REFERENCE / "4")
+            note(f"{group.fmt.name}: the query reads to the end")
             reader.read().result()
         except (DecodeRaised, ChildDied) as error:
             return failed(group, RESTART, error)
@@ -222,6 +238,7 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
             path, deadline = reader.directory / REFERENCE / "1", time.monotonic() + LIMIT_S
             while not path.exists() and not reading.done() and time.monotonic() < deadline:
                 time.sleep(0.02)
+            note(f"{group.fmt.name}: the broker is killed and started")
             broker.kill()
             broker.start()
             with contextlib.suppress(DecodeRaised):
@@ -256,21 +273,21 @@ def run(
         for profile in chosen:
             if why := not_kept(fmt, profile):
                 yield StreamResult(name, profile.name, "-", lost=why)
-        for group in groups(fmt, chosen, nemeses, settings.seed):
-            decoder = decoder_of(fmt, settings.decoder)
-            what = f"{name}: {len(group.streams)} streams"
+        decoder, found = decoder_of(fmt, settings.decoder), groups(fmt, chosen, nemeses, settings.seed)
 
-            def home() -> Path:
-                # A new folder: a query would resume from another topic's checkpoint.
-                return Path(tempfile.mkdtemp(prefix="stream-", dir=engine.directory))
+        def home() -> Path:
+            # A new folder: a query would resume from another topic's checkpoint.
+            return Path(tempfile.mkdtemp(prefix="stream-", dir=engine.directory))
 
-            note(f"{what} under {len(nemeses)} nemeses")
+        for number, group in enumerate(found, 1):
+            note(f"{name}: group {number} of {len(found)}, {len(group.streams)} streams under {len(nemeses)} nemeses")
             yield from plainly(engine, group, decoder, bootstrap, home())
-            if settings.restart and bootstrap is not None:
-                note(f"{what}, the query killed and resumed")
-                yield from killed(engine, group, decoder, bootstrap, home())
-                note(f"{what}, a broker killed and restarted")
-                yield from broker_killed(engine, group, decoder, home(), note)
+        if settings.restart and bootstrap is not None and found:
+            few = for_restarts(found)
+            note(f"{name}: {len(few.streams)} streams, the query killed and resumed")
+            yield from killed(engine, few, decoder, bootstrap, home(), note)
+            note(f"{name}: {len(few.streams)} streams, a broker killed and restarted")
+            yield from broker_killed(engine, few, decoder, home(), note)
 
 
 def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:

@@ -131,7 +131,8 @@ def apply(live: dict[tuple[str, str], Spellings], found: Statement) -> None:
 
 
 def _columns(body: str) -> Iterator[tuple[str, str]]:
-    depths = itertools.accumulate((c == "(") - (c == ")") for c in body)
+    bare = re.sub(r"'(?:[^'\\]|''|\\.)*'", lambda quoted: "'" * len(quoted[0]), body)
+    depths = itertools.accumulate((c == "(") - (c == ")") for c in bare)
     end = next(i for i, depth in enumerate(depths) if not depth)
     for clause in _clauses(body[1:end]):
         match = re.match(rf"\s*{_NAME}(.*)$", clause, re.DOTALL)

@@ -52,9 +52,10 @@ def decimal(precision: int = 10, scale: int = 0, *, unsigned: bool = False) -> S
     return SourceType("decimal", Logical.DECIMAL, unsigned=unsigned, precision=precision, scale=scale)
 
 
-def real(name: str = "float", *, unsigned: bool = False) -> SourceType:
-    """FLOAT or DOUBLE."""
-    return SourceType(name, Logical.FLOAT if name == "float" else Logical.DOUBLE, unsigned=unsigned)
+def real(name: str = "float", *, unsigned: bool = False, precision: int | None = None, scale: int | None = None) -> SourceType:
+    """FLOAT or DOUBLE, with the digits of FLOAT(p,s)."""
+    logical = Logical.FLOAT if name == "float" else Logical.DOUBLE
+    return SourceType(name, logical, unsigned=unsigned, precision=precision, scale=scale)
 
 
 def bit(length: int = 1) -> SourceType:

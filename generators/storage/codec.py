@@ -6,7 +6,7 @@ their default are left out, unless a reader would miss them. What cannot be load
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from generators.errors import UsageError
 from generators.model import (
@@ -212,19 +212,28 @@ _MESSAGE = frozenset({"event", "topic", "partition", "timestamp_ms", "key", "val
 _HEADER = frozenset({"key", "value"})
 
 
+_PARTITIONS: Final = (1 << 31) - 1
+"""Kafka's highest partition."""
+_TIMESTAMP: Final = ((1 << 63) - 1) // 1000
+"""The highest time in milliseconds that Spark's microseconds hold."""
+
+
 def load_message(data: Plain, at: str = "", *, case: str = "") -> Message:
     """Inverse of `dump_message`, under the case id given. Raises Malformed."""
     members = fields(data, at, _MESSAGE)
     partition = integer(need(members, "partition", at), path(at, "partition"))
-    if partition < 0:
-        raise Malformed(path(at, "partition"), "must not be negative")
+    if not 0 <= partition <= _PARTITIONS:
+        raise Malformed(path(at, "partition"), f"must be from 0 to {_PARTITIONS}")
+    timestamp = integer(need(members, "timestamp_ms", at), path(at, "timestamp_ms"))
+    if not -1 <= timestamp <= _TIMESTAMP:
+        raise Malformed(path(at, "timestamp_ms"), f"must be from -1 to {_TIMESTAMP}")
     return Message(
         topic=string(need(members, "topic", at), path(at, "topic")),
         partition=partition,
         key=load_bytes(need(members, "key", at), path(at, "key")),
         value=load_bytes(need(members, "value", at), path(at, "value")),
         headers=array(need(members, "headers", at), path(at, "headers"), _load_header),
-        timestamp_ms=integer(need(members, "timestamp_ms", at), path(at, "timestamp_ms")),
+        timestamp_ms=timestamp,
         event=integer(need(members, "event", at), path(at, "event")),
         case=case,
     )

@@ -96,9 +96,13 @@ def write(out: Path, fmt: Format[Any], profile: Profile, cases: Iterable[Case], 
 
 
 def _component(name: str) -> str:
-    if not name or name.startswith(".") or not all(c.isascii() and (c.isalnum() or c in "-_.+") for c in name):
+    if not _is_component(name):
         raise UsageError(f"{name!r} cannot name a folder of a corpus: letters, digits, - _ . + and no dot in front")
     return name
+
+
+def _is_component(name: str) -> bool:
+    return bool(name) and not name.startswith(".") and all(c.isascii() and (c.isalnum() or c in "-_.+") for c in name)
 
 
 class _Writer:
@@ -320,12 +324,16 @@ def _manifest(folder: Path) -> _Manifest:
                 raise Malformed("sha256", f"refuses {name!r}: a corpus names {', '.join(_REQUIRED)} and {PARQUET}, nothing else")
         for name in _REQUIRED:
             need(files, name, "sha256")
+        names = {name: string(need(members, name, ""), name) for name in ("format", "profile")}
+        for field, name in names.items():
+            if not _is_component(name):
+                raise Malformed(field, f"{name[:80]!r} cannot name a folder of a corpus")
         seed = string(need(members, "seed", ""), "seed")
         if not seed.removeprefix("-").isdecimal() or len(seed) > 40:
             raise Malformed("seed", "must be an integer's text")
         return _Manifest(
-            string(need(members, "format", ""), "format"),
-            string(need(members, "profile", ""), "profile"),
+            names["format"],
+            names["profile"],
             codec.load_deployment(need(members, "deployment", ""), "deployment"),
             int(seed),
             {name: integer(need(counts, name, "counts"), path("counts", name)) for name in sorted(_COUNTS)},

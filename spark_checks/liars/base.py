@@ -79,8 +79,37 @@ def on_cells(decode_rows: Decode, which: Callable[[SourceType], bool], sql: Call
     return lie
 
 
+def common(fmt: str, decode: Decode) -> tuple[Liar, ...]:
+    """The liars that every format has, at level one."""
+
+    def shifted(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
+        decoded = decode(records, *args, deployment=deployment)
+        return decoded.unionByName(decoded.withColumn("offset", F.col("offset") + 1_000_000))
+
+    def law(name: str, rule: str, why: str, lie: Decode) -> Liar:
+        return Liar(name, fmt, 1, f"{fmt}/law/{rule}", why, lie)
+
+    return (
+        failfast(fmt, decode),
+        law("phantom-places", "places", "A join on the offset within a batch: each row occurs again, elsewhere.", shifted),
+        law(
+            "nowhere",
+            "places",
+            "An outer join loses the coordinates of an unreadable message.",
+            on_columns(decode, offset="IF(kind = 'CORRUPT', NULL, offset)"),
+        ),
+        law("no-reason", "row-shape", "A CORRUPT row without its reason.", on_columns(decode, error="CAST(NULL AS string)")),
+        law(
+            "corrupt-image",
+            "row-shape",
+            "A half-read message is CORRUPT and has an image: whoever reads images writes it downstream.",
+            on_columns(decode, after="IF(kind = 'CORRUPT', map('id', '1'), after)"),
+        ),
+    )
+
+
 def failfast(fmt: str, decode: Decode) -> Liar:
-    """The liar that every format has: it raises where the decoder says CORRUPT."""
+    """It raises where the decoder says CORRUPT."""
 
     def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
         raised = "IF(kind = 'CORRUPT', CAST(raise_error(concat('malformed record at offset ', offset)) AS string), kind)"

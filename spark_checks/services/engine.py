@@ -19,13 +19,16 @@ from typing import Any, Final
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext, cloudpickle
+from pyspark.errors import PySparkTypeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
 from generators.model import Deployment, Table
 from generators.storage import codec
 from generators.wire_format import module_name
-from spark_checks.liars.base import Liar, failfast
+from spark_checks.liars.base import Liar, common
 from spark_checks.services.session import session
 
 LIAR: Final = "liar:"
@@ -117,11 +120,11 @@ def load(spec: str, level: str = "auto") -> Decoder:
 
 
 def liars(name: str) -> tuple[Liar, ...]:
-    """A format's liars: its own, and the one of every format."""
+    """A format's liars: its own, and those of every format."""
     module = importlib.import_module(f"spark_checks.liars.{module_name(name)}")
     decoder = importlib.import_module(f"spark_checks.decoders.{module_name(name)}")
     own: tuple[Liar, ...] = module.LIARS
-    return (*own, failfast(name, decoder.decode))
+    return (*own, *common(name, decoder.decode))
 
 
 def _liar(spec: str) -> Liar:
@@ -306,10 +309,46 @@ class SparkEngine:
         frame = decoder(level, records, table, deployment)
         for name, expression in request["mapping"].items():
             frame = frame.withColumn(name, F.expr(expression))
-        decoded = frame.toArrow()
+        decoded = contract(frame).toArrow()
         with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, decoded.schema) as writer:
             writer.write_table(decoded)
         return {"rows": decoded.num_rows}
+
+
+CONTRACT: Final = (
+    *("topic", "partition", "offset", "row", "kind", "op", "database", "schema", "table", "keys", "sql", "position"),
+    *("commit_time", "types", "schema_version", "before", "after", "error"),
+)
+"""The columns that the judge reads (docs/writing-a-decoder.md)."""
+
+
+def contract(frame: DataFrame) -> DataFrame:
+    """The columns that the judge reads, every field nullable: Arrow refuses a NULL struct with a field that is NOT NULL.
+
+    Raises DecoderError for a column type that Arrow has not.
+    """
+    named = [name for name in frame.columns if name in CONTRACT]
+    if len(named) == len(set(named)):
+        frame = frame.select(*(f"`{name}`" for name in named))
+    try:
+        to_arrow_schema(frame.schema)
+    except PySparkTypeError as error:
+        raise DecoderError(f"a column of the output cannot be judged: {error}") from error
+    loose = _nullable(frame.schema)
+    if loose == frame.schema or len(named) != len(set(named)):
+        return frame
+    return frame.select(*(F.col(f"`{f.name}`").cast(f.dataType).alias(f.name) for f in loose.fields))
+
+
+def _nullable(kind: Any) -> Any:
+    match kind:
+        case StructType():
+            return StructType([StructField(f.name, _nullable(f.dataType), True) for f in kind.fields])
+        case ArrayType():
+            return ArrayType(_nullable(kind.elementType), True)
+        case MapType():
+            return MapType(kind.keyType, _nullable(kind.valueType), True)
+    return kind
 
 
 def warm_up(spark: SparkSession) -> None:

@@ -53,6 +53,8 @@ def main() -> None:
 
 
 def _handled(engine: Any, request: Request) -> dict[str, Any]:
+    from pyspark.errors import AnalysisException
+
     from spark_checks.services.engine import SERVICES, DecoderError
     from spark_checks.services.errors import told
 
@@ -68,7 +70,8 @@ def _handled(engine: Any, request: Request) -> dict[str, Any]:
             sys.stderr.flush()
             os._exit(70)
         raised = request["op"] == "decode" or request["op"] in SERVICES
-        return {"error": "raised" if raised else "harness", "message": f"{type(error).__name__}: {told(error)}"}
+        kind = "plan" if request["op"] == "decode" and isinstance(error, AnalysisException) else "raised" if raised else "harness"
+        return {"error": kind, "message": f"{type(error).__name__}: {told(error)}"}
 
 
 def _tidy() -> None:

@@ -1,10 +1,49 @@
-"""What the cases of TiCDC's formats are made of: instants from TSOs, text that does not compress."""
+"""What the cases of TiCDC's formats are made of: instants from TSOs, text that does not compress, statements, columns."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
+from typing import Final
 
-from generators.model import Instant
+from generators.model import Column, Instant, Value
+from generators.sources import mysql
+
+MORE_DDL: Final[Mapping[str, str]] = {
+    "create tables": "CREATE TABLE {table} (`id` bigint NOT NULL, `c` int, PRIMARY KEY (`id`))",
+    "recover table": "RECOVER TABLE {table}",
+    "drop partition": "ALTER TABLE {table} DROP PARTITION `p1`",
+    "truncate partition": "ALTER TABLE {table} TRUNCATE PARTITION `p1`",
+    "drop foreign key": "ALTER TABLE {table} DROP FOREIGN KEY `f`",
+    "multi schema change": "ALTER TABLE {table} ADD COLUMN `added` int, DROP COLUMN `c`",
+    "change column": "ALTER TABLE {table} CHANGE COLUMN `c` `d` bigint",
+    "rebase auto id": "ALTER TABLE {table} AUTO_INCREMENT = 1000",
+}
+"""Statements beside those of `mysql.DDL_ACTIONS`, for each DDL type (ticdc#ddl-types)."""
+
+RESTORED: Final = (
+    "create table {table} (id bigint unsigned primary key, e enum('a','d''q') not null default 'a', "
+    "at timestamp not null default current_timestamp, bits bit(10) default b'101', g int generated always as (id + 1) virtual, "
+    "s varchar(40) charset gbk default 'it''s \\\\', ok bool default true, unique key u (e)) charset utf8mb4"
+)
+"""A statement that TiDB restores otherwise in nearly every word (ticdc#ddl-restored)."""
+
+_DECLARED: Final[Mapping[str, tuple[Column, Value]]] = {
+    column.name: (column, value)
+    for column, value in (
+        (Column("f", mysql.real("float", precision=10, scale=3)), mysql.to_float32(123.457)),
+        (Column("d", mysql.real("double", precision=20, scale=5)), -0.00001),
+        (Column("v", mysql.vector(3)), "[1,2.5,-30000000000]"),
+        (Column("g", mysql.text("varchar", 50), charset="gbk"), "中文"),
+        (Column("l", mysql.text("varchar", 50), charset="latin1"), "café"),
+    )
+}
+"""Columns with precision and scale, a vector, other character sets; each with a value."""
+
+
+def declared_columns(release: str) -> Mapping[str, tuple[Column, Value]]:
+    """The columns that a release can have: TiDB has vectors since v8.4."""
+    return {name: one for name, one in _DECLARED.items() if name != "v" or not release.startswith(("v5", "v6", "v7"))}
 
 
 def at(tso: int) -> Instant:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from generators.families.ticdc.instants import at, noise
+from generators.families.ticdc.instants import MORE_DDL, at, declared_columns, noise
 from generators.families.ticdc_simple.cache_cases import events, schemas
 from generators.families.ticdc_simple.profiles import SimpleProfile
 from generators.model import (
@@ -39,18 +39,10 @@ _AMBIGUOUS: Final[Mapping[str, int]] = {
 BASE64: Final = "base64-digits"
 """The tag of cases about base64, which only the JSON encoding has."""
 
+_SEVERAL: Final = (("a",), ("b", "c"), ("c",))
+"""Unique keys of which the second is the first without NULLs, and the third the handle key."""
 _ADDED: Final = Column("added", mysql.integer("int"))
 _C: Final = Column("c", mysql.integer("int"))
-
-_MORE_DDL: Final[Mapping[str, str]] = {
-    "create tables": "CREATE TABLE {table} (`id` bigint NOT NULL, `c` int, PRIMARY KEY (`id`))",
-    "recover table": "RECOVER TABLE {table}",
-    "drop partition": "ALTER TABLE {table} DROP PARTITION `p1`",
-    "truncate partition": "ALTER TABLE {table} TRUNCATE PARTITION `p1`",
-    "drop foreign key": "ALTER TABLE {table} DROP FOREIGN KEY `f`",
-    "multi schema change": "ALTER TABLE {table} ADD COLUMN `added` int, DROP COLUMN `c`",
-}
-"""Statements beside those of `mysql.DDL_ACTIONS`, for each DDL type (ticdc#ddl-types)."""
 
 _TABLES: Final[Mapping[str, tuple[tuple[Column, ...] | None, tuple[Column, ...] | None]]] = {
     "create table": (None, (ID, _C)),
@@ -64,6 +56,7 @@ _TABLES: Final[Mapping[str, tuple[tuple[Column, ...] | None, tuple[Column, ...] 
     "drop column": ((ID, _C), (ID,)),
     "modify column": ((ID, _C), (ID, Column("c", mysql.integer("bigint")))),
     "multi schema change": ((ID, _C), (ID, _ADDED)),
+    "change column": ((ID, _C), (ID, Column("d", mysql.integer("bigint")))),
 }
 """A table's columns before and after each action; all others leave `id`, `c` as they are."""
 
@@ -85,7 +78,7 @@ def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
 
 def _ddl(database: str) -> Iterator[Scenario]:
     texts = {action: (ddl.sql, ddl.level, ddl.renames) for action, ddl in mysql.DDL_ACTIONS.items()}
-    for action, (sql, level, renames) in (texts | {a: (sql, "table", False) for a, sql in _MORE_DDL.items()}).items():
+    for action, (sql, level, renames) in (texts | {a: (sql, "table", False) for a, sql in MORE_DDL.items()}).items():
         name = f"ddl/{action.replace(' ', '-')}"
         own = level == "database"
         schema, table, other = (f"{database}_{slug(name)}", "", "") if own else (database, slug(name), f"{slug(name)}_other")
@@ -140,6 +133,7 @@ def _bootstraps(database: str) -> Iterator[Scenario]:
         ("plain", (ID, Column("c", string)), ("id",), ()),
         ("composite-key", (Column("b", number, False), Column("a", string, False), _C), ("a", "b"), ()),
         ("unique", (Column("u", string, False), Column("v", number), _C), (), (("u",), ("u", "v"))),
+        ("several-unique", (Column("a", number), Column("b", number, False), Column("c", string, False)), (), _SEVERAL),
         ("keyless", (Column("a", number),), (), ()),
         ("varchar-key", (Column("k", string, False), Column("u", number, False)), ("k",), (("u",),)),
     ):
@@ -193,6 +187,11 @@ def _types(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     table = Table(database, slug(name), (ID, Column("c", mysql.json())), ("id",))
     document = {"z": -0.0, "<&>": "\u2029é", "a": [1e15, 1e-15, 12345678901234567890]}
     yield scenario(name, insert(table, {"id": 1, "c": Json(document)}))
+    name = "types/declared"
+    known = declared_columns(profile.release)
+    table = Table(database, slug(name), (ID, *(column for column, _ in known.values())), ("id",))
+    told = insert(table, {"id": 1, **{n: value for n, (_, value) in known.items()}})
+    yield events(name, Bootstrap(START, table), told)
     everything = every_type(_all)
     empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
     zero: Row = {**empty, "c_date": ZeroDate(), "c_datetime_6": ZeroDate(2024, 0, 0), "c_timestamp_3": ZeroDate()}
@@ -242,6 +241,14 @@ def _reduced(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     name = "reduced/unique-handle"
     unique = Table(database, slug(name), (*columns[1:], Column("u", mysql.text("varchar", 8), nullable=False)), (), (("u",),))
     yield scenario(name, insert(unique, {"a": "x", "big": big, "u": "k"}), tags=tags)
+    name = "reduced/several-unique"
+    columns_ = (
+        Column("a", mysql.integer("int")),
+        Column("b", mysql.integer("int"), False),
+        Column("c", mysql.text("varchar", 8), False),
+    )
+    several = Table(database, slug(name), (*columns_, columns[-1]), (), _SEVERAL)
+    yield events(name, Bootstrap(START, several), insert(several, {"a": 1, "b": 2, "c": "k", "big": big}), tags=("reduced",))
     name = "reduced/bootstrap"
     table = Table(database, slug(name), columns, ("id",))
     yield events(name, Bootstrap(START, table), insert(table, row), tags=("reduced",))

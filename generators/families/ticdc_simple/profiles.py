@@ -45,18 +45,17 @@ class SimpleProfile(Profile):
     dispatcher: str = "table"
 
 
-_ASSUMED: Final = "the numbers in a checksum block; lengths of fractional temporal types; the escapes of \\b and \\f"
 _NEW: Final = SimpleProfile(
     "new-8.5.6",
-    assumed=f"{_ASSUMED}; no preTableSchema for ordinary DDL (read in the source); defaults of TIMESTAMP columns",
+    assumed="no preTableSchema for ordinary DDL (read in the source)",
     new=True,
     pre_table_schema=False,
     column_order="table",
 )
 
 RELEASES: Final[Mapping[str, SimpleProfile]] = {
-    "v7.5.7": SimpleProfile("v7.5.7", assumed=_ASSUMED, short_escapes=False),
-    "v8.5.7": SimpleProfile("v8.5.7", assumed=_ASSUMED),
+    "v7.5.7": SimpleProfile("v7.5.7", short_escapes=False),
+    "v8.5.7": SimpleProfile("v8.5.7"),
     "new-8.5.4": replace(_NEW, release="new-8.5.4", float_verb="g", assumed=f"{_NEW.assumed}; floats by Go's rule for %v"),
     "new-8.5.6": _NEW,
 }

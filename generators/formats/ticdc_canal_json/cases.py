@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from generators.families.ticdc.instants import at, noise
+from generators.families.ticdc.instants import MORE_DDL, RESTORED, at, declared_columns, noise
 from generators.formats.ticdc_canal_json.profiles import TicdcProfile
 from generators.model import (
     Column,
@@ -54,7 +54,8 @@ def _events(name: str, *events: Event, level: int = 1, tags: tuple[str, ...] = (
 
 
 def _ddl(database: str) -> Iterator[Scenario]:
-    for action, ddl in mysql.DDL_ACTIONS.items():
+    more = {action: mysql.DdlAction(sql) for action, sql in MORE_DDL.items()}
+    for action, ddl in {**mysql.DDL_ACTIONS, **more}.items():
         name = f"ddl/{action.replace(' ', '-')}"
         own = ddl.level == "database"
         schema, table, other = (f"{database}_{slug(name)}", "", "") if own else (database, slug(name), f"{slug(name)}_other")
@@ -65,6 +66,9 @@ def _ddl(database: str) -> Iterator[Scenario]:
     table = 'awk`ward <"t">&汉'
     sql = f"ALTER TABLE {mysql.quote(table)} COMMENT = '<b>&\"\\\\''\u2028'"
     yield _events(name, SchemaChange(START, "table comment", sql, database, table), tags=("ddl:awkward text",))
+    name = "ddl/restored"
+    sql = RESTORED.format(table=slug(name))
+    yield _events(name, SchemaChange(START, "create table", sql, database, slug(name)), tags=("ddl:create table",))
 
 
 def _old(database: str) -> Iterator[Scenario]:
@@ -126,6 +130,11 @@ def _types(profile: TicdcProfile, database: str) -> Iterator[Scenario]:
     }
     table = Table(database, slug(name), (ID, *(Column(n, kind) for n, (kind, _) in declared.items())), ("id",))
     yield scenario(name, insert(table, {"id": 1, **{n: value for n, (_, value) in declared.items()}}))
+    name = "types/declared"
+    known = declared_columns(profile.release)
+    columns = (ID, *(column for column, _ in known.values()), Column("w", mysql.integer("int"), generated="virtual"))
+    row: Row = {"id": 1, **{n: value for n, (_, value) in known.items()}, "w": 2}
+    yield scenario(name, insert(Table(database, slug(name), columns, ("id",)), row))
     everything = every_type(_all)
     empty: Row = {c.name: None for c in everything.columns} | {"id": 1}
     pair = ({**empty, "c_unsigned_bigint": 1 << 63}, {**empty, "c_unsigned_bigint": (1 << 63) - 1})

@@ -24,11 +24,8 @@ class AvroProfile(SimpleProfile):
     timestamp_decimal: bool = False
 
 
-_ASSUMED: Final = (
-    "the numbers in a checksum block; the width of a BIT column's default; an empty map for a row without a handle key; "
-    "a SET of 64 members with its highest bit set as a negative long"
-)
-_ASSUMED_NEW: Final = f"{_ASSUMED}; no preTableSchema for ordinary DDL (read in the source); decimal 0 on TIMESTAMP columns"
+_ASSUMED: Final = "an empty map for a row without a handle key"
+_ASSUMED_NEW: Final = f"{_ASSUMED}; no preTableSchema for ordinary DDL (read in the source)"
 
 
 def profile(release: str, *options: str) -> AvroProfile:

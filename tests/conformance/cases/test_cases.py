@@ -15,6 +15,7 @@ from conformance.cases.catalogue import (
     named_cases,
     pool_tables,
     profiles,
+    recorded_cases,
 )
 from generators.drawing.cases import as_case
 from generators.errors import UnknownName, UsageError
@@ -286,3 +287,36 @@ def test_budgets():
     assert all(0 < found.sampled <= 200 for found in BUDGETS.values())
     with pytest.raises(UnknownName, match="Did you mean 'nightly'"):
         budget("nightlly")
+
+
+def test_recorded_cases_are_sampled_by_budget_and_selected_by_profile_and_name():
+    fmt = get("alibaba-canal-json")
+    every = recorded_cases(fmt, "*", None)
+    assert len(every) == len({case.id for case in every}) == 728
+    sample = recorded_cases(fmt, "*", BUDGETS["smoke"].recorded)
+    assert len(sample) == 12 and set(sample) < set(every) and {case.level for case in sample} == {1, 2}
+    assert recorded_cases(fmt, "*", 12, ("alibaba-canal-json/v1",)) == sample
+    assert recorded_cases(fmt, "*", 12, ("*/recorded/*",)) == every
+    assert {case.profile for case in recorded_cases(fmt, "1.1.7*", None)} == {
+        "1.1.7+minimal+mariadb+utc",
+        "1.1.7+mariadb+shanghai",
+        "1.1.7+mariadb+shanghai+old-time",
+    }
+    assert recorded_cases(get("tencent-dts-json"), "*", None) == ()
+
+
+def test_a_typed_call_of_recorded_cases_has_one_table_at_one_version_and_no_foreign_version_of_it():
+    fmt = get("alibaba-canal-json")
+    grouped = calls(fmt, recorded_cases(fmt, "1.1.8+mariadb", None), (1, 2), 1)
+    assert len({call.name for call in grouped}) == len(grouped)
+    assert [call.level for call in grouped].count(1) == 1
+    versions = [call for call in grouped if call.table and (call.table.database, call.table.name) == ("h_ddl", "a1")]
+    assert len(versions) > 5
+    for call in grouped:
+        assert {case.tables for case in call.cases} == {(call.table,)} or call.table is None
+        for message in call.foreign:
+            owner = next(case for case in recorded_cases(fmt, "1.1.8+mariadb", None) if case.id == message.case)
+            assert (owner.tables[0].database, owner.tables[0].name) != (call.table.database, call.table.name)
+    named = calls(fmt, named_cases(fmt, (fmt.profile("1.1.8"),)), (2,), 1)
+    both = calls(fmt, (*named_cases(fmt, (fmt.profile("1.1.8"),)), *recorded_cases(fmt, "1.1.8+mariadb", None)), (2,), 1)
+    assert [call for call in both if not call.version] == named

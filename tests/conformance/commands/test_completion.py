@@ -45,7 +45,7 @@ def offered(*words):
 
 def test_commands_and_options():
     assert offered("con") == ["config"]
-    assert offered("corpus", "") == ["verify", "write"]
+    assert offered("corpus", "") == ["audit", "list", "verify", "write"]
     assert "--writer-profile" in offered("run", "--w")
     assert offered("completion", "") == ["bash", "zsh", "fish"]
     assert offered("--no-c") == ["--no-config"]

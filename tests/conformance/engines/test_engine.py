@@ -16,8 +16,8 @@ from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loa
 from conformance.engines.child import ChildEngine
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import read
+from conformance.running.isolating import isolate
 from conformance.running.prepared import Prepared, Settings
-from conformance.running.run import isolate
 from generators.errors import HarnessError, UsageError
 from generators.model import Case, Column, Deployment, Message, Table, Written
 from generators.sources.mysql import TYPES
@@ -432,20 +432,20 @@ def test_the_messages_that_raise_are_found_and_the_others_decoded(engine, decode
     call, one = prepared(spec)
     counting = Counting(engine)
     outputs, guilty = isolate(Settings((FORMATS[0],), BUDGETS["smoke"], 1), counting, one, call)
-    assert {case.id for case, _ in guilty} == {"c3", "c10"}
-    assert all("no" in why for _, why in guilty)
+    assert {blamed.case.id for blamed in guilty} == {"c3", "c10"}
+    assert all("no" in blamed.why for blamed in guilty)
     assert sorted(offset for _, _, offset in outputs) == [i for i in range(COUNT) if i not in (3, 10)]
     assert counting.calls <= 2 * 2 * 5
 
 
 @pytest.mark.spark
 def test_isolation_gives_up_after_its_calls(engine, decoder, monkeypatch):
-    monkeypatch.setattr("conformance.running.run.ISOLATION_CALLS", 3)
+    monkeypatch.setattr("conformance.running.isolating.CALLS", 3)
     call, one = prepared(decoder("def decode(records):\n    raise ValueError('always')\n"))
     outputs, guilty = isolate(Settings((FORMATS[0],), BUDGETS["smoke"], 1), engine, one, call)
     assert outputs == {}
-    assert sorted(case.id for case, _ in guilty) == sorted(case.id for case in call.cases)
-    assert any("not isolated within 3 calls" in why for _, why in guilty)
+    assert sorted(blamed.case.id for blamed in guilty) == sorted(case.id for case in call.cases)
+    assert any("not isolated within 3 calls" in blamed.why and not blamed.alone for blamed in guilty)
 
 
 @pytest.mark.spark

@@ -8,7 +8,7 @@ import pytest
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Capabilities, HarnessFault, Judge, Verdict
 from conformance.judging.output import OutputRow
-from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector
+from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Selector, rules
 from generators.model import Case, Cell, Change, Column, Deployment, Kind, Message, Op, State, Table, Written, ZeroDate
 from generators.sources import mysql
 
@@ -410,3 +410,26 @@ def test_what_is_shown_of_a_value_is_bounded():
     (found,) = judge([INSERT], [replace(GOOD, after={"id": "7" * 10_000, "a": "x"})]).findings
     assert len(found.actual) < 500
     assert found.actual.endswith("... (10000 characters)")
+
+
+SHAPED = rules("ticdc-canal-json")
+UNREADABLE = Change(0, Kind.CORRUPT)
+
+
+@pytest.mark.parametrize(
+    ("change", "row", "at"),
+    [
+        (UNREADABLE, OutputRow(0, "CORRUPT", None, error="cut"), None),
+        (UNREADABLE, OutputRow(0, "CORRUPT", None), "error"),
+        (UNREADABLE, OutputRow(0, "CORRUPT", None, error=""), "error"),
+        (UNREADABLE, OutputRow(0, "CORRUPT", "INSERT", error="cut"), "op"),
+        (UNREADABLE, OutputRow(0, "CORRUPT", None, before={}, error="cut"), "before"),
+        (Change(0, Kind.WATERMARK), OutputRow(0, "WATERMARK", None), None),
+        (Change(0, Kind.WATERMARK), OutputRow(0, "WATERMARK", None, after={}), "after"),
+        (Change(0, Kind.WATERMARK), OutputRow(0, "WATERMARK", None, error="late"), "error"),
+    ],
+)
+def test_columns_that_depend_on_the_kind_of_a_row(change, row, at):
+    case = Case("c", "ticdc-canal-json", "v7.1.6", Deployment(), 1, (), (Written(Message("t", 0, None, b""), (change,)),))
+    findings = Judge(SHAPED).judge(case, [[row]]).findings
+    assert [f.path for f in findings if f.rule == "ticdc-canal-json/law/row-shape"] == ([at] if at else [])

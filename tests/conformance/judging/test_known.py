@@ -238,6 +238,8 @@ def test_the_reason_is_told_with_the_failure():
         ("version = 1\nknwon = []", "unknown key 'knwon'. Did you mean 'known'?"),
         ("version = 1\nknown = 3", "known must be an array of tables, [[known]]"),
         ("version = ", "is not TOML"),
+        ("version = " + "[" * 100_000, "is not TOML: nested too deeply"),
+        ("version = " + "9" * 6_000, "is not TOML"),
         ("version = 1\n[[known]]\nverdict = 'fail'", "[[known]] number 1: rule is missing"),
         (f"version = 1\n[[known]]\nrule = '{SIGNED.id}'", "verdict is missing"),
         (f"version = 1\n[[known]]\nrule = '{SIGNED.id}'\nverdict = 'fial'", "unknown verdict 'fial'. Did you mean 'fail'?"),

@@ -14,6 +14,9 @@ TEXTS = pa.map_(pa.string(), pa.string())
 MOMENT_US = 1_700_000_000_123_456
 
 
+NO_ENVELOPE = {"database": None, "table": None, "keys": None, "sql": None}
+
+
 def table(level=1, image=TEXTS, **columns):
     """One row in the contract's shape; keyword arguments replace or add columns as (values, type)."""
     given = {
@@ -25,7 +28,10 @@ def table(level=1, image=TEXTS, **columns):
         "op": (["INSERT"], pa.string()),
         "before": ([None], image),
         "after": ([None], image),
-    } | columns
+        "error": ([None], pa.string()),
+    }
+    envelope = {name: ([None], pa.string()) for name in ("database", "table", "sql")} | {"keys": ([None], pa.list_(pa.string()))}
+    given |= (envelope if level == 1 else {}) | columns
     return pa.table({name: pa.array(*pair) for name, pair in given.items() if pair is not None})
 
 
@@ -37,7 +43,7 @@ def one(found, place=("cdc", 0, 7)):
 def test_images_of_level_one_tell_null_empty_and_null_values_apart():
     arrow = table(before=([[("a", None), ("b", "x")]], TEXTS), after=([[]], TEXTS))
     row = one(read(arrow, 1))
-    assert row == OutputRow(0, "ROW", "INSERT", {}, {"a": None, "b": "x"}, {}, None)
+    assert row == OutputRow(0, "ROW", "INSERT", NO_ENVELOPE, {"a": None, "b": "x"}, {}, None)
     assert one(read(table(), 1)).before is None
 
 
@@ -57,7 +63,7 @@ def test_a_null_column_is_a_null_image():
 )
 def test_commit_time_is_microseconds(kind, value):
     row = one(read(table(commit_time=([value], kind)), 1))
-    assert row.fields == {"commit_time": MOMENT_US if value.microsecond else 1_700_000_000_000_000}
+    assert row.fields["commit_time"] == (MOMENT_US if value.microsecond else 1_700_000_000_000_000)
 
 
 def test_the_session_time_zone_does_not_move_a_timestamp():
@@ -78,7 +84,7 @@ def test_envelope_columns_that_are_returned_and_no_others():
         error=(["why"], pa.string()),
     )
     row = one(read(arrow, 1))
-    assert row.fields == {"database": "d", "keys": ["id", "b"], "types": {"id": "int"}, "sql": None}
+    assert row.fields == {"database": "d", "table": None, "keys": ["id", "b"], "types": {"id": "int"}, "sql": None}
     assert row.error == "why"
     assert set(row.fields) <= set(ENVELOPE)
 
@@ -160,7 +166,7 @@ def broken_text(*values):
 def test_text_that_is_no_utf_8_is_shown_by_its_bytes():
     text = broken_text(b"a\xff")
     image = pa.MapArray.from_arrays([0, 1], pa.array(["k"]), text)
-    arrow = table(after=None).append_column("after", image).append_column("error", text)
+    arrow = table(after=None, error=None).append_column("after", image).append_column("error", text)
     row = one(read(arrow, 1))
     assert (row.after, row.error) == ({"k": "a\\xff"}, "a\\xff")
     struct = pa.StructArray.from_arrays([text], ["c"])
@@ -172,7 +178,7 @@ def test_text_that_is_no_utf_8_is_shown_wherever_it_stands():
     texts = broken_text(b"\xff", b"y")
     keys = pa.ListArray.from_arrays([0, 2], texts)
     image = pa.MapArray.from_arrays([0, 2], pa.array(["a", "b"]), texts)
-    row = one(read(table(after=None).append_column("after", image).append_column("keys", keys), 1))
+    row = one(read(table(after=None, keys=None).append_column("after", image).append_column("keys", keys), 1))
     assert row.after == {"a": "\\xff", "b": "y"}
     assert row.fields["keys"] == ["\\xff", "y"]
     inner = pa.StructArray.from_arrays([texts.slice(0, 1), pa.array([7])], ["x", "n"])
@@ -181,8 +187,13 @@ def test_text_that_is_no_utf_8_is_shown_wherever_it_stands():
     assert row.after["c"].value == {"x": "\\xff", "n": 7}
 
 
-@pytest.mark.parametrize("level", [1, 2])
-@pytest.mark.parametrize("name", REQUIRED[1])
+def test_the_columns_of_the_contract_are_required():
+    common = {"topic", "partition", "offset", "row", "kind", "op", "before", "after", "error"}
+    assert set(REQUIRED[1]) == common | {"database", "table", "keys", "sql"}
+    assert set(REQUIRED[2]) == common
+
+
+@pytest.mark.parametrize(("level", "name"), [(level, name) for level in REQUIRED for name in REQUIRED[level]])
 def test_a_missing_column_is_named(level, name):
     image = TEXTS if level == 1 else pa.struct([("a", pa.int32())])
     schema = table(level, image).schema

@@ -15,7 +15,7 @@ from conformance.reports import differential_page as differential
 from conformance.reports import page
 from conformance.running.differential import Comparison
 
-VOID = {"meta", "br", "link", "img", "hr"}
+VOID = {"meta", "br", "link", "img", "hr", "input"}
 INLINE = {"a", "b", "code", "mark", "span"}
 
 
@@ -40,7 +40,7 @@ class Reader(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if "style" not in self.open:
+        if not {"style", "script"} & set(self.open):
             self.words.append(data)
 
     @property
@@ -115,7 +115,11 @@ def test_the_headline_has_the_colour_of_the_exit_code(full, good, code, tone):
 def alone(text):
     """What would reach for something outside, run something, or break out of the page."""
     found = Reader(text)
-    assert not {"script", "iframe", "object", "embed", "form", "img", "link", "base", "svg"} & {tag for tag, _ in found.elements}
+    # The page of a run has one script, the search, which its policy names by its digest.
+    searches = page.SEARCHING in {one.get("content") for one in found.all("meta")}
+    assert re.findall(r"<script>(.*?)</script>", text, re.DOTALL) == [page.SEARCH] * searches
+    assert len(found.all("script")) == searches
+    assert not {"iframe", "object", "embed", "form", "img", "link", "base", "svg"} & {tag for tag, _ in found.elements}
     for tag, attributes in found.elements:
         assert not any(name.startswith("on") or name in ("src", "srcset", "style", "action") for name in attributes), (
             tag,
@@ -123,7 +127,7 @@ def alone(text):
         )
     assert all(re.match(r"#|https?://", one["href"]) for one in found.all("a"))
     assert "url(" not in text and "@import" not in text
-    assert {"http-equiv": "Content-Security-Policy", "content": page.POLICY} in found.all("meta")
+    assert {"http-equiv": "Content-Security-Policy", "content": page.SEARCHING if searches else page.POLICY} in found.all("meta")
     text.encode("utf-8")
     assert not set(text) & set("\x00\x07\x1b\u202e\u2028\ud800")
     return found
@@ -132,6 +136,29 @@ def alone(text):
 def test_a_page_stands_alone(full, good):
     alone(page.html(full))
     alone(page.html(good))
+
+
+def test_broken_rules_have_an_index_a_matrix_and_a_search(full):
+    text = page.html(full)
+    found = Reader(text)
+    assert "value/unsigned ✗ 2 value/soft ~ 1 value/known ! 1" in found.text
+    assert "x-json/value/unsigned WRONG_SIGN 2 The statement of value/unsigned." in found.text
+    assert "empty: no case of the profile breaks it" in found.text
+    searched = [attributes for _, attributes in found.elements if "data-rule" in attributes]
+    # An index of two, their articles, a matrix of three, and a table of five.
+    assert len(searched) == 2 + 2 + 3 + 5
+    assert found.all("input") == [{"id": "search", "type": "search", "autocomplete": "off"}]
+
+
+def test_a_page_of_a_run_that_conforms_has_no_matrix_of_broken_rules(good):
+    assert "Broken rules by profile" not in page.html(good)
+
+
+def test_a_long_known_value_is_cut_with_a_sign(full):
+    known = full.failures[2]
+    long = replace(known, finding=replace(known.finding, actual="9" * 200))
+    text = Reader(page.html(replace(full, failures=(*full.failures[:2], long)))).text
+    assert "9" * 120 + "... (200 characters)" in text
 
 
 @pytest.mark.parametrize("field", ["expected", "actual", "path", "case"])

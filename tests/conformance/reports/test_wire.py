@@ -175,6 +175,27 @@ def test_the_form_fits_the_value(value, form, text):
     assert (shown.form, "".join(one.text for one in shown.segments)) == (form, text)
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            '{"a":1,"b":[],"c":{"d":"x, {y}: \\\\\\" z"}}',
+            ["{", '  "a": 1,', '  "b": [],', '  "c": {', '    "d": "x, {y}: \\\\\\" z"', "  }", "}"],
+        ),
+        ("[ 1 , 2 ]", ["[", "  1,", "  2", "]"]),
+        ('{"cut":[1', ["{", '  "cut": [', "    1"]),
+        ("]]", ["", "]", "]"]),
+    ],
+)
+def test_json_with_a_line_for_each_member(text, lines):
+    assert "".join(one.text for one in wire.formatted([Segment(text)])).split("\n") == lines
+
+
+def test_what_is_formatted_keeps_its_marks():
+    shown = wire.formatted(wire.segments('{"a":1,"b":"x"}', [(7, 14)]))
+    assert [(one.text, one.marked) for one in shown] == [('{\n  "a": 1,\n  ', False), ('"b": "x"', True), ("\n}", False)]
+
+
 def test_touching_marks_are_one():
     assert wire.segments("abcd", [(1, 2), (2, 3), (1, 1), (9, 12)]) == [Segment("a"), Segment("bc", True), Segment("d")]
 

@@ -1,5 +1,6 @@
 """The main job without a broker: reference and faulty decoders, what a selection leaves, and failures judged again."""
 
+import json
 import textwrap
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from conformance.running.prepared import Settings, sample
 from conformance.running.run import run
 from conformance.streams.reading import CONF
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
+from generators.storage import codec
 from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
@@ -361,6 +363,22 @@ def test_a_file_that_is_no_crash_file_is_refused(tmp_path, text):
     path = tmp_path / "x.json"
     path.write_text(text, "utf-8")
     with pytest.raises(UsageError, match=r"x\.json"):
+        replay.load(path)
+
+
+def test_a_crash_file_without_messages_or_with_impossible_ones_is_refused(tmp_path, named):
+    case = named[0]
+    data = {"version": 1, "id": "i", "rule": "r", "decoder": "d", "level": "both", "mapping": {}, "versions": {}}
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(data | {"case": codec.dump_case(case)}), "utf-8")
+    assert replay.load(path).case == case
+    path.write_text(json.dumps(data | {"case": codec.dump_case(replace(case, written=()))}), "utf-8")
+    with pytest.raises(UsageError, match="a case needs a message"):
+        replay.load(path)
+    far = codec.dump_case(case)
+    far["written"][0]["message"]["timestamp_ms"] = 10**30
+    path.write_text(json.dumps(data | {"case": far}), "utf-8")
+    with pytest.raises(UsageError, match=r"timestamp_ms: must be from -1"):
         replay.load(path)
 
 

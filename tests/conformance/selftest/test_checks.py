@@ -19,7 +19,7 @@ from conformance.judging.judge import Capabilities, CaseResult, Finding, Judge, 
 from conformance.judging.output import OutputRow
 from conformance.judging.results import FormatResult, RuleResult
 from conformance.rules.base import Aspect, Obligation, rules
-from conformance.running import laws, run
+from conformance.running import isolating, laws, run
 from conformance.running.prepared import Prepared, Settings
 from conformance.running.run import Evidence, finish
 from conformance.selftest import checks
@@ -51,7 +51,8 @@ def output(change):
         "types": change.types,
         "schema_version": change.schema_version,
     }
-    return OutputRow(change.row, change.kind, change.op, fields, image(change.before), image(change.after))
+    error = "unreadable" if change.kind is Kind.CORRUPT else None
+    return OutputRow(change.row, change.kind, change.op, fields, image(change.before), image(change.after), error)
 
 
 def done(value):
@@ -66,8 +67,6 @@ def done(value):
 
 class Memory:
     """An engine that gives what the cases owe, by place; `lie` alters the answer to a request."""
-
-    restarts_quickly = False
 
     def __init__(self, truth, lie=lambda request, rows: rows, liars=()):
         self.truth, self.lie, self.told, self.released = truth, lie, liars, []
@@ -91,7 +90,7 @@ class Memory:
 @pytest.fixture(autouse=True)
 def no_arrow(monkeypatch):
     """The engine's answers are rows already."""
-    for module in (checks, run, laws):
+    for module in (checks, run, laws, isolating):
         monkeypatch.setattr(module, "read", lambda rows, _level: rows)
 
 

@@ -288,3 +288,13 @@ def test_what_differs_is_told_in_every_style() -> None:
     assert "| f | p | replay | 3 | 12 | 0 | 0 | differs |" in text
     assert "f/stream/order: p, replay: row 7 is missing" in text
     assert text.endswith("1 of 2 streams converged")
+
+
+def test_processes_are_killed_under_one_stream_of_each_nemesis_and_the_profiles_take_turns():
+    fmt = get("huawei-cdl-json")
+    found = streams.groups(fmt, fmt.profiles, NEMESES, 1)
+    few = streams.for_restarts(found)
+    assert [one.nemesis for one in few.streams] == list(NEMESES)
+    assert len({one.profile.name for one in few.streams}) == len({one.profile.name for one in found[0].streams}) > 1
+    assert [one.first for one in few.streams] == [3 * number for number in range(len(NEMESES))]
+    assert {message.partition for message in few.messages(0)} <= set(range(few.partitions))

@@ -207,6 +207,13 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "last line cut": (truncate, "last line does not end"),
     "line no JSON": (lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(key=float("nan"))), r"messages\.jsonl:2: NaN"),
     "unknown case": (lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(case="x")), r"messages\.jsonl:2: field case"),
+    "far partition": (lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(partition=1 << 32)), "field partition: must be"),
+    "far time": (lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(timestamp_ms=10**30)), "field timestamp_ms: must be"),
+    "format above": (
+        lambda d: edit_manifest(d, lambda m: m.update(format="../../x")),
+        r"format: '\.\./\.\./x' cannot name a folder",
+    ),
+    "profile above": (lambda d: edit_manifest(d, lambda m: m.update(profile="..")), r"profile: '\.\.' cannot name a folder"),
     "wrong ordinal": (
         lambda d: edit_line(d, corpus.MESSAGES, lambda m: m.update(ordinal=77)),
         r"messages\.jsonl:2: field ordinal",

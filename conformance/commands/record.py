@@ -1,0 +1,57 @@
+"""The command `record`: runs a real product on drawn histories and compares it with our writer, by the package `recorders`."""
+
+from __future__ import annotations
+
+import importlib
+import secrets
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.commands.shell import FORMAT, Progress, print_rows
+from generators.errors import UsageError
+
+COLUMNS = ("result", "count", "path", "type", "ours", "real", "note")
+
+
+@click.command(short_help="Runs a real product on drawn histories, and compares it with our writer.")
+@click.argument("product", metavar="PRODUCT")
+@click.option("--release", default="", metavar="R", help="A release; default: the newest that can be recorded.")
+@click.option("--option", "options", multiple=True, metavar="NAME", help="An option of the writer's profiles; repeatable.")
+@click.option("--count", type=click.IntRange(0), default=200, show_default=True, help="Drawn histories, beside the named ones.")
+@click.option("--seed", type=int, help="Seed of the drawn histories; default: a fresh one, which is printed.")
+@click.option("--select", default="*", metavar="GLOB", help="Only these scenarios: boundary names, or drawn/SEED/N.")
+@click.option("--expect", type=click.Path(path_type=Path, dir_okay=False), help="TOML file of explained differences.")
+@click.option(
+    "--image", default="", metavar="IMAGE", help="MySQL from a container of this image, instead of the system's MariaDB."
+)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Writes the records as JSON lines.")
+@FORMAT
+def record(**given: Any) -> None:
+    """Starts a real database and PRODUCT (debezium, canal), executes drawn histories as SQL, and compares what it publishes.
+
+    \b
+    Exit codes: 1 a difference is not in the record of explained differences; 5 an entry of the record explains nothing.
+    Example: cdc-conformance record debezium --option postgresql
+    Example: cdc-conformance record canal --release 1.1.7 --seed 7 --select 'drawn/*'
+    """
+    try:
+        audits = importlib.import_module("recorders.command")
+    except ModuleNotFoundError as error:
+        if error.name and error.name.partition(".")[0] == "recorders":
+            raise UsageError(
+                "the package recorders is not installed: run this in a checkout, or install the whole wheel"
+            ) from error
+        raise
+    style = given.pop("style")
+    given["seed"] = secrets.randbelow(1 << 31) if given["seed"] is None else given["seed"]
+    with Progress() as note:
+        done = audits.perform(note=note, **given)
+    print_rows(done.rows(), COLUMNS, style)
+    click.echo(done.summary, err=True)
+    sys.exit(1 if done.unexplained else 0 if done.ok else 5)
+
+
+COMMANDS = (record,)

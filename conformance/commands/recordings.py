@@ -1,0 +1,81 @@
+"""The commands of the recordings: what they are, and how far our writers agree with them."""
+
+from __future__ import annotations
+
+import itertools
+
+import click
+
+from conformance.commands.shell import FORMAT, FORMATS_GIVEN, Progress, chosen, print_rows
+from generators.errors import NothingSelected
+
+
+@click.command("list")
+@FORMAT
+def list_recordings(style: str | None) -> None:
+    """The recordings of real products: release, server, options, messages.
+
+    \b
+    Example: cdc-conformance corpus list --format json
+    """
+    from generators.recorded import store
+
+    found = [recording for product in store.PRODUCTS for recording in store.recordings(product)]
+    facts = ("product", "name", "format", "profile", "release", "server", "options", "how", "count")
+    rows = [{fact: getattr(recording, fact) for fact in facts} for recording in found]
+    print_rows(rows, ("product", "name", "format", "profile", "count"), style)
+
+
+@click.command("audit")
+@FORMATS_GIVEN
+@click.option("--differences", is_flag=True, help="The first differing bytes of each unexplained message.")
+@FORMAT
+def audit_recordings(formats: tuple[str, ...], differences: bool, style: str | None) -> None:
+    """Compares our writers' bytes with recorded ones.
+
+    The writer of the recording's profile writes the history that SQL told. A message is identical but for ids, positions and
+    clock times, or explained by a limit of the model, or unexplained; those apart are in no episode.
+
+    \b
+    Example: cdc-conformance corpus audit alibaba-canal-json --differences
+    """
+    from generators import wire_format
+    from generators.recorded.agreement import Agreed, agreement, difference
+    from generators.recorded.base import Agreement
+
+    found: list[Agreed] = []
+    with Progress() as note:
+        for fmt in wire_format.formats(formats):
+            note(f"{fmt.name}: comparing")
+            found += agreement(fmt)
+    if not found:
+        raise NothingSelected(f"no recordings of {', '.join(formats) or 'any format'}")
+    told = {
+        one.recording: [
+            f"{c.episode.case_id}, message {c.number}: {difference(c)}"
+            for c in one.differing
+            if differences and c.agreement is Agreement.UNEXPLAINED
+        ]
+        for one in found
+    }
+    rows = [
+        {
+            "format": one.recording.format,
+            "recording": one.recording.name,
+            "release": one.recording.release,
+            "profile": list(one.profiles),
+            "recorded": one.recording.count,
+            "identical": one.identical,
+            "explained": one.explained,
+            "unexplained": one.unexplained,
+            "apart": one.apart,
+            "reasons": dict(one.reasons),
+            "differences": told[one.recording],
+        }
+        for one in found
+    ]
+    shown = ("format", "recording", "profile", "recorded", "identical", "explained", "unexplained", "apart")
+    print_rows(rows, shown, style)
+    if chosen(style) != "json":
+        for text in itertools.chain.from_iterable(told.values()):
+            click.echo(text)

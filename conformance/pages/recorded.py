@@ -1,0 +1,68 @@
+"""docs/recorded.md: what was recorded, and how far our writers agree with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from generators.recorded.agreement import Agreed, agreement
+from generators.wire_format import formats
+
+_TEXT: Final = """
+Messages that real products published, with the truth that SQL told beside them, are part of this package (`fixtures/recorded` in
+a checkout). They serve twice:
+
+- **As cases.** `run` judges decoders on them: `FORMAT/recorded/RECORDING/EPISODE`, at level two with `/typed` behind it. What a
+  decoder owes is made of the truth, never of the message. `--select '*/recorded/*'` runs them alone; budget `smoke` takes a
+  sample, `ci` and `nightly` all. Batch ids, positions and commit times are in no truth and are not judged.
+- **As an audit of our writers.** `cdc-conformance corpus audit` gives the same history to the writer of the recording's profile
+  and compares bytes, without ids, positions and clock times. *Identical* are the same bytes. *Explained* ones differ for a stated
+  limit of the model, *unexplained* ones for no stated reason. *Apart* are in no episode: the model lacks a type, or the truth a
+  statement.
+
+`cdc-conformance corpus list` tells how each was recorded; `corpus verify` without a folder checks their files.
+""".strip()
+
+
+def recorded_page(note: str) -> str:
+    """The page."""
+    found = [one for fmt in formats() for one in agreement(fmt)]
+    lines = [
+        "# Recorded messages",
+        "",
+        note,
+        "",
+        _TEXT,
+        "",
+        "## Agreement",
+        "",
+        *_table(found),
+        "",
+        "## Limits",
+        "",
+        *_limits(found),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _table(found: list[Agreed]) -> Iterator[str]:
+    yield "| format | recording | server | profile | recorded | identical | explained | unexplained | apart |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for one in found:
+        recording = one.recording
+        counts = (recording.count, one.identical, one.explained, one.unexplained, one.apart)
+        words = (recording.format, recording.name, recording.server, recording.profile)
+        yield f"| {' | '.join((*words, *map(str, counts)))} |"
+
+
+def _limits(found: list[Agreed]) -> Iterator[str]:
+    by_reason: dict[tuple[str, str], int] = {}
+    for one in found:
+        for reason, count in one.reasons:
+            key = (one.recording.format, reason)
+            by_reason[key] = by_reason.get(key, 0) + count
+    yield "| format | limit | messages |"
+    yield "|---|---|---|"
+    for (name, reason), count in by_reason.items():
+        escaped = reason.replace("|", "\\|")
+        yield f"| {name} | {escaped} | {count} |"

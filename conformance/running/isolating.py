@@ -1,0 +1,146 @@
+"""Finds the case to blame when a call fails as a whole: it raises, hangs, ends its process, or returns rows of no message."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from conformance.cases.catalogue import Call
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine
+from conformance.engines.command import RecordsRaised
+from conformance.judging.judge import Finding, Judge, Verdict
+from conformance.judging.output import OutputRow, Place, read
+from conformance.rules.base import Aspect
+from conformance.running import laws
+from conformance.running.prepared import Prepared, Settings, request
+from generators.errors import HarnessError
+from generators.model import Case, Message, Origin, Written
+
+CALLS: Final = 120
+"""Limit of decode calls to isolate the messages that make a call raise."""
+HANGS: Final = 3.0
+"""Limit of the time lost in calls that hang or end the process, as a multiple of the time limit of a call."""
+PROBE_S: Final = 10.0
+"""Least time limit of a part of a call that hung; a case alone has the whole time limit."""
+PARTS: Final = 8
+"""Parts of a call that hung or ended the process: each failure costs a time limit or a start, so there are few steps."""
+
+Outputs = Mapping[Place, Sequence[OutputRow]]
+
+
+@dataclass(frozen=True, slots=True)
+class Blamed:
+    """A case that makes decoding fail. `alone` is False for the cases that the budget left together."""
+
+    case: Case
+    verdict: Verdict
+    why: str
+    alone: bool = True
+
+
+def foreign_case(prepared: Prepared, call: Call, message: Message) -> Case:
+    """A message of another table in a level-two call, as a case that requires no row."""
+    assert call.table is not None
+    owner = prepared.owners[id(message)]
+    name = f"{owner.id}#in-{call.table.name}"
+    return replace(owner, id=name, tables=(call.table,), written=(Written(message, ()),), origin=Origin.FOREIGN)
+
+
+def isolate(
+    settings: Settings, engine: Engine, prepared: Prepared, call: Call, first: Exception | None = None
+) -> tuple[dict[Place, list[OutputRow]], list[Blamed]]:
+    """Splits a call that failed with `first` until the failing cases stand alone; returns the output of the others, too."""
+    outputs: dict[Place, list[OutputRow]] = {}
+    blamed: list[Blamed] = []
+    bare = replace(call, foreign=())
+    cases = (*call.cases, *(foreign_case(prepared, call, message) for message in call.foreign))
+    waiting: list[Sequence[Case]] = [cases] if first is None else _split(cases, first)
+    probe_s = min(settings.timeout_s, max(PROBE_S, settings.timeout_s / PARTS))
+    performed, lost_s = 0, 0.0
+    while waiting and performed < CALLS and lost_s < HANGS * settings.timeout_s:
+        some = waiting.pop()
+        asked = request(settings, prepared, bare, some)
+        if isinstance(first, DecodeTimeout) and len(some) > 1:
+            asked = replace(asked, limit_s=probe_s)
+        performed, began = performed + 1, time.monotonic()
+        try:
+            outputs |= read(engine.decode(asked).result(), call.level)
+        except RecordsRaised as error:
+            errors = {c.id: error.errors[p] for c in some for w in c.written if (p := prepared.place(w.message)) in error.errors}
+            blamed += [Blamed(case, Verdict.ERRORED, errors[case.id]) for case in some if case.id in errors]
+            outputs |= read(error.table, call.level)
+        except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+            if not isinstance(error, DecodeRaised):
+                first, lost_s = error, lost_s + time.monotonic() - began
+            if len(some) == 1:
+                blamed.append(Blamed(some[0], _verdict(error), str(error)))
+            else:
+                waiting += _split(some, error)
+    verdict = Verdict.ERRORED if first is None else _verdict(first)
+    why = f"not isolated within {performed} calls: a batch with this case makes the decoder {_FAILED[verdict]}"
+    return outputs, blamed + [Blamed(case, verdict, why, alone=False) for some in waiting for case in some]
+
+
+_FAILED: Final = {Verdict.ERRORED: "raise", Verdict.TIMEOUT: "hang"}
+
+
+def _verdict(error: Exception) -> Verdict:
+    return Verdict.TIMEOUT if isinstance(error, DecodeTimeout) else Verdict.ERRORED
+
+
+def _split(cases: Sequence[Case], error: Exception) -> list[Sequence[Case]]:
+    """The cases in parts, the first part last."""
+    if isinstance(error, RecordsRaised):
+        return [cases]
+    size = -(-len(cases) // (2 if isinstance(error, DecodeRaised) else PARTS))
+    return [cases[start : start + size] for start in reversed(range(0, len(cases), size))]
+
+
+def strays(
+    settings: Settings, engine: Engine, prepared: Prepared, call: Call, outputs: Outputs, judge: Judge
+) -> Iterator[Finding]:
+    """The finding on rows at places that the call did not hold, at the smallest part of the call that has such rows."""
+    bare = replace(call, foreign=())
+
+    def decoded(cases: Sequence[Case]) -> Outputs:
+        return read(engine.decode(request(settings, prepared, bare, cases)).result(), call.level)
+
+    asked = [prepared.place(w.message) for case in call.cases for w in case.written]
+    finding = stray_finding(judge, call.cases[0].id, outputs, {*asked, *map(prepared.place, call.foreign)})
+    if finding is not None:
+        yield _narrowed(finding, call.cases, decoded, prepared, judge)
+
+
+def _narrowed(
+    finding: Finding, cases: Sequence[Case], decoded: Callable[[Sequence[Case]], Outputs], prepared: Prepared, judge: Judge
+) -> Finding:
+    """The finding at one case, by halving; at the first case where smaller parts have no such rows, or fail."""
+    while len(cases) > 1:
+        half = len(cases) // 2
+        for part in (cases[:half], cases[half:]):
+            try:
+                outputs = decoded(part)
+            except (DecodeRaised, DecodeTimeout, ChildDied, HarnessError):
+                return finding
+            places = {prepared.place(w.message) for case in part for w in case.written}
+            smaller = stray_finding(judge, part[0].id, outputs, places)
+            if smaller is not None:
+                finding, cases = smaller, part
+                break
+        else:
+            return finding
+    return finding
+
+
+def stray_finding(judge: Judge, case: str, outputs: Outputs, asked: Collection[Place]) -> Finding | None:
+    """The finding on rows whose coordinates name no message of the call."""
+    wrong = sorted((place for place in outputs if place not in asked), key=str)
+    if not wrong:
+        return None
+    number, total = (sum(map(len, rows)) for rows in ([outputs[place] for place in wrong], outputs.values()))
+    row = outputs[wrong[0]][0]
+    topic, partition, offset = ("NULL" if value is None else value for value in tuple[object, ...](wrong[0]))
+    actual = f"{number} of {total} rows, the first at {topic}/{partition}/{offset}: {row.kind} {row.op or ''}".strip()
+    return Finding(case, laws.rule_of(judge, "places"), 0, 0, Aspect.EXTRA, "coordinates", "places of the messages read", actual)

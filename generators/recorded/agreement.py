@@ -1,0 +1,69 @@
+"""How far our writers' messages agree with the recorded ones, a line for each recording."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from generators.recorded import registry
+from generators.recorded.base import Agreement, Comparison, Recording, audit
+from generators.wire_format import Format
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """A recording's messages by agreement. `apart` are in no episode: the model lacks a type, or the truth a statement.
+
+    `reasons` counts the explained ones by limit; `differing` are the comparisons that are not identical.
+    """
+
+    recording: Recording
+    profiles: tuple[str, ...]
+    identical: int
+    explained: int
+    unexplained: int
+    reasons: tuple[tuple[str, int], ...]
+    differing: tuple[Comparison, ...]
+
+    @property
+    def apart(self) -> int:
+        """Messages without an episode."""
+        return self.recording.count - self.identical - self.explained - self.unexplained
+
+
+def agreement(fmt: Format[Any]) -> Iterator[Agreed]:
+    """Every recording of a format that has episodes, in their order."""
+    found: dict[str, tuple[Recording, list[Comparison]]] = {}
+    for episode in registry.episodes(fmt.name):
+        found.setdefault(episode.recording.name, (episode.recording, []))[1].extend(audit(fmt, episode))
+    for recording, compared in found.values():
+        counts = Counter(one.agreement for one in compared)
+        reasons = Counter("; ".join(one.reasons) for one in compared if one.agreement is Agreement.EXPLAINED)
+        yield Agreed(
+            recording,
+            tuple(dict.fromkeys(one.episode.recording.profile for one in compared)),
+            counts[Agreement.IDENTICAL],
+            counts[Agreement.EXPLAINED],
+            counts[Agreement.UNEXPLAINED],
+            tuple(reasons.items()),
+            tuple(one for one in compared if one.agreement is not Agreement.IDENTICAL),
+        )
+
+
+def difference(comparison: Comparison, around: int = 60) -> str:
+    """The first bytes that differ, of the key or the value, the recorded ones above ours."""
+    if comparison.ours is None:
+        return "our writer gives another number of messages for this episode"
+    blank = comparison.episode.recording.volatile
+    for part in ("key", "value"):
+        real, own = (getattr(message, part) for message in (comparison.recorded, comparison.ours))
+        if (real is None) != (own is None):
+            return f"{part}: recorded {real!r:.200}, ours {own!r:.200}"
+        if real is None or (real := blank(real)) == (own := blank(own)):
+            continue
+        at = next((i for i, (a, b) in enumerate(zip(real, own, strict=False)) if a != b), min(len(real), len(own)))
+        start = max(0, at - around)
+        return f"{part}, byte {at}\n  recorded {real[start : at + around]!r}\n  ours     {own[start : at + around]!r}"
+    return "no difference"

@@ -1,0 +1,284 @@
+"""Compares what a product published with what our writer writes for the same history: records, and JSON inside them by path.
+
+A difference has a path: `value.payload.after.{}` (a column's name is `{}`, an array's index `#`, a member of a Connect schema the
+name of its field), the column's type, and both texts. Fields that no two runs share (ids, positions, clocks) are masked by
+declared paths, but their kind of JSON value is compared.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from generators.model import Message, RowChange, SchemaChange, SourceType, Table
+from recorders.running import Record
+from recorders.sql import Plan
+
+ABSENT: Final = "(absent)"
+COLUMN: Final = "{}"
+INDEX: Final = "#"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Where a format's JSON has what no two runs share, and names of columns. Paths are regular expressions over whole paths.
+
+    `columns` are the objects whose members are columns. `kind` are the members that tell records of a table apart, by the first
+    path that is there. `unpartitioned`: the partition is left to Kafka, and not compared.
+    """
+
+    volatile: re.Pattern[str]
+    columns: re.Pattern[str]
+    kind: tuple[tuple[str, ...], ...]
+    unpartitioned: bool = False
+
+
+_DEBEZIUM_SOURCE: Final = "ts_ms|ts_us|ts_ns|server_id|gtid|file|pos|thread|txId|lsn|xmin|sequence"
+
+SHAPES: Final[Mapping[str, Shape]] = {
+    "debezium-json": Shape(
+        re.compile(rf"value\.(payload\.)?(ts_ms|ts_us|ts_ns|source\.({_DEBEZIUM_SOURCE}))|headers\.__debezium\.context\.runId"),
+        re.compile(
+            r"value\.schema\.fields\.(before|after)\.fields|value(\.payload)?\.(before|after)|key(\.payload|\.schema\.fields)?"
+        ),
+        (("payload", "op"), ("op",), ("payload", "ddl"), ("ddl",)),
+        unpartitioned=True,
+    ),
+    "alibaba-canal-json": Shape(
+        re.compile(r"value\.(id|es|ts)"),
+        re.compile(r"value\.((data|old)\.#|mysqlType|sqlType)"),
+        (("type",),),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place in which a record and ours differ."""
+
+    path: str
+    type: str
+    ours: str
+    real: str
+    scenario: str = field(compare=False, default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A pair of records; one of them is None when the other has no partner."""
+
+    scenario: str
+    ours: Message | None
+    real: Record | None
+    differences: tuple[Difference, ...]
+
+    @property
+    def identical(self) -> bool:
+        """Whether nothing but masked fields differs."""
+        return not self.differences
+
+
+class _Members(list[tuple[str, Any]]):
+    """A JSON object: its members in order."""
+
+
+class _Number(str):
+    """A JSON number: its text."""
+
+    __slots__ = ()
+
+
+def parsed(data: bytes | None) -> Any:
+    """JSON with the order of members and the text of numbers; the text itself when it is no JSON. None for no data."""
+    if data is None:
+        return None
+    text = data.decode("utf-8", "backslashreplace")
+    try:
+        return json.loads(
+            text, object_pairs_hook=_Members, parse_int=_Number, parse_float=_Number, parse_constant=_Number, strict=False
+        )
+    except ValueError:
+        return text
+
+
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def _spelt(data: bytes) -> dict[str, str]:
+    """The strings of a JSON text by what they mean."""
+    return {json.loads(found, strict=False): found for found in set(_STRING.findall(data.decode("utf-8", "backslashreplace")))}
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """A comparison of two records of one table."""
+
+    shape: Shape
+    types: Mapping[str, SourceType]
+    scenario: str
+
+    def records(self, ours: Message, real: Record) -> Iterator[Difference]:
+        yield from self.leaf("topic", "", ours.topic, real.topic)
+        if not self.shape.unpartitioned:
+            yield from self.leaf("partition", "", _Number(ours.partition), _Number(real.partition))
+        yield from self.data("key", ours.key, real.key)
+        yield from self.data("value", ours.value, real.value)
+        pair = (_Members((name, value.decode("utf-8", "backslashreplace")) for name, value in x.headers) for x in (ours, real))
+        yield from self.node("headers", "", *pair)
+
+    def data(self, part: str, ours: bytes | None, real: bytes | None) -> Iterator[Difference]:
+        """A key or value."""
+        if ours == real:
+            return
+        mine, theirs = parsed(ours), parsed(real)
+        yield from self.node(part, "", mine, theirs)
+        if ours is not None and real is not None and isinstance(mine, list) and isinstance(theirs, list):
+            yield from self.spelling(part, ours, real)
+
+    def spelling(self, part: str, ours: bytes, real: bytes) -> Iterator[Difference]:
+        """Strings of the same meaning with other escapes."""
+        mine, theirs = _spelt(ours), _spelt(real)
+        for meaning, text in theirs.items():
+            if mine.get(meaning, text) != text:
+                yield Difference(f"{part} (escapes)", "", mine[meaning], text, self.scenario)
+
+    def node(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
+        if isinstance(ours, _Members) and isinstance(real, _Members):
+            yield from self.members(path, column, ours, real)
+        elif isinstance(ours, _Members | list) and isinstance(real, list) and not isinstance(real, _Members):
+            yield from self.items(path, column, ours, real)
+        else:
+            yield from self.leaf(path, column, ours, real)
+
+    def members(self, path: str, column: str, ours: _Members, real: _Members) -> Iterator[Difference]:
+        mine, theirs = dict(ours), dict(real)
+        common = [name for name, _ in real if name in mine]
+        order = [name for name, _ in ours if name in theirs]
+        if common != order:
+            yield Difference(f"{path} (order)", column, " ".join(order), " ".join(common), self.scenario)
+        for name in dict.fromkeys([*mine, *theirs]):
+            yield from self.member(path, column, name, mine.get(name, ABSENT), theirs.get(name, ABSENT))
+
+    def member(self, path: str, column: str, name: str, ours: Any, real: Any) -> Iterator[Difference]:
+        schemas = path == "key" and name in ("schema", "payload")
+        if not column and not schemas and self.shape.columns.fullmatch(path):
+            kind = self.types.get(name)
+            yield from self.node(f"{path}.{COLUMN}", kind.key if kind else name, ours, real)
+        else:
+            yield from self.node(f"{path}.{name}", column, ours, real)
+
+    def items(self, path: str, column: str, ours: list[Any], real: list[Any]) -> Iterator[Difference]:
+        mine, theirs = _by_field(ours), _by_field(real)
+        if mine is not None and theirs is not None:
+            # A Connect schema: its fields have names, and stand for members of the payload.
+            yield from self.members(path, column, mine, theirs)
+            return
+        if len(ours) != len(real):
+            yield Difference(f"{path} (length)", column, str(len(ours)), str(len(real)), self.scenario)
+        for a, b in zip(ours, real, strict=False):
+            yield from self.node(f"{path}.{INDEX}", column, a, b)
+
+    def leaf(self, path: str, column: str, ours: Any, real: Any) -> Iterator[Difference]:
+        if ours == real and type(ours) is type(real):
+            return
+        if self.shape.volatile.fullmatch(path) and type(ours) is type(real) and ours is not ABSENT and real is not ABSENT:
+            return
+        yield Difference(path, column, _shown(ours), _shown(real), self.scenario)
+
+
+def _by_field(found: list[Any]) -> _Members | None:
+    fields = (dict(one).get("field") for one in found if isinstance(one, _Members))
+    named = [name for name in fields if isinstance(name, str)]
+    if not named or len(named) < len(found):
+        return None
+    return _Members(zip(named, found, strict=True))
+
+
+def _shown(found: Any) -> str:
+    if found is ABSENT:
+        return ABSENT
+    if isinstance(found, _Number):
+        return str(found)
+    return json.dumps(_plain(found), ensure_ascii=False)
+
+
+def _plain(found: Any) -> Any:
+    if isinstance(found, _Members):
+        return {name: _plain(value) for name, value in found}
+    return [_plain(item) for item in found] if isinstance(found, list) else found
+
+
+def kind_of(shape: Shape, topic: str, value: bytes | None) -> tuple[str, str]:
+    """Topic and kind of a record: equal for records that could be the same."""
+    found = parsed(value)
+    for path in shape.kind:
+        here = found
+        for name in path:
+            here = dict(here).get(name) if isinstance(here, _Members) else None
+        if isinstance(here, str):
+            return topic, path[-1] if path[-1] == "ddl" else here
+    return topic, "none" if value is None else "other"
+
+
+def types_of(plan: Plan) -> dict[str, SourceType]:
+    """The type of each column that the plan's tables have."""
+    found: dict[str, SourceType] = {}
+    for event in plan.history.events:
+        tables: list[Table | None] = []
+        match event:
+            case RowChange():
+                tables = [event.table]
+            case SchemaChange():
+                tables = [event.before, event.after]
+        found |= {column.name: column.type for table in tables if table for column in table.columns}
+    return found
+
+
+def compare(
+    shape: Shape, scenario: str, types: Mapping[str, SourceType], ours: Sequence[Message], real: Sequence[Record]
+) -> Iterator[Compared]:
+    """The records of one scenario side by side, in the order of publication."""
+    walk = _Walk(shape, types, scenario)
+    kinds = [kind_of(shape, m.topic, m.value) for m in ours], [kind_of(shape, r.topic, r.value) for r in real]
+    for tag, a0, a1, b0, b1 in difflib.SequenceMatcher(None, *kinds, autojunk=False).get_opcodes():
+        if tag == "equal":
+            for mine, theirs in zip(ours[a0:a1], real[b0:b1], strict=True):
+                yield Compared(scenario, mine, theirs, tuple(dict.fromkeys(walk.records(mine, theirs))))
+            continue
+        for mine, (_, kind) in zip(ours[a0:a1], kinds[0][a0:a1], strict=True):
+            yield Compared(scenario, mine, None, (Difference("record", "", kind, ABSENT, scenario),))
+        for theirs, (_, kind) in zip(real[b0:b1], kinds[1][b0:b1], strict=True):
+            yield Compared(scenario, None, theirs, (Difference("record", "", ABSENT, kind, scenario),))
+
+
+_SUFFIX: Final = re.compile(r"_s(\d+)$")
+_TABLE_PATHS: Final = (("payload", "source", "table"), ("source", "table"), ("table",))
+
+
+def named_in(text: str) -> int | None:
+    """The last scenario's number in a text that names a table."""
+    hits = re.findall(r"_s(\d+)\b", text)
+    return int(hits[-1]) if hits else None
+
+
+def suffix(number: int) -> str:
+    """What ends the name of each table of a scenario."""
+    return f"_s{number}"
+
+
+def number_of(record: Record) -> int | None:
+    """The scenario's number in the name of a record's table; None when the record has no such table."""
+    found = parsed(record.value)
+    names = [record.topic]
+    for path in _TABLE_PATHS:
+        here = found
+        for name in path:
+            here = dict(here).get(name) if isinstance(here, _Members) else None
+        if isinstance(here, str):
+            names.append(here)
+    hits: Iterable[re.Match[str]] = filter(None, map(_SUFFIX.search, names))
+    return next((int(hit[1]) for hit in hits), None)

@@ -1,0 +1,80 @@
+"""What the command `record` does: one audit with its database."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from conformance.brokers.jars import Note
+from conformance.files import put
+from generators.errors import UsageError
+from recorders.audit import named_in
+from recorders.databases import Database, MariaDb, MySqlContainer, PostgreSql
+from recorders.explained import FILE, load
+from recorders.products import product
+from recorders.running import Record, Stopped, compiler
+from recorders.session import Audited, audit, drawn
+
+
+def perform(
+    *,
+    product: str,
+    release: str,
+    options: Iterable[str],
+    count: int,
+    seed: int,
+    select: str,
+    expect: Path | None,
+    image: str,
+    out: Path | None,
+    note: Note,
+) -> Audited:
+    """One audit. Everything that it starts is stopped. Raises HarnessError with what is missing, UsageError before any start."""
+    chosen = _product(product)
+    profile = chosen.profile(release, tuple(options))
+    if image and profile.source != "mysql":
+        raise UsageError(f"--image {image}: a container takes the place of MariaDB; {profile.name} reads {profile.source}")
+    real_mysql = bool(image)
+    explained = load(expect or FILE, f"{product} {profile.name}{'' if real_mysql or profile.source != 'mysql' else ' mariadb'}")
+    explained = explained if select == "*" else explained.narrowed()
+    compiler()
+    note("drawing")
+    cases = drawn(chosen, profile, count, seed, select, real_mysql=real_mysql)
+    done, stopped = None, dict[int, str]()
+    while done is None:
+        try:
+            with _database(image, profile.source, dict(chosen.database(profile)), note) as database:
+                done = audit(chosen, profile, database, cases, explained, seed, note, stopped)
+        except Stopped as error:
+            # Fresh input may have a table that the product cannot pass: without it, the others are still audited.
+            number = named_in(str(error))
+            if number is None or number in stopped or len(stopped) == _STOPS:
+                raise
+            stopped[number] = f"{product} stops: {str(error).splitlines()[-1].strip()}"
+            note(f"{product} stops at the scenario {cases[number].name}; again without it")
+    if out:
+        put(out, lambda: [b"".join(map(_line, (one.real for one in done.compared if one.real)))], "the records")
+    return done
+
+
+_product = product
+_STOPS = 3
+
+
+def _database(image: str, source: str, options: dict[str, str], note: Note) -> Database:
+    if image:
+        return MySqlContainer(note, options, image)
+    return (PostgreSql if source == "postgresql" else MariaDb)(note, options)
+
+
+def _line(record: Record) -> bytes:
+    def coded(data: bytes | None) -> str | None:
+        return None if data is None else base64.b64encode(data).decode()
+
+    found: dict[str, Any] = {"topic": record.topic, "partition": record.partition}
+    found |= {"key_b64": coded(record.key), "value_b64": coded(record.value)}
+    found["headers"] = [[name, coded(value)] for name, value in record.headers]
+    return json.dumps(found).encode() + b"\n"

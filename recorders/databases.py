@@ -1,0 +1,382 @@
+"""Private databases in temporary folders: MariaDB and PostgreSQL from the system's packages, or MySQL in a container.
+
+Each is a context manager. The server listens at 127.0.0.1 alone, runs as an unprivileged user, and ends when this process ends in
+any way; its folder is removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from conformance.brokers.embedded import free_ports
+from conformance.brokers.guarded import Guarded
+from conformance.brokers.jars import Note
+from generators.errors import HarnessError
+
+USER: Final = "cdc"
+DATABASE: Final = "audit"
+"""The database of every table, and the user (with the same password) that the product connects as."""
+
+BINLOG: Final = "mysql-bin"
+SLOT: Final = "recorder"
+PUBLICATION: Final = "recorder"
+
+_START_S: Final = 60.0
+_STATEMENTS_S: Final = 300.0
+_LOG_LINES: Final = 12
+
+MYSQL_OPTIONS: Final[Mapping[str, str]] = {
+    "server-id": "1",
+    "log-bin": BINLOG,
+    "binlog_format": "ROW",
+    "character-set-server": "utf8mb4",
+    "collation-server": "utf8mb4_bin",
+    "default-time-zone": "+00:00",
+    "explicit_defaults_for_timestamp": "ON",
+    # Zero dates and the empty value of an ENUM are stored as they are.
+    "sql_mode": "",
+    "innodb_flush_log_at_trx_commit": "0",
+}
+"""Options of every server with a binlog."""
+
+_MARIADB_OPTIONS: Final = {
+    **MYSQL_OPTIONS,
+    "bind-address": "127.0.0.1",
+    "binlog_annotate_row_events": "OFF",
+    "innodb_buffer_pool_size": "64M",
+    "innodb_log_file_size": "16M",
+    "skip-name-resolve": "ON",
+}
+
+
+class Database:
+    """A running server. `port` is at 127.0.0.1; `version` is what it says of itself; `connector` is Debezium's name for it."""
+
+    source = ""
+    users: tuple[str, ...] = ()
+    connector = ""
+
+    def __init__(self, note: Note, options: Mapping[str, str]) -> None:
+        self.note, self.options = note, dict(options)
+        self.port = 0
+        self.version = ""
+        self._dir: Path | None = None
+        self._server: Guarded | None = None
+        self._name = ""
+
+    @property
+    def directory(self) -> Path:
+        """Its folder."""
+        assert self._dir is not None
+        return self._dir
+
+    def __enter__(self) -> Self:
+        try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        raise NotImplementedError
+
+    def client(self) -> list[str]:
+        """The command line of the client, which reads statements from standard input."""
+        raise NotImplementedError
+
+    def refused(self, line: str) -> tuple[int, str] | None:
+        """Line number of the statement and the error in a line of the client's messages; None for other lines."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Stops it and removes its folder."""
+        if self._server is not None:
+            pid = self._server.pid
+            if pid is not None and self._server.exit_code() is None:
+                # Else PostgreSQL would leave its shared memory behind.
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGQUIT)
+                self._server.wait(5)
+            self._server.stop()
+        if self._dir is not None:
+            shutil.rmtree(self._dir, ignore_errors=True)
+            self._dir = None
+
+    def run(self, statements: Iterable[str], *, timeout_s: float = _STATEMENTS_S) -> dict[int, str]:
+        """Executes statements of one line each; the error of each one that the server refuses, by its index.
+
+        Raises HarnessError when the client does not end in time, or ends with an error that names no statement.
+        """
+        text = "".join(f"{statement};\n" for statement in statements)
+        assert "\n" not in text.replace(";\n", "")
+        try:
+            ran = subprocess.run(
+                self.client(), input=text.encode(), capture_output=True, timeout=timeout_s, check=False, env=self._environment()
+            )
+        except subprocess.TimeoutExpired as error:
+            raise HarnessError(f"the statements took more than {timeout_s:.0f} s") from error
+        found: dict[int, str] = {}
+        for line in ran.stderr.decode("utf-8", "replace").splitlines():
+            hit = self.refused(line)
+            if hit is not None:
+                found.setdefault(hit[0] - 1, hit[1])
+        if ran.returncode != 0 and not found:
+            raise HarnessError(f"the client ended with exit code {ran.returncode}: {ran.stderr.decode('utf-8', 'replace')[:400]}")
+        return found
+
+    def must(self, *statements: str) -> None:
+        """Executes statements. Raises HarnessError at one that the server refuses."""
+        for index, error in self.run(statements).items():
+            raise HarnessError(f"the server refused {statements[index]}: {error}")
+
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "LC_ALL": "C.UTF-8"}
+
+    def _folder(self) -> str | None:
+        """Makes its folder; the user that owns it and runs the server, None for this process's own."""
+        self._dir = Path(tempfile.mkdtemp(prefix="cdc-conformance-database-"))
+        if os.getuid() != 0:
+            return None
+        for user in (*self.users, "nobody"):
+            with contextlib.suppress(KeyError):
+                entry = pwd.getpwnam(user)
+                os.chown(self._dir, entry.pw_uid, entry.pw_gid)
+                return user
+        raise HarnessError(f"no unprivileged user for the server: none of {', '.join(self.users)} is there")
+
+    def _setup(self, command: Sequence[str]) -> None:
+        """Runs a command that prepares the folder."""
+        try:
+            ran = subprocess.run(
+                command, capture_output=True, text=True, errors="replace", timeout=120, check=False, cwd=self.directory
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise HarnessError(f"{command[0]} does not run: {error}") from error
+        if ran.returncode != 0:
+            raise HarnessError(
+                f"{Path(command[0]).name} ended with exit code {ran.returncode}: {(ran.stderr or ran.stdout)[-600:]}"
+            )
+
+    def _serve(self, command: Sequence[str]) -> None:
+        """Starts the server and waits until it answers."""
+        with (self.directory / "log").open("ab") as log:
+            self._server = Guarded(command, output=log, pid_file=self.directory / "guarded.pid", remove=self.directory)
+        self._await(self._server.exit_code, (self.directory / "log").read_text)
+
+    def _await(self, ended: Callable[[], int | None], log: Callable[..., str]) -> None:
+        deadline = time.monotonic() + _START_S
+        while True:
+            with contextlib.suppress(HarnessError):
+                self.must("SELECT 1")
+                return
+            if ended() is not None or time.monotonic() > deadline:
+                tail = "\n".join(f"  {line[:300]}" for line in log(errors="replace").splitlines()[-_LOG_LINES:])
+                raise HarnessError(f"the {type(self).__name__} server did not start. The end of its log:\n{tail}")
+            time.sleep(0.2)
+
+
+def _program(name: str, package: str, folders: Iterable[Path] = ()) -> str:
+    """The path of a program. Raises HarnessError that names the package."""
+    places = [os.environ.get("PATH", ""), *map(str, folders), "/usr/sbin", "/usr/local/sbin"]
+    found = shutil.which(name, path=os.pathsep.join(places))
+    if found is None:
+        raise HarnessError(
+            f"no {name} found. Install the database (Debian, Ubuntu: apt-get install --no-install-recommends {package}). "
+            "Its service need not run: `.ci/databases.sh` installs it without starting it."
+        )
+    return found
+
+
+_FORCED: Final = ("--batch", "--force", "--binary-mode", "--default-character-set=utf8mb4", "--user=root")
+_MYSQL_ERROR: Final = re.compile(r"ERROR \d+ \(\w+\) at line (\d+): (.*)")
+
+
+class _MySqlLike(Database):
+    """A database with MySQL's statements and a binlog of rows that begins empty."""
+
+    source = "mysql"
+
+    def _fill(self, plugin: str) -> None:
+        """Makes user and database, and empties the binlog."""
+        self.must(
+            f"CREATE USER '{USER}'@'%' IDENTIFIED {plugin}BY '{USER}'",
+            f"GRANT ALL ON *.* TO '{USER}'@'%'",
+            f"CREATE DATABASE {DATABASE}",
+            "RESET MASTER",
+        )
+        self._name = DATABASE
+
+    def refused(self, line: str) -> tuple[int, str] | None:
+        """Line and error of `ERROR 1064 (42000) at line 7: ...`."""
+        hit = _MYSQL_ERROR.match(line)
+        return (int(hit[1]), hit[2]) if hit else None
+
+
+class MariaDb(_MySqlLike):
+    """MariaDB of the system."""
+
+    users = ("mysql",)
+    connector = "mariadb"
+
+    def _open(self) -> None:
+        server = _program("mariadbd", "mariadb-server")
+        install, _ = _program("mariadb-install-db", "mariadb-server"), _program("mariadb", "mariadb-client")
+        user = self._folder()
+        (self.port,) = free_ports(1)
+        here = self.directory
+        options = _MARIADB_OPTIONS | self.options
+        options |= {"port": str(self.port), "datadir": f"{here}/data", "socket": f"{here}/socket", "pid-file": f"{here}/pid"}
+        options |= {"tmpdir": str(here)} | ({"user": user} if user else {})
+        lines = "".join(f"{name}={value}\n" for name, value in options.items())
+        (here / "server.cnf").write_text(f"[mysqld]\n{lines}", encoding="utf-8")
+        (here / "server.cnf").chmod(0o644)
+        self.note("preparing a MariaDB")
+        normal = ("--auth-root-authentication-method=normal", "--skip-test-db", f"--datadir={here}/data")
+        self._setup([install, f"--defaults-file={here}/server.cnf", *normal, *((f"--user={user}",) if user else ())])
+        self._serve([server, f"--defaults-file={here}/server.cnf"])
+        self._fill("")
+        self.version = f"MariaDB {self._version(server)}"
+
+    def _version(self, server: str) -> str:
+        ran = subprocess.run([server, "--no-defaults", "--version"], capture_output=True, text=True, timeout=30, check=False)
+        hit = re.search(r"Ver (\d[\d.]*)", ran.stdout)
+        return hit[1] if hit else "?"
+
+    def client(self) -> list[str]:
+        """The command line of `mariadb`."""
+        fixed = (f"--socket={self.directory}/socket", *_FORCED)
+        return ["mariadb", "--no-defaults", *fixed, *filter(None, [self._name])]
+
+
+class MySqlContainer(_MySqlLike):
+    """MySQL in a container of an image, through the command `docker`: binary JSON and GTIDs, which MariaDB does not have."""
+
+    connector = "mysql"
+
+    def __init__(self, note: Note, options: Mapping[str, str], image: str) -> None:
+        super().__init__(note, options)
+        self._image, self._container = image, f"cdc-conformance-{uuid.uuid4().hex[:12]}"
+        self._docker: Guarded | None = None
+
+    def _open(self) -> None:
+        docker = shutil.which("docker")
+        if docker is None:
+            raise HarnessError("--image needs a container engine: no `docker` command found")
+        (self.port,) = free_ports(1)
+        options = [f"--{name}={value}" for name, value in {**MYSQL_OPTIONS, "bind-address": "*", **self.options}.items()]
+        # Removes the container even if this process is killed.
+        self._docker = Guarded(None, afterwards=[docker, "rm", "--force", "--volumes", self._container])
+        self.note(f"starting a container of {self._image}")
+        published = f"127.0.0.1:{self.port}:3306"
+        environment = ("--env", f"MYSQL_ROOT_PASSWORD={USER}", "--env", f"MARIADB_ROOT_PASSWORD={USER}")
+        self._call("run", "--detach", "--name", self._container, "--publish", published, *environment, self._image, *options)
+        self._await(self._ended, self._log)
+        self._fill("WITH mysql_native_password ")
+        self.version = f"MySQL of the image {self._image}"
+
+    def _call(self, *arguments: str) -> str:
+        try:
+            ran = subprocess.run(
+                ["docker", *arguments], capture_output=True, text=True, errors="replace", timeout=300, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise HarnessError(f"docker {arguments[0]} does not run: {error}") from error
+        if ran.returncode != 0:
+            raise HarnessError(f"docker {arguments[0]} ended with exit code {ran.returncode}: {ran.stderr.strip()[:400]}")
+        return ran.stdout + ran.stderr
+
+    def _ended(self) -> int | None:
+        running = self._call("inspect", "--format", "{{.State.Running}}", self._container).strip()
+        return None if running == "true" else 1
+
+    def _log(self, **_: str) -> str:
+        return self._call("logs", self._container)
+
+    def client(self) -> list[str]:
+        """The command line of the image's own client, over TCP: the server that fills the data folder has none."""
+        fixed = ("--protocol=tcp", "--host=127.0.0.1", *_FORCED, *filter(None, [self._name]))
+        found = ("sh", "-c", 'exec "$(command -v mysql || command -v mariadb)" "$@"', "mysql")
+        return ["docker", "exec", "--interactive", "--env", f"MYSQL_PWD={USER}", self._container, *found, *fixed]
+
+    def close(self) -> None:
+        """Removes the container."""
+        if self._docker is not None:
+            with contextlib.suppress(HarnessError):
+                self._call("rm", "--force", "--volumes", self._container)
+            self._docker.stop()
+
+
+_PSQL_ERROR: Final = re.compile(r"psql:<stdin>:(\d+): (?:ERROR|FATAL): +(.*)")
+
+
+class PostgreSql(Database):
+    """PostgreSQL with a logical replication slot, made before the first statement."""
+
+    source = "postgresql"
+    users = ("postgres",)
+    connector = "postgres"
+
+    def _open(self) -> None:
+        folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+        initdb, server = (_program(name, "postgresql", folders) for name in ("initdb", "postgres"))
+        self._psql = _program("psql", "postgresql-client", folders)
+        user = self._folder()
+        (self.port,) = free_ports(1)
+        here = self.directory
+        # Its processes have to see a shell's user; setpriv keeps the process id.
+        as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"] if user else []
+        self.note("preparing a PostgreSQL")
+        fixed = ("--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", f"--username={USER}", "--no-sync", "--no-instructions")
+        self._setup([*as_user, initdb, f"--pgdata={here}/data", *fixed])
+        options = {
+            "listen_addresses": "127.0.0.1",
+            "port": str(self.port),
+            "unix_socket_directories": str(here),
+            "wal_level": "logical",
+            "max_wal_senders": "4",
+            "max_replication_slots": "4",
+            "timezone": "UTC",
+            "fsync": "off",
+            "shared_buffers": "32MB",
+            **self.options,
+        }
+        flags = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        self._name = "postgres"
+        self._serve([*as_user, server, "-D", f"{here}/data", *flags])
+        self.must(f"CREATE DATABASE {DATABASE} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'")
+        self._name = DATABASE
+        with contextlib.suppress(HarnessError):
+            self.must("CREATE EXTENSION hstore")
+        self.must(
+            f"CREATE PUBLICATION {PUBLICATION} FOR ALL TABLES",
+            f"SELECT pg_create_logical_replication_slot('{SLOT}', 'pgoutput')",
+        )
+        ran = subprocess.run([server, "--version"], capture_output=True, text=True, timeout=30, check=False)
+        hit = re.search(r"\d[\d.]*", ran.stdout)
+        self.version = f"PostgreSQL {hit[0] if hit else '?'}"
+
+    def client(self) -> list[str]:
+        """The command line of `psql`."""
+        return [self._psql, "-X", "-q", "-f", "-", "-h", "127.0.0.1", "-p", str(self.port), "-U", USER, "-d", self._name]
+
+    def refused(self, line: str) -> tuple[int, str] | None:
+        """Line and error of `psql:<stdin>:7: ERROR:  ...`."""
+        hit = _PSQL_ERROR.match(line)
+        return (int(hit[1]), hit[2]) if hit else None

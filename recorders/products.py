@@ -1,0 +1,242 @@
+"""The products that can be recorded, as data: their jars, their database, and how an option of a profile is set.
+
+Debezium runs in its embedded engine, Canal in its embedded server with its own Kafka producer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.brokers.jars import LOGGING, Bundle, Note
+from generators.errors import UnknownName, UsageError
+from generators.model import RowChange, SchemaChange
+from generators.wire_format import Format, Profile, get
+from recorders import running
+from recorders.databases import BINLOG, DATABASE, PUBLICATION, SLOT, USER, Database
+from recorders.running import SENTINEL, Record
+from recorders.sql import Plan
+
+TOPIC: Final = "cdc"
+
+Prepared = tuple[Bundle, str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product: its wire format, its releases (the newest first) and `refused`, the options that cannot be recorded, with why.
+
+    `prepare` gives jars, Java program and properties for a profile and a database; `database` the server's own options. `stops`
+    are regular expressions for the beginnings of `mysql table NAME`, `postgresql key NAME`, `mysql ddl ACTION` that stop the
+    product, or that it cannot follow, with why.
+    """
+
+    name: str
+    format: str
+    releases: tuple[str, ...]
+    refused: Mapping[str, str]
+    prepare: Callable[[Any, Database], Prepared]
+    database: Callable[[Any], Mapping[str, str]]
+    stops: Mapping[str, str]
+
+    def stopped_by(self, profile: Profile, plan: Plan) -> str:
+        """Why the product cannot be told the plan; "" if nothing is known."""
+        actions = {f"{profile.source} ddl {event.action}" for event in plan.history.events if isinstance(event, SchemaChange)}
+        names = actions | {
+            f"{table.columns[0].type.source} {what} {name}"
+            for event in plan.history.events
+            if isinstance(event, RowChange)
+            for table in (event.table,)
+            for what, listed in (("table", (table.name,)), ("key", (*table.primary_key, *itertools.chain(*table.unique))))
+            for name in listed
+        }
+        found = (why for name in names for part, why in self.stops.items() if re.match(part, name))
+        return next(found, "")
+
+    @property
+    def wire_format(self) -> Format[Any]:
+        """Its wire format."""
+        return get(self.format)
+
+    def profile(self, release: str, options: tuple[str, ...]) -> Profile:
+        """The profile under audit; the newest release for "". Raises UnknownName, and UsageError for what cannot be recorded."""
+        import importlib
+
+        release = release or self.releases[0]
+        if release not in self.releases:
+            known = [p.release for p in self.wire_format.profiles]
+            if release in known:
+                raise UsageError(f"{self.name} {release} cannot be recorded: {_UNRECORDED.get(self.name, '')}")
+            raise UnknownName("release", release, self.releases, of=self.name)
+        for option in options:
+            if option in self.refused:
+                raise UsageError(f"{self.name} with option {option} cannot be recorded: {self.refused[option]}")
+        made = importlib.import_module(type(self.wire_format.profiles[0]).__module__.removesuffix(".profiles")).profile
+        profile = made(release, *options)
+        assert isinstance(profile, Profile)
+        return profile
+
+    def record(self, profile: Profile, database: Database, note: Note) -> list[Record]:
+        """What the product publishes of everything that the database was told."""
+        bundle, program, properties = self.prepare(profile, database)
+        return running.run(program, bundle, properties, note)
+
+
+_UNRECORDED: Final = {
+    "canal": "Canal 1.1.4 to 1.1.6 cannot read the DDL events of MariaDB 10.11 (status variable 129), and the servers of 1.1.6 "
+    "and 1.1.8 are not in the Maven registry",
+    "debezium": "only releases of the MariaDB and PostgreSQL connectors can",
+}
+
+
+# Debezium
+
+_MODES: Final = {
+    "decimal": "decimal.handling.mode",
+    "temporal": "time.precision.mode",
+    "binary": "binary.handling.mode",
+    "bigint_unsigned": "bigint.unsigned.handling.mode",
+}
+
+
+_CLASSES: Final = {
+    "mariadb": "io.debezium.connector.mariadb.MariaDbConnector",
+    "mysql": "io.debezium.connector.mysql.MySqlConnector",
+}
+
+
+def _debezium(profile: Any, database: Database) -> Prepared:
+    connector, release = database.connector, profile.release
+    modules = tuple(("io.debezium", f"debezium-{part}", release) for part in ("embedded", f"connector-{connector}"))
+    bundle = Bundle(
+        f"debezium-{connector}-{release}",
+        f"Debezium's {connector} connector",
+        (*modules, LOGGING),
+        "debezium-embedded",
+        "78 jars",
+    )
+    properties = {
+        "name": "recorder",
+        "topic.prefix": TOPIC,
+        "database.hostname": "127.0.0.1",
+        "database.port": str(database.port),
+        "database.user": USER,
+        "database.password": USER,
+        "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore",
+        "offset.flush.interval.ms": "60000",
+        "skipped.operations": "none",
+        "recorder.sentinel": SENTINEL,
+        # Kafka Connect's own default.
+        "header.converter.class": "org.apache.kafka.connect.storage.SimpleHeaderConverter",
+        "key.converter.schemas.enable": str(profile.key_schemas).lower(),
+        "value.converter.schemas.enable": str(profile.schemas).lower(),
+        "value.converter.replace.null.with.default": str(not profile.nulls_kept).lower(),
+        "key.converter.replace.null.with.default": str(not profile.nulls_kept).lower(),
+        **{name: getattr(profile.deployment, field) for field, name in _MODES.items() if getattr(profile.deployment, field)},
+    }
+    if connector != "postgres":
+        properties |= {
+            "connector.class": _CLASSES[connector],
+            "database.server.id": "4242",
+            "schema.history.internal": "io.debezium.relational.history.MemorySchemaHistory",
+            # The whole binlog is read, from its first statement.
+            "snapshot.mode": "never",
+        }
+    else:
+        properties |= {
+            "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+            "database.dbname": DATABASE,
+            "plugin.name": "pgoutput",
+            "slot.name": SLOT,
+            "publication.name": PUBLICATION,
+            "publication.autocreate.mode": "disabled",
+            "snapshot.mode": "no_data",
+            "interval.handling.mode": profile.modes.interval,
+        }
+        properties.pop("bigint.unsigned.handling.mode", None)
+    return bundle, "DebeziumRecorder", properties
+
+
+def _debezium_database(profile: Any) -> Mapping[str, str]:
+    return {"binlog_row_metadata": "FULL"} if profile.source == "mysql" else {}
+
+
+# Canal
+
+
+def _canal(profile: Any, database: Database) -> Prepared:
+    modules = tuple(
+        ("com.alibaba.otter", name, profile.release) for name in ("canal.server", "connector.core", "connector.kafka")
+    )
+    slf4j = ("org.slf4j", "slf4j-api", LOGGING[2])
+    bundle = Bundle(
+        f"canal-{profile.release}",
+        "Canal",
+        (*modules, LOGGING, slf4j),
+        "canal.server",
+        "75 jars",
+        # Two other backends of the same logging interface.
+        without=("slf4j-log4j12", "logback-classic", "logback-core"),
+    )
+    properties = {
+        "canal.mq.servers": "127.0.0.1:1",
+        "canal.mq.flatMessage": "true",
+        "recorder.topic": TOPIC,
+        "recorder.port": str(database.port),
+        "recorder.user": USER,
+        "recorder.password": USER,
+        "recorder.file": f"{BINLOG}.000001",
+        "recorder.stall": "25",
+        "recorder.zone": profile.time_zone,
+        "recorder.sentinel": f'"sqlType":{{"id":4}},"table":"{SENTINEL}"',
+    }
+    if profile.pk_hash:
+        properties |= {"recorder.partitions": "3", "recorder.partitionHash": r".*\..*:$pk$", "canal.mq.database.hash": "true"}
+    return bundle, "CanalRecorder", properties
+
+
+def _canal_database(profile: Any) -> Mapping[str, str]:
+    return {"binlog_row_image": profile.image.upper()}
+
+
+_CANAL_STOPS: Final = {
+    r"mysql table \s": "Canal stops: it does not find a table whose name begins with a blank (not found in db)",
+    "mysql table .*`": "Canal stops: it does not double the back-tick in a table's name (fetch failed by table meta)",
+}
+_DEBEZIUM_STOPS: Final = {
+    "postgresql ddl rename table": "the connector looks for the table's key after the rename, under the old name",
+    'postgresql key .*"': "Debezium stops: it doubles the quote in a key column's name (referenced as PRIMARY KEY)",
+}
+
+PRODUCTS: Final[Mapping[str, Product]] = {
+    "debezium": Product(
+        "debezium",
+        "debezium-json",
+        ("3.5.0.Final",),
+        {
+            "transaction": "the drawn histories have no transactions",
+            "legacy-tombstone": "it needs a Kafka Connect before 2.2",
+            "minimal": "the connector stops on the first row of a MINIMAL binlog",
+        },
+        _debezium,
+        _debezium_database,
+        _DEBEZIUM_STOPS,
+    ),
+    "canal": Product("canal", "alibaba-canal-json", ("1.1.7",), {}, _canal, _canal_database, _CANAL_STOPS),
+}
+TICDC: Final = (
+    "ticdc cannot be recorded here: TiCDC and TiDB are built from Go modules, which this command does not fetch. "
+    "The messages that were recorded from a real TiCDC serve instead (generators.recorded)."
+)
+
+
+def product(name: str) -> Product:
+    """The product of that name. Raises UnknownName, and UsageError for `ticdc`."""
+    if name == "ticdc":
+        raise UsageError(TICDC)
+    if name not in PRODUCTS:
+        raise UnknownName("product", name, [*PRODUCTS, "ticdc"])
+    return PRODUCTS[name]

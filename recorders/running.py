@@ -1,0 +1,132 @@
+"""Runs a product: a small Java program over the product's own jars, which writes each record as a line of JSON."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from conformance.brokers.guarded import Guarded
+from conformance.brokers.jars import Bundle, Note, jars_of, require_java
+from generators.errors import HarnessError
+from recorders.databases import Database
+
+HEAP: Final = "-Xmx512m"
+SENTINEL: Final = "zz_end"
+"""The table of the last record."""
+
+LIMIT_S: Final = 120
+_SOURCES: Final = Path(__file__).with_name("java")
+_LOG_LINES: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record as the product hands it to Kafka; `partition` is None where the product leaves it to Kafka."""
+
+    topic: str
+    partition: int | None
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+
+class Stopped(HarnessError):
+    """The product ended or stalled before the last record. `records` are those that it sent."""
+
+    def __init__(self, text: str, records: list[Record]) -> None:
+        super().__init__(text)
+        self.records = records
+
+
+def read(line: str) -> Record:
+    """A record of a line that a Java program wrote."""
+    found = json.loads(line)
+    headers = tuple((_bytes(name).decode(), _bytes(value)) for name, value in found["headers"])
+    return Record(_bytes(found["topic"]).decode(), found["partition"], _maybe(found["key"]), _maybe(found["value"]), headers)
+
+
+def _bytes(text: str | None) -> bytes:
+    return base64.b64decode(text or "")
+
+
+def _maybe(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)
+
+
+def compiler() -> str:
+    """The Java that can run a source file. Raises HarnessError without a JDK."""
+    java = require_java()
+    if not Path(java.path).resolve().with_name("javac").exists():
+        raise HarnessError(
+            f"{java.path} is no JDK: a recorder is a source file, which needs the compiler. "
+            "Install a JDK of 17 or 21 (Debian, Ubuntu: openjdk-17-jdk-headless), or set JAVA_HOME to it."
+        )
+    return java.path
+
+
+def run(program: str, bundle: Bundle, properties: Mapping[str, str], note: Note, *, limit_s: int = LIMIT_S) -> list[Record]:
+    """The records of the product until the sentinel, without those of the sentinel's own table.
+
+    Raises Stopped with the errors of the product's log when the last record does not come within `limit_s` seconds.
+    """
+    java, jars = compiler(), jars_of(bundle, note)
+    note(f"running {bundle.title}")
+    work = Path(tempfile.mkdtemp(prefix="cdc-conformance-recorder-"))
+    try:
+        output = work / "records"
+        given = {**properties, "recorder.output": str(output), "recorder.seconds": str(limit_s)}
+        (work / "properties").write_text("".join(f"{name}={_escaped(value)}\n" for name, value in given.items()), "ascii")
+        command = [
+            *(java, HEAP, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true", f"-Djava.io.tmpdir={work}"),
+            *("-Duser.timezone=" + properties.get("recorder.zone", "UTC"), "-Dorg.slf4j.simpleLogger.defaultLogLevel=info"),
+            *("-cp", os.pathsep.join(map(str, jars)), str(_SOURCES / f"{program}.java"), str(work / "properties")),
+        ]
+        with (work / "log").open("wb") as log:
+            process = Guarded(command, output=log, pid_file=work / "pid", remove=work)
+        try:
+            code = process.wait(limit_s + 60)
+        finally:
+            process.stop()
+        lines = output.read_text("ascii").splitlines() if output.exists() else []
+        records = [record for record in map(read, lines) if not _of_sentinel(record)]
+        if code != 0:
+            raise Stopped(_failure(bundle, code, len(lines), work / "log"), records)
+        return records
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _escaped(value: str) -> str:
+    """A value in a properties file."""
+    return "".join(c if " " <= c <= "~" and c != "\\" else f"\\u{ord(c):04x}" for c in value)
+
+
+def _of_sentinel(record: Record) -> bool:
+    return SENTINEL.encode() in (record.value or b"") or SENTINEL in record.topic
+
+
+def _failure(bundle: Bundle, code: int | None, count: int, log: Path) -> str:
+    what: dict[int | None, str] = {
+        3: "ended before the last record",
+        4: "did not send the last record in time",
+        5: "stopped sending",
+        None: "did not end",
+    }
+    lines = [line for line in log.read_text("utf-8", "replace").splitlines() if not line.startswith("\tat ")]
+    telling = [line for line in lines if re.search(r"\bERROR\b|^Caused by|Exception", line)]
+    shown = "\n".join(f"  {line[:400]}" for line in (list(dict.fromkeys(telling)) or lines)[-_LOG_LINES:])
+    return f"{bundle.title} {what.get(code, f'ended with exit code {code}')}, after {count} records. Its log:\n{shown}"
+
+
+def end(database: Database) -> tuple[str, ...]:
+    """The statements that cause the last record."""
+    place = f"public.{SENTINEL}" if database.source == "postgresql" else SENTINEL
+    return (f"CREATE TABLE {place} (id int PRIMARY KEY)", f"INSERT INTO {place} VALUES (1)")  # noqa: S608 - no value from outside

@@ -1,0 +1,198 @@
+"""One audit, from drawing to the table of results."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Any, Final
+
+from conformance.brokers.jars import Note
+from conformance.text import printable
+from generators.drawing.strategies import draw, rename, scenarios
+from generators.errors import HarnessError, NothingSelected, Refused
+from generators.model import Layout, Message, Scenario, SchemaChange, SourceType
+from generators.sources import boundaries
+from generators.wire_format import Profile
+from recorders import running
+from recorders.audit import SHAPES, Compared, Difference, compare, number_of, suffix, types_of
+from recorders.databases import DATABASE, Database
+from recorders.explained import Entry, Explained, grouped
+from recorders.products import TOPIC, Product
+from recorders.running import Record
+from recorders.sql import Plan, realised, storable
+
+LAYOUT: Final = Layout(topic=TOPIC)
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """The result of an audit.
+
+    `refused` is why a scenario was left out, by its name; `unexplained` are differences without an entry, `idle` entries
+    without a difference.
+    """
+
+    product: str
+    profile: str
+    database: str
+    seed: int
+    scenarios: int
+    compared: tuple[Compared, ...]
+    explained: Counter[Entry]
+    unexplained: tuple[Difference, ...]
+    idle: tuple[Entry, ...]
+    refused: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything is identical or explained, and each entry explains something."""
+        return not self.unexplained and not self.idle
+
+    def count(self, wanted: str) -> int:
+        """How many records are `identical`, `explained`, `unexplained`."""
+        open_ = set(self.unexplained)
+        found: Counter[str] = Counter()
+        for one in self.compared:
+            rest = "unexplained" if open_ & set(one.differences) else "explained"
+            found["identical" if one.identical else rest] += 1
+        return found[wanted]
+
+    @property
+    def summary(self) -> str:
+        """The closing line."""
+        counts = ", ".join(f"{self.count(name)} {name}" for name in ("identical", "explained", "unexplained"))
+        left = f"; {len(self.idle)} entries without a difference" if self.idle else ""
+        return (
+            f"{self.product} {self.profile} on {self.database}, seed {self.seed}: {self.scenarios} scenarios, "
+            f"{len(self.refused)} left out; {len(self.compared)} records: {counts}{left}"
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The result as rows of a table: counts of records, then differences by reason or place, and what was left out."""
+        found = [_row(name, self.count(name)) for name in ("identical", "explained", "unexplained")]
+        found += [_row("difference explained", n, e.path, e.type, e.ours, e.real, e.reason) for e, n in self.explained.items()]
+        for (path, kind), listed in grouped(self.unexplained).items():
+            one = listed[0]
+            found.append(_row("difference unexplained", len(listed), path, kind, one.ours, one.real, one.scenario))
+        found += [_row("entry without a difference", 0, e.path, e.type, e.ours, e.real, e.reason) for e in self.idle]
+        reasons: dict[str, list[str]] = {}
+        for name, why in self.refused.items():
+            reasons.setdefault(_QUOTED.sub("...", why), []).append(name)
+        found += [_row("scenario left out", len(names), note=f"{why} ({names[0]})") for why, names in reasons.items()]
+        return found
+
+
+_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
+_WIDEST: Final = 160
+
+
+def _row(
+    result: str, count: int, path: str = "", kind: str = "", ours: str = "", real: str = "", note: str = ""
+) -> dict[str, Any]:
+    texts = {"path": path, "type": kind, "ours": ours, "real": real, "note": note}
+    return {"result": result, "count": count, **{name: printable(text[:_WIDEST]) for name, text in texts.items()}}
+
+
+def _supported(product: Product, real_mysql: bool, kind: SourceType) -> bool:
+    return product.wire_format.supports(kind) and storable(kind, real_mysql=real_mysql)
+
+
+def drawn(
+    product: Product, profile: Profile, count: int, seed: int, select: str = "*", *, real_mysql: bool = False
+) -> list[Scenario]:
+    """The scenarios of an audit that the glob selects: each type at its boundaries and each shape of table, then `count` drawn
+    ones; each with tables of its own. Raises NothingSelected."""
+    supports = partial(_supported, product, real_mysql)
+    fmt = replace(product.wire_format, supports=supports)
+    named = boundaries.scenarios(DATABASE, supports, profile.source)
+    fresh = draw(scenarios(fmt, database=DATABASE, source=profile.source), count, seed)
+    every = [*named, *(replace(one, name=f"drawn/{seed}/{i}") for i, one in enumerate(fresh))]
+    chosen = [one for one in every if fnmatchcase(one.name, select)]
+    if not chosen:
+        raise NothingSelected(f"no scenario matches {select!r}; names are such as {every[0].name}, {every[-1].name}")
+    return [rename(one, DATABASE, suffix(i)) for i, one in enumerate(chosen)]
+
+
+def audit(
+    product: Product,
+    profile: Profile,
+    database: Database,
+    cases: Sequence[Scenario],
+    explained: Explained,
+    seed: int,
+    note: Note,
+    stopped: Mapping[int, str],
+) -> Audited:
+    """Tells the database every scenario but the `stopped` ones, records the product, and compares. The database must be fresh.
+
+    Raises Stopped when the product does not reach the end.
+    """
+    plans, refused = _plans(product, cases, profile)
+    refused |= {cases[i].name: why for i, why in stopped.items() if plans.pop(i, None)}
+    note(f"executing {sum(len(plan.statements) for plan in plans.values())} statements")
+    refused |= _execute(database, cases, plans)
+    database.must(*running.end(database))
+    records = product.record(profile, database, note)
+    note(f"comparing {len(records)} records")
+    found = tuple(_compared(product, profile, cases, plans, records))
+    counts: Counter[Entry] = Counter()
+    open_: list[Difference] = []
+    for one in found:
+        for difference in one.differences:
+            entry = explained.why(difference)
+            if entry is None:
+                open_.append(difference)
+            else:
+                counts[entry] += 1
+    version = database.version
+    return Audited(product.name, profile.name, version, seed, len(plans), found, counts, tuple(open_), explained.idle, refused)
+
+
+def _plans(product: Product, cases: Sequence[Scenario], profile: Any) -> tuple[dict[int, Plan], dict[str, str]]:
+    plans, refused = {}, {}
+    full = getattr(profile, "image", "") == "full"
+    for i, one in enumerate(cases):
+        try:
+            plan = realised(one.history, full=full)
+        except Refused as error:
+            refused[one.name] = str(error)
+            continue
+        if why := product.stopped_by(profile, plan):
+            refused[one.name] = why
+        else:
+            plans[i] = plan
+    return plans, refused
+
+
+def _execute(database: Database, cases: Sequence[Scenario], plans: dict[int, Plan]) -> dict[str, str]:
+    """Executes the plans in order; a plan with a statement that the server refuses is taken out."""
+    owners = [i for i, plan in plans.items() for _ in plan.statements]
+    errors = database.run(sql for plan in plans.values() for sql in plan.statements)
+    refused: dict[str, str] = {}
+    for index, error in sorted(errors.items()):
+        number = owners[index]
+        refused.setdefault(cases[number].name, error)
+        plans.pop(number, None)
+    if plans:
+        return refused
+    raise HarnessError(f"the server refused every scenario, the first with: {next(iter(refused.values()))}")
+
+
+def _compared(
+    product: Product, profile: Profile, cases: Sequence[Scenario], plans: dict[int, Plan], records: Sequence[Record]
+) -> Iterator[Compared]:
+    fmt, shape = product.wire_format, SHAPES[product.format]
+    real: dict[int | None, list[Record]] = {}
+    for record in records:
+        real.setdefault(number_of(record), []).append(record)
+    # A statement that some other scenario was refused for may still have published something.
+    for number, plan in plans.items():
+        ours: list[Message] = [one.message for one in fmt.write(plan.history, profile, LAYOUT)]
+        yield from compare(shape, cases[number].name, types_of(plan), ours, real.get(number, []))
+    if left := real.get(None):
+        ddl = any(isinstance(event, SchemaChange) for plan in plans.values() for event in plan.history.events)
+        yield from compare(shape, "(no table)" if ddl else "(none)", {}, [], left)

@@ -1,0 +1,357 @@
+"""A history as SQL statements, and the history that they make: what MariaDB, MySQL and PostgreSQL are told.
+
+A drawn history may change rows that were never inserted, and several rows to different values in one event. `realised` adds the
+CREATE TABLE and the INSERTs that are missing, and gives each row of an UPDATE or DELETE an event of its own: the writer under
+audit gets the same events as the database.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from generators.errors import Refused
+from generators.families.canal import type_text
+from generators.model import (
+    Column,
+    Event,
+    History,
+    Json,
+    Logical,
+    Op,
+    Row,
+    RowChange,
+    RowImages,
+    SchemaChange,
+    SourceType,
+    Table,
+    Value,
+)
+from generators.sources import mysql, postgresql
+from generators.sources import registry as sources
+
+LONGEST: Final = 1024
+"""Characters of a VARCHAR and bytes of a VARBINARY: a row of MariaDB has 65,535 bytes in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The statements of a history, and the events that they cause."""
+
+    history: History
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a database is told: its type declarations and exact literals, the condition for a value, and what ends a statement of
+    one row. `logs_unchanged`: a row that stays as it is gets an event; `full` is its REPLICA IDENTITY."""
+
+    quote: Callable[[str], str]
+    declared: Callable[[SourceType, str], str]
+    literal: Callable[[SourceType, Value], str]
+    same: Callable[[str, SourceType, Value], str]
+    limit: str
+    logs_unchanged: bool
+    full: bool = False
+
+
+def storable(kind: SourceType, *, real_mysql: bool = False) -> bool:
+    """Whether the database can have the type as the source means it.
+
+    MariaDB's JSON is a LONGTEXT, so JSON needs MySQL itself.
+    """
+    if kind.source == "mysql":
+        if kind.logical is Logical.JSON:
+            return real_mysql
+        return kind.name not in ("varchar", "varbinary") or (kind.length or 0) <= LONGEST
+    return True
+
+
+# MariaDB and MySQL
+
+
+def _mysql_declared(kind: SourceType, _name: str) -> str:
+    return type_text(kind).replace("\\", "\\\\")
+
+
+def _mysql_literal(kind: SourceType, value: Value) -> str:
+    """A literal without any conversion on its way: text as bytes of utf8mb4, ENUM and SET as numbers."""
+    match kind.logical, value:
+        case _, None:
+            return "NULL"
+        case ((Logical.FLOAT | Logical.DOUBLE), float()):
+            return f"{value!r}" if "e" in repr(value) else f"{value!r}e0"
+        case Logical.DECIMAL, Decimal():
+            return f"{value:f}"
+        case Logical.BIT, int():
+            return f"b'{value:b}'"
+        case Logical.TEXT, str():
+            return f"_utf8mb4 x'{value.encode().hex()}'"
+        case Logical.BINARY, bytes():
+            return f"x'{value.hex()}'"
+        case Logical.DATE, _:
+            return f"'{mysql.date_text(value)}'"  # type: ignore[arg-type]
+        case ((Logical.DATETIME | Logical.TIMESTAMP), _):
+            return f"'{mysql.datetime_text(value, kind.fsp)}'"  # type: ignore[arg-type]
+        case Logical.TIME, int():
+            return f"'{mysql.time_text(value, kind.fsp)}'"
+        case Logical.JSON, Json():
+            return f"_utf8mb4 x'{postgresql.json_text(postgresql.json(), value.value).encode().hex()}'"
+        case _, int():
+            return str(value)
+    raise Refused(f"no literal of {kind.key} for {value!r}")
+
+
+def _mysql_same(column: str, kind: SourceType, value: Value) -> str:
+    if value is None:
+        return f"{column} IS NULL"
+    match kind.logical:
+        case Logical.TEXT:
+            assert isinstance(value, str)
+            return f"CAST({column} AS BINARY) = x'{value.encode().hex()}'"
+        case Logical.BINARY:
+            assert isinstance(value, bytes)
+            stored = value.ljust(kind.length or 0, b"\0") if kind.name == "binary" else value
+            return f"{column} = x'{stored.hex()}'"
+        case Logical.FLOAT:
+            return f"{column} = CAST({_mysql_literal(kind, value)} AS FLOAT)"
+        case Logical.ENUM | Logical.SET | Logical.BIT:
+            return f"{column} + 0 = {value!s}"
+    return f"{column} = {_mysql_literal(kind, value)}"
+
+
+MYSQL: Final = Dialect(mysql.quote, _mysql_declared, _mysql_literal, _mysql_same, " LIMIT 1", logs_unchanged=False)
+
+
+# PostgreSQL
+
+
+def _text_literal(text: str) -> str:
+    """A string in ASCII and on one line."""
+
+    def spelt(c: str) -> str:
+        if c in "\\'":
+            return f"\\{c}"
+        return c if " " <= c <= "~" else f"\\U{ord(c):08x}"
+
+    return f"E'{''.join(map(spelt, text))}'"
+
+
+def _postgresql_declared(kind: SourceType, name: str) -> str:
+    return postgresql.quote(name) if kind.name == "enum" else postgresql.declared(kind)
+
+
+def _postgresql_literal(kind: SourceType, value: Value) -> str:
+    text = _postgresql_text(kind, value)
+    return "NULL" if text is None else _text_literal(text)
+
+
+def _postgresql_text(kind: SourceType, value: Value) -> str | None:
+    match kind.logical, value:
+        case _, None:
+            return None
+        case ((Logical.FLOAT | Logical.DOUBLE), float()):
+            return "-0" if value == 0 and math.copysign(1, value) < 0 else postgresql.real_text(kind, value)
+        case Logical.DECIMAL, Decimal():
+            return postgresql.numeric_text(value)
+        case Logical.BIT, int():
+            return postgresql.bit_text(kind, value)
+        case Logical.TEXT, str():
+            return value
+        case Logical.BINARY, bytes():
+            return postgresql.bytea_text(value)
+        case Logical.DATE, _:
+            return postgresql.date_text(value)  # type: ignore[arg-type]
+        case Logical.DATETIME, int():
+            return postgresql.timestamp_text(value)
+        case Logical.TIMESTAMP, int():
+            return postgresql.timestamptz_text(value)
+        case Logical.TIME, int():
+            return postgresql.time_text(value)
+        case Logical.JSON, Json():
+            match kind.name:
+                case "hstore":
+                    return postgresql.hstore_text(value.value)
+                case "json" | "jsonb":
+                    return postgresql.json_text(kind, value.value)
+                case _:
+                    return postgresql.array_text(value.value)
+        case _, int():
+            return str(value)
+    raise Refused(f"no literal of {kind.key} for {value!r}")
+
+
+_WITHOUT_EQUALITY: Final = ("json", "hstore")
+
+
+def _postgresql_same(column: str, kind: SourceType, value: Value) -> str:
+    if value is None:
+        return f"{column} IS NULL"
+    if kind.name in _WITHOUT_EQUALITY:
+        return f"{column}::text = ({_postgresql_literal(kind, value)}::{kind.name})::text"
+    return f"{column} = {_postgresql_literal(kind, value)}"
+
+
+POSTGRESQL: Final = Dialect(
+    postgresql.quote, _postgresql_declared, _postgresql_literal, _postgresql_same, "", logs_unchanged=True
+)
+DIALECTS: Final[Mapping[str, Dialect]] = {"mysql": MYSQL, "postgresql": POSTGRESQL}
+
+
+# Statements
+
+
+def _place(table: Table, dialect: Dialect) -> str:
+    return f"{dialect.quote(table.schema or table.database)}.{dialect.quote(table.name)}"
+
+
+def _enum_name(table: Table, column: Column) -> str:
+    """An enum type of one column: its name has the table's last letters, which are unique, before the column's number."""
+    return f"enum_{table.columns.index(column)}_{table.name[-24:]}"
+
+
+def created(table: Table, dialect: Dialect) -> Iterator[str]:
+    """CREATE TABLE, after the CREATE TYPE of each PostgreSQL enum."""
+    parts = []
+    for column in table.columns:
+        name = _enum_name(table, column)
+        if column.type.source == "postgresql" and column.type.name == "enum":
+            labels = ", ".join(map(_text_literal, column.type.members))
+            yield f"CREATE TYPE {dialect.quote(name)} AS ENUM ({labels})"
+        if column.generated:
+            raise Refused(f"column {column.name} is generated: the model does not say how")
+        kind = column.declared or dialect.declared(column.type, name)
+        charset = f" CHARACTER SET {column.charset}" if column.charset else ""
+        null = "NULL" if column.nullable else "NOT NULL"
+        default = f" DEFAULT {column.default.text}" if column.default else ""
+        parts.append(f"{dialect.quote(column.name)} {kind}{charset} {null}{default}")
+    if table.primary_key:
+        parts.append(f"PRIMARY KEY ({', '.join(map(dialect.quote, table.primary_key))})")
+    parts += [f"UNIQUE ({', '.join(map(dialect.quote, names))})" for names in table.unique]
+    yield f"CREATE TABLE {_place(table, dialect)} ({', '.join(parts)})"
+
+
+def inserted(table: Table, rows: Iterable[Row], dialect: Dialect) -> str:
+    """One INSERT of whole rows."""
+    names = ", ".join(dialect.quote(c.name) for c in table.columns)
+    values = (", ".join(dialect.literal(c.type, row[c.name]) for c in table.columns) for row in rows)
+    return f"INSERT INTO {_place(table, dialect)} ({names}) VALUES {', '.join(f'({row})' for row in values)}"
+
+
+def _found(table: Table, row: Row, dialect: Dialect) -> str:
+    """The condition that finds one row: its key, else all its columns."""
+    names = table.handle_key
+    columns = [table.column(name) for name in names] if names else list(table.columns)
+    same = " AND ".join(dialect.same(dialect.quote(c.name), c.type, row[c.name]) for c in columns)
+    if dialect.limit or names:
+        return f"WHERE {same}{dialect.limit}"
+    return f"WHERE ctid = (SELECT ctid FROM {_place(table, dialect)} WHERE {same} LIMIT 1)"
+
+
+def updated(table: Table, images: RowImages, dialect: Dialect) -> str:
+    """An UPDATE of one row; every column that changes is set, the first one if none does."""
+    before, after = images.before, images.after
+    assert before is not None and after is not None
+    changed = [c for c in table.columns if before[c.name] != after[c.name]] or [table.columns[0]]
+    sets = ", ".join(f"{dialect.quote(c.name)} = {dialect.literal(c.type, after[c.name])}" for c in changed)
+    return f"UPDATE {_place(table, dialect)} SET {sets} {_found(table, before, dialect)}"
+
+
+def deleted(table: Table, row: Row, dialect: Dialect) -> str:
+    """A DELETE of one row."""
+    return f"DELETE FROM {_place(table, dialect)} {_found(table, row, dialect)}"
+
+
+class _Realising:
+    """The tables and rows that the statements so far have made."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.rows: dict[str, list[Row]] = {}
+        self.events: list[Event] = []
+        self.statements: list[str] = []
+
+    def event(self, event: Event) -> None:
+        match event:
+            case RowChange(op=Op.INSERT | Op.UPDATE | Op.DELETE):
+                self.know(event.table, event)
+                self.change(event)
+            case SchemaChange():
+                if event.before is not None:
+                    self.know(event.before, event)
+                self.statements.append(event.sql)
+                self.events.append(event)
+                self.follow(event)
+            case RowChange():
+                raise Refused(f"a {event.op} is no statement")
+
+    def know(self, table: Table, event: RowChange | SchemaChange) -> None:
+        """Creates the table when it is new."""
+        if table.name in self.rows:
+            return
+        self.rows[table.name] = []
+        *before, sql = created(table, self.dialect)
+        self.events.append(SchemaChange(event.at, "create table", sql, table.database, table.name, None, table))
+        self.statements += [*before, sql]
+        if self.dialect.full:
+            self.statements.append(f"ALTER TABLE {_place(table, self.dialect)} REPLICA IDENTITY FULL")
+
+    def follow(self, event: SchemaChange) -> None:
+        """What the statement does to the rows."""
+        live = self.rows.pop(event.old_name or event.table, [])
+        if event.action == "truncate table":
+            live = []
+        elif event.action == "add column":
+            live = [{**row, "added": 1} for row in live]
+        self.rows[event.table] = live
+
+    def change(self, event: RowChange) -> None:
+        table, live = event.table, self.rows[event.table.name]
+        # A list has the rows of a table without key as often as the table.
+        missing: list[Row] = []
+        rest = list(live)
+        for images in event.rows:
+            if images.before is not None:
+                if images.before in rest:
+                    rest.remove(images.before)
+                else:
+                    missing.append(images.before)
+        if missing:
+            self.insert(replace(event, op=Op.INSERT, rows=tuple(RowImages(None, row) for row in missing)))
+        if event.op is Op.INSERT:
+            self.insert(event)
+            return
+        for images in event.rows:
+            assert images.before is not None
+            live.remove(images.before)
+            if images.after is None:
+                self.statements.append(deleted(table, images.before, self.dialect))
+            else:
+                self.statements.append(updated(table, images, self.dialect))
+                live.append(images.after)
+            if images.before != images.after or self.dialect.logs_unchanged:
+                self.events.append(replace(event, rows=(images,)))
+
+    def insert(self, event: RowChange) -> None:
+        rows = [images.after for images in event.rows if images.after is not None]
+        self.rows[event.table.name] += rows
+        self.statements.append(inserted(event.table, rows, self.dialect))
+        self.events.append(event)
+
+
+def realised(history: History, *, full: bool = False) -> Plan:
+    """The history with everything that a database needs, and its statements; `full` sets REPLICA IDENTITY FULL.
+
+    Watermarks, bootstraps, heartbeats and transaction marks are no statements and are left out. Raises Refused for an event that
+    no statement causes (a snapshot).
+    """
+    tables = [event.table for event in history.events if isinstance(event, RowChange)]
+    source = sources.of_table(tables[0]).name if tables else "mysql"
+    work = _Realising(replace(DIALECTS[source], full=full and source == "postgresql"))
+    for event in history.events:
+        work.event(event)
+    return Plan(replace(history, events=tuple(work.events)), tuple(work.statements))

@@ -1,0 +1,70 @@
+"""The run page in a real browser: it fits 1400 and 400 pixels, follows light and dark, and its search works under its policy."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from conformance.reports import page
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs chromium, such as Debian's package")
+WIDTHS = (1400, 400)
+SCHEMES = {"dark": 0, "light": 1}
+"""Blink's numbers."""
+PAPER = {"dark": "rgb(14, 18, 23)", "light": "rgb(255, 255, 255)"}
+# A window is at least 500 pixels wide, a frame is not. The frame's page keeps its own policy.
+FRAMES = """<!DOCTYPE html><meta name="color-scheme" content="light dark"><body>{frames}<script>
+addEventListener("load", () => {{
+  const out = [];
+  for (const frame of document.querySelectorAll("iframe")) {{
+    const page = frame.contentDocument, root = page.documentElement, view = frame.contentWindow;
+    const shown = () => [...page.querySelectorAll("[data-rule]")].filter(one => !one.hidden).length;
+    const wide = [...page.querySelectorAll("h1, p, pre, summary, .box, .wide, input")]
+      .filter(one => one.getBoundingClientRect().right > view.innerWidth + 1);
+    const box = page.getElementById("search");
+    const told = {{
+      width: view.innerWidth, needs: root.scrollWidth, wide: wide.map(one => one.outerHTML.slice(0, 80)),
+      paper: view.getComputedStyle(page.body).backgroundColor, search: !box.parentElement.hidden, all: shown(),
+    }};
+    box.value = "VALUE/soft";
+    box.dispatchEvent(new view.Event("input"));
+    out.push({{...told, found: shown(), opened: page.querySelectorAll("main > details[open]").length}});
+  }}
+  document.body.dataset.told = JSON.stringify(out);
+}});
+</script></body>"""
+
+
+@pytest.fixture
+def look(tmp_path):
+    """A function that opens a page in frames of the widths, in a colour scheme, and gives what each frame says."""
+
+    def looked(text, scheme):
+        frames = "".join(f'<iframe width="{w}" height="900" srcdoc="{html.escape(text)}"></iframe>' for w in WIDTHS)
+        (tmp_path / "frames.html").write_text(FRAMES.format(frames=frames), "utf-8")
+        argv = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+        argv += [f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}", "--window-size=1500,1000", "--dump-dom"]
+        done = subprocess.run(
+            [*argv, (tmp_path / "frames.html").as_uri()], capture_output=True, text=True, timeout=120, check=True
+        )
+        told = re.search(r'data-told="([^"]*)"', done.stdout)
+        assert told, done.stderr
+        return json.loads(html.unescape(told[1]))
+
+    return looked
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_page_fits_its_frame_in_both_schemes_and_its_search_finds(full, look, scheme):
+    first = full.failures[0]
+    long = replace(first, finding=replace(first.finding, expected="e" * 500, actual="a " * 300))
+    for frame, width in zip(look(page.html(replace(full, failures=(long, *full.failures[1:]))), scheme), WIDTHS, strict=True):
+        assert (frame["width"], frame["wide"], frame["paper"]) == (width, [], PAPER[scheme])
+        assert frame["needs"] <= width
+        # An article, and a line in the index, in the matrix and among the rules.
+        assert (frame["search"], frame["all"], frame["found"], frame["opened"]) == (True, 12, 4, 1)

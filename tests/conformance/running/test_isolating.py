@@ -1,0 +1,96 @@
+"""Which cases a call that hangs, ends its process or returns rows of no message convicts; the engine answers from memory."""
+
+from concurrent.futures import Future
+
+import pytest
+
+from conformance.cases.catalogue import BUDGETS, Call
+from conformance.engines.base import ChildDied, DecodeTimeout, Loaded
+from conformance.judging.judge import Capabilities, Judge, Verdict
+from conformance.judging.output import OutputRow
+from conformance.rules.base import rules
+from conformance.running import isolating
+from conformance.running.prepared import Prepared, Settings
+from generators.model import Case, Deployment, Message, Written
+from generators.wire_format import get
+
+NAME = "ticdc-canal-json"
+COUNT = 64
+SETTINGS = Settings((NAME,), BUDGETS["smoke"], 1, timeout_s=120)
+ROW = OutputRow(0, "ROW", "INSERT")
+MESSAGES = [Message("cdc", 0, None, b"%d" % i) for i in range(COUNT)]
+CASES = tuple(Case(f"c{i}", NAME, "p", Deployment(), 1, (), (Written(m, ()),)) for i, m in enumerate(MESSAGES))
+PLACES = {id(m): ("cdc", 0, i) for i, m in enumerate(MESSAGES)}
+CALL = Call(NAME, Deployment(), 1, CASES)
+
+
+class Memory:
+    """Gives a row for each message; `fail` gives the error of some offsets, `stray` the offset of a row of no message."""
+
+    def __init__(self, fail=lambda offsets: None, stray=None):
+        self.fail, self.stray, self.limits = fail, stray, []
+
+    def decode(self, request):
+        offsets = [offset for _, _, low, high in request.ranges for offset in range(low, high + 1)]
+        self.limits.append((len(offsets), request.limit_s))
+        future = Future()
+        if (error := self.fail(offsets)) is not None:
+            future.set_exception(error)
+        else:
+            rows = {("cdc", 0, offset): [ROW] for offset in offsets}
+            future.set_result(rows | ({(None, 0, 5): [ROW]} if self.stray in offsets else {}))
+        return future
+
+
+@pytest.fixture(autouse=True)
+def no_arrow(monkeypatch):
+    """The engine's answers are rows already."""
+    monkeypatch.setattr(isolating, "read", lambda rows, _level: rows)
+
+
+def prepared():
+    return Prepared(get(NAME), "d", Loaded((1,), Capabilities()), [CALL], PLACES, "h", [], 0, [], 0.0, frozenset())
+
+
+@pytest.mark.parametrize(("error", "verdict"), [(DecodeTimeout("late"), Verdict.TIMEOUT), (ChildDied("gone"), Verdict.ERRORED)])
+def test_the_message_that_hangs_or_ends_the_process_stands_alone(error, verdict):
+    engine = Memory(lambda offsets: error if 37 in offsets else None)
+    outputs, blamed = isolating.isolate(SETTINGS, engine, prepared(), CALL, error)
+    assert [(one.case.id, one.verdict, one.why, one.alone) for one in blamed] == [("c37", verdict, str(error), True)]
+    assert sorted(offset for _, _, offset in outputs) == [i for i in range(COUNT) if i != 37]
+    assert len(engine.limits) == 16
+
+
+def test_parts_of_a_call_that_hung_have_less_time_than_a_case_alone():
+    late = DecodeTimeout("late")
+    engine = Memory(lambda offsets: late if 37 in offsets else None)
+    isolating.isolate(SETTINGS, engine, prepared(), CALL, late)
+    assert set(engine.limits) == {(8, 15.0), (1, 0.0)}
+
+
+def test_the_time_lost_is_limited_and_the_rest_is_not_blamed_alone(monkeypatch):
+    clock = iter(range(0, 100_000, 100))
+    monkeypatch.setattr(isolating.time, "monotonic", lambda: next(clock))
+    late = DecodeTimeout("late")
+    engine = Memory(lambda _offsets: late)
+    outputs, blamed = isolating.isolate(SETTINGS, engine, prepared(), CALL, late)
+    assert outputs == {}
+    assert len(engine.limits) == 4
+    assert [one.case.id for one in blamed if one.alone] == ["c0", "c1", "c2"]
+    assert len(blamed) == COUNT
+    assert all("not isolated within 4 calls" in one.why for one in blamed if not one.alone)
+
+
+def test_rows_of_no_message_are_a_finding_at_the_case_that_has_them():
+    engine = Memory(stray=37)
+    outputs = {("cdc", 0, i): [ROW] for i in range(COUNT)} | {(None, 0, 5): [ROW]}
+    (finding,) = isolating.strays(SETTINGS, engine, prepared(), CALL, outputs, Judge(rules(NAME)))
+    assert (finding.case, finding.rule) == ("c37", f"{NAME}/law/places")
+    assert finding.actual == "1 of 2 rows, the first at NULL/0/5: ROW INSERT"
+
+
+def test_rows_of_the_messages_alone_are_no_finding():
+    engine = Memory()
+    outputs = {("cdc", 0, i): [ROW] for i in range(COUNT)}
+    assert list(isolating.strays(SETTINGS, engine, prepared(), CALL, outputs, Judge(rules(NAME)))) == []
+    assert engine.limits == []

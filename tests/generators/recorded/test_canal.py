@@ -1,0 +1,106 @@
+"""Recorded Canal messages as episodes and cases."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from generators.model import Kind, Op, Origin, RowChange, State
+from generators.recorded import registry
+from generators.recorded.base import cases
+from generators.recorded.canal_ddl import Spellings, apply, parse
+from generators.wire_format import get
+
+FMT = get("alibaba-canal-json")
+
+
+def episode(recording, name):
+    return next(one for one in registry.episodes(FMT.name) if (one.recording.name, one.name) == (recording, name))
+
+
+def made(recording, name):
+    one = episode(recording, name)
+    return list(cases(FMT, FMT.profile(one.recording.profile), one))
+
+
+def test_ids_are_unique_and_every_message_is_in_one_episode():
+    found = registry.episodes(FMT.name)
+    ids = [one.case_id for one in found]
+    assert len(set(ids)) == len(ids) == 485
+    numbers = [(one.recording.name, message.event) for one in found for message in one.messages]
+    assert len(set(numbers)) == len(numbers) == 2180
+
+
+def test_an_episode_is_a_case_at_both_levels_and_owes_what_the_truth_says():
+    first, second = made("main-1.1.8", "h_live.t_int")
+    assert (first.id, first.level) == ("alibaba-canal-json/recorded/main-1.1.8/h_live.t_int", 1)
+    assert (second.id, second.level) == ("alibaba-canal-json/recorded/main-1.1.8/h_live.t_int/typed", 2)
+    assert first.origin is Origin.RECORDED and "recorded" in first.tags
+    sent = first.written[1]
+    assert json.loads(sent.message.value)["data"][0]["bu"] == "18446744073709551615"
+    (change,) = sent.changes
+    assert (change.kind, change.op, change.keys, change.position, change.commit_time_us) == (
+        Kind.ROW,
+        Op.INSERT,
+        ("id",),
+        None,
+        None,
+    )
+    assert change.after["bu"].value == 2**64 - 1
+    assert change.types["iu"] == "INT unsigned" and change.types["bo"] == "BOOL"
+
+
+def test_statements_are_a_case_of_level_one():
+    (case,) = made("stmt-1.1.8", "statements")
+    assert {change.kind for sent in case.written for change in sent.changes} == {Kind.CONTROL}
+    assert [case.level for case in made("stmt-1.1.8", "xa")] == [1]
+
+
+def test_rows_of_a_rolled_back_transaction_are_published():
+    (case,) = made("stmt-1.1.8", "xa")
+    assert [change.kind for sent in case.written for change in sent.changes] == [Kind.TRANSACTION, Kind.ROW, Kind.TRANSACTION]
+
+
+def test_what_the_server_loses_is_not_owed():
+    first, _ = made("m102-1.1.4", "h_pre.t_gen")
+    cell = first.written[0].changes[0].after["b"]
+    assert cell.state is State.ANY and cell.text is None
+    assert cell.reason == "MariaDB 10.2 logs NULL in virtual columns (canal#virtual-columns)"
+
+
+def test_what_the_model_cannot_describe_is_no_case():
+    assert made("m102-minimal-1.1.7", "h_img.t_old/read") == []
+
+
+def test_all_rows_of_a_minimal_event_have_the_same_columns():
+    events = [e for e in episode("minimal-1.1.8", "h_img.t_old").history.events if isinstance(e, RowChange)]
+    sent = [json.loads(message.value) for message in episode("minimal-1.1.8", "h_img.t_old").messages]
+    assert len(events) == len(sent)
+    assert {"a", "b", "c"} in [set(row) for message in sent if len(message["data"]) == 3 for row in message["data"]]
+    assert all(len({tuple(row) for row in message["data"]}) == 1 for message in sent)
+
+
+@pytest.mark.parametrize(
+    ("sql", "action", "table", "spelled"),
+    [
+        ("create table t (id int primary key, f float(7,2), e enum('a,b','c)'), primary key (id))", "create table", "t",
+         {"id": "int", "f": "float(7,2)", "e": "enum('a,b','c)')"}),
+        ("ALTER TABLE `d`.`t` ADD COLUMN c2 decimal(10, 4) NOT NULL", "add column", "t", {"c2": "decimal(10, 4)"}),
+        ("alter table t add a int first, add b varchar(5) after id", "add column", "t", {"a": "int", "b": "varchar(5)"}),
+        ("/* x */ alter table t\n modify v text, -- y\n change o n bigint unsigned", "modify column", "t",
+         {"v": "text", "n": "bigint unsigned"}),
+        ("alter table t drop index i, add column tail int", "drop index", "t", {"tail": "int"}),
+    ],
+)  # fmt: skip
+def test_the_spelling_of_types_is_taken_from_the_statement(sql, action, table, spelled):
+    live: dict[tuple[str, str], Spellings] = {}
+    found = parse(sql, "d")
+    assert (found.action, found.database, found.table) == (action, "d", table)
+    apply(live, found)
+    assert live["d", "t"] == spelled
+
+
+@pytest.mark.parametrize("sql", ["analyze table t", "create view v as select 1", "grant select on d.* to u", "flush tables"])
+def test_statements_that_canal_does_not_send_are_left_out(sql):
+    assert parse(sql, "d") is None

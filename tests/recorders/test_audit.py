@@ -1,0 +1,121 @@
+import re
+
+import pytest
+
+from generators.model import Message
+from generators.sources import mysql
+from recorders.audit import ABSENT, SHAPES, Difference, compare, number_of, parsed
+from recorders.running import Record
+
+CANAL, DEBEZIUM = SHAPES["alibaba-canal-json"], SHAPES["debezium-json"]
+TYPES = {"a": mysql.integer("int"), "b": mysql.text()}
+
+
+def differences(shape, ours, real, *, key=(None, None), headers=((), ()), partition=(0, 0), topic="cdc"):
+    mine = Message(topic, partition[0], key[0], ours, headers[0])
+    theirs = Record(topic, partition[1], key[1], real, headers[1])
+    (found,) = compare(shape, "s", TYPES, [mine], [theirs])
+    return list(found.differences)
+
+
+def canal(**members):
+    fields = {"data": '[{"a":"1"}]', "es": "1000", "id": "7", "ts": "1100", "type": '"INSERT"', **members}
+    return ("{" + ",".join(f'"{name}":{value}' for name, value in fields.items()) + "}").encode()
+
+
+def test_identical_records_do_not_differ():
+    assert differences(CANAL, canal(), canal()) == []
+
+
+def test_ids_and_clocks_are_masked_but_not_their_kind():
+    assert differences(CANAL, canal(), canal(id="8", es="2", ts="3")) == []
+    assert differences(CANAL, canal(), canal(id='"7"')) == [Difference("value.id", "", "7", '"7"')]
+    assert differences(CANAL, canal(), canal(es="null")) == [Difference("value.es", "", "1000", "null")]
+
+
+def test_a_difference_has_the_column_s_type_and_not_its_name():
+    assert differences(CANAL, canal(), canal(data='[{"a":"2"}]')) == [Difference("value.data.#.{}", "int", '"1"', '"2"')]
+    assert differences(CANAL, canal(), canal(data='[{"a":null}]')) == [Difference("value.data.#.{}", "int", '"1"', "null")]
+    assert differences(CANAL, canal(), canal(data="[{}]")) == [Difference("value.data.#.{}", "int", '"1"', ABSENT)]
+
+
+def test_order_length_and_escapes_are_compared():
+    found = differences(CANAL, canal(old='[{"a":"1","b":"x"}]'), canal(old='[{"b":"x","a":"1"}]'))
+    assert [one.path for one in found] == ["value.old.# (order)"]
+    assert differences(CANAL, canal(), canal(data='[{"a":"1"},{"a":"1"}]')) == [Difference("value.data (length)", "", "1", "2")]
+    found = differences(CANAL, canal(sql='"\\u00e9"'), canal(sql='"é"', id="9"))
+    assert found == [Difference("value (escapes)", "", '"\\u00e9"', '"é"')]
+
+
+def test_numbers_are_compared_as_texts():
+    assert differences(CANAL, canal(x="1.0"), canal(x="1.00")) == [Difference("value.x", "", "1.0", "1.00")]
+
+
+def test_partition_counts_where_the_product_chooses_it():
+    assert differences(CANAL, canal(), canal(), partition=(1, 2)) == [Difference("partition", "", "1", "2")]
+    assert differences(DEBEZIUM, b"{}", b"{}", partition=(1, None)) == []
+
+
+def test_a_connect_schema_is_compared_by_the_names_of_its_fields():
+    ours = b'{"schema":{"fields":[{"fields":[{"type":"int32","field":"a"}],"field":"after"}]},"payload":{"after":{"a":1}}}'
+    real = ours.replace(b"int32", b"int64").replace(b'{"a":1}', b'{"a":2}')
+    assert differences(DEBEZIUM, ours, real) == [
+        Difference("value.schema.fields.after.fields.{}.type", "int", '"int32"', '"int64"'),
+        Difference("value.payload.after.{}", "int", "1", "2"),
+    ]
+
+
+@pytest.mark.parametrize(("wrap", "path"), [('{{"payload":{}}}', "key.payload.{}"), ("{}", "key.{}")])
+def test_keys_have_columns_with_and_without_schema(wrap, path):
+    ours, real = wrap.format('{"a":1}').encode(), wrap.format('{"a":2}').encode()
+    if wrap != "{}":
+        ours, real = (text.replace(b'{"payload"', b'{"schema":null,"payload"') for text in (ours, real))
+    assert differences(DEBEZIUM, b"{}", b"{}", key=(ours, real)) == [Difference(path, "int", "1", "2")]
+
+
+def test_a_run_id_is_masked_and_the_order_of_headers_is_not():
+    run = "__debezium.context.runId"
+    mine, theirs = (("x", b"1"), (run, b"a")), ((run, b"b"), ("x", b"1"))
+    (found,) = differences(DEBEZIUM, b"{}", b"{}", headers=(mine, theirs))
+    assert (found.path, found.ours) == ("headers (order)", f"x {run}")
+
+
+def test_a_tombstone_differs_from_a_value():
+    ours, real = Message("t", 0, b"{}", None), Record("t", None, b"{}", b'{"payload":{"op":"d"}}')
+    found = list(compare(DEBEZIUM, "s", {}, [ours], [real]))
+    assert [one.differences for one in found] == [
+        (Difference("record", "", "none", ABSENT),),
+        (Difference("record", "", ABSENT, "d"),),
+    ]
+
+
+def test_a_missing_record_does_not_shift_the_others():
+    rows = [f'{{"payload":{{"op":"{op}","x":{i}}}}}'.encode() for i, op in enumerate("cud")]
+    ours = [Message("t", 0, None, row) for row in rows]
+    real = [Record("t", None, None, row) for row in (rows[0], rows[2])]
+    found = [(one.ours is None, one.real is None, len(one.differences)) for one in compare(DEBEZIUM, "s", {}, ours, real)]
+    assert found == [(False, False, 0), (False, True, 1), (False, False, 0)]
+
+
+@pytest.mark.parametrize(
+    ("record", "number"),
+    [
+        (Record("cdc.audit.t_r_s12", None, None, None), 12),
+        (Record("cdc", None, None, b'{"payload":{"source":{"table":"t_s3"}}}'), 3),
+        (Record("cdc", 0, None, b'{"table":"t_s3"}'), 3),
+        (Record("cdc", 0, None, b'{"table":"t"}'), None),
+    ],
+)
+def test_a_record_belongs_to_the_scenario_in_its_table_s_name(record, number):
+    assert number_of(record) == number
+
+
+def test_what_is_no_json_is_compared_as_text():
+    assert parsed(b"{") == "{"
+    assert differences(CANAL, b"{", b"[") == [Difference("value", "", '"{"', '"["')]
+
+
+def test_shapes_are_regular_expressions_over_whole_paths():
+    assert isinstance(DEBEZIUM.volatile, re.Pattern)
+    assert not DEBEZIUM.volatile.fullmatch("value.payload.source.row")
+    assert DEBEZIUM.volatile.fullmatch("value.source.lsn") and DEBEZIUM.volatile.fullmatch("value.payload.ts_ns")

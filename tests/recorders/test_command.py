@@ -1,0 +1,188 @@
+import base64
+import json
+import os
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.commands import record as command
+from conformance.commands.cli import cli
+from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
+from recorders import databases, products, running, session
+from recorders.audit import Compared, Difference
+from recorders.explained import Entry
+from recorders.session import Audited
+
+
+def silent(_text):
+    return None
+
+
+def error(*arguments):
+    return CliRunner().invoke(cli, ["--no-config", "record", *arguments]).exception
+
+
+def test_an_unknown_product_names_the_nearest():
+    found = error("debezum")
+    assert isinstance(found, UnknownName) and "Did you mean 'debezium'?" in str(found)
+
+
+def test_ticdc_is_refused_with_what_serves_instead():
+    found = error("ticdc")
+    assert isinstance(found, UsageError) and "recorded from a real TiCDC serve instead" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (
+            ("canal", "--release", "1.1.4"),
+            r"canal 1\.1\.4 cannot be recorded: Canal 1\.1\.4 to 1\.1\.6 cannot read the DDL events",
+        ),
+        (("canal", "--release", "2"), "unknown release '2' of canal"),
+        (("debezium", "--option", "transaction"), "option transaction cannot be recorded: the drawn histories have no"),
+        (("debezium", "--option", "sideways"), "unknown option 'sideways' of debezium-json"),
+        (("debezium", "--option", "postgresql", "--image", "mysql"), "a container takes the place of MariaDB"),
+    ],
+)
+def test_what_cannot_be_recorded_is_told_before_anything_starts(arguments, text):
+    with pytest.raises(UsageError, match=text):
+        raise error(*arguments)
+
+
+def test_a_missing_package_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "recorders.command", None)
+    found = error("canal")
+    assert isinstance(found, UsageError) and "the package recorders is not installed" in str(found)
+
+
+@pytest.mark.parametrize(("database", "package"), [(databases.MariaDb, "mariadb-server"), (databases.PostgreSql, "postgresql")])
+def test_a_missing_database_names_its_package(monkeypatch, database, package):
+    monkeypatch.setattr(databases.shutil, "which", lambda *_args, **_named: None)
+    with pytest.raises(HarnessError, match=f"apt-get install --no-install-recommends {package}"):
+        database(silent, {}).__enter__()
+
+
+def test_a_java_without_compiler_is_told(monkeypatch, tmp_path):
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"17.0.1\"' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(HarnessError, match="is no JDK"):
+        running.compiler()
+
+
+FAKE_DOCKER = """#!/bin/sh
+echo "$@" >> {log}
+case "$1" in
+  inspect) echo true;;
+  exec) cat > /dev/null;;
+esac
+"""
+
+
+def test_a_container_is_started_filled_and_removed(monkeypatch, tmp_path):
+    log = tmp_path / "log"
+    docker = tmp_path / "docker"
+    docker.write_text(FAKE_DOCKER.format(log=log))
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with databases.MySqlContainer(silent, {"binlog_row_image": "FULL"}, "mysql:8.0") as database:
+        assert database.connector == "mysql" and database.version == "MySQL of the image mysql:8.0"
+    run, *_, removed = log.read_text().splitlines()
+    assert run.startswith("run --detach --name cdc-conformance-") and f"127.0.0.1:{database.port}:3306" in run
+    assert "mysql:8.0" in run and "--log-bin=mysql-bin" in run and "--binlog_row_image=FULL" in run
+    assert removed.startswith("rm --force --volumes cdc-conformance-")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("ERROR 1064 (42000) at line 7: You have an error", (7, "You have an error")),
+        ("mysql: [Warning] Using a password", None),
+    ],
+)
+def test_errors_of_mariadb_have_lines(line, found):
+    assert databases.MariaDb(silent, {}).refused(line) == found
+
+
+def test_errors_of_postgresql_have_lines():
+    database = databases.PostgreSql(silent, {})
+    assert database.refused('psql:<stdin>:3: ERROR:  relation "x" does not exist') == (3, 'relation "x" does not exist')
+    assert database.refused("psql:<stdin>:3: NOTICE:  x") is None
+
+
+def test_options_of_a_profile_become_properties_of_the_connector():
+    database = databases.PostgreSql(silent, {})
+    debezium = products.product("debezium")
+    profile = debezium.profile("", ("postgresql", "full", "schemaless", "string", "connect", "base64", "interval-string"))
+    bundle, program, properties = debezium.prepare(profile, database)
+    assert (program, bundle.modules[1][1:]) == ("DebeziumRecorder", ("debezium-connector-postgres", "3.5.0.Final"))
+    wanted = {
+        "value.converter.schemas.enable": "false",
+        "decimal.handling.mode": "string",
+        "time.precision.mode": "connect",
+        "binary.handling.mode": "base64",
+        "interval.handling.mode": "string",
+    }
+    assert {name: properties[name] for name in wanted} == wanted
+
+
+def test_a_record_is_read_from_its_line():
+    def coded(text):
+        return base64.b64encode(text).decode()
+
+    line = {
+        "topic": coded("t汉".encode()),
+        "partition": None,
+        "key": None,
+        "value": coded(b"\xff"),
+        "headers": [[coded(b"h"), None]],
+    }
+    assert running.read(json.dumps(line)) == running.Record("t汉", None, None, b"\xff", (("h", b""),))
+
+
+def test_the_scenarios_of_an_audit_have_tables_of_their_own():
+    canal = products.product("canal")
+    profile = canal.profile("", ())
+    cases = session.drawn(canal, profile, 5, 3, "drawn/*")
+    assert [case.name for case in cases] == [f"drawn/3/{i}" for i in range(5)]
+    tables = {event.table.name for i in (0, 1) for event in cases[i].history.events if hasattr(event.table, "name")}
+    assert all(name.endswith(("_s0", "_s1")) for name in tables)
+    with pytest.raises(NothingSelected, match="no scenario matches"):
+        session.drawn(canal, profile, 0, 3, "nothing/*")
+
+
+def audited(*, unexplained=(), idle=()):
+    compared = (Compared("a", None, None, ()), Compared("b", None, None, unexplained))
+    return Audited("canal", "1.1.7", "MariaDB 10", 7, 2, compared, session.Counter(), unexplained, idle, {"c": "no 'x' there"})
+
+
+@pytest.mark.parametrize(
+    ("done", "code"),
+    [
+        (audited(), 0),
+        (audited(unexplained=(Difference("value.x", "int", "1", "2", "b"),)), 1),
+        (audited(idle=(Entry(("*",), "value.y", "why"),)), 5),
+    ],
+)
+def test_exit_codes_say_what_is_open(monkeypatch, done, code):
+    given = {}
+    fake = type("Fake", (), {"perform": staticmethod(lambda **named: given.update(named) or done)})
+    monkeypatch.setattr(command.importlib, "import_module", lambda _name: fake)
+    ran = CliRunner().invoke(cli, ["--no-config", "record", "canal", "--format", "json"])
+    assert ran.exit_code == code
+    assert given["product"] == "canal" and given["seed"] >= 0
+    assert "scenarios" in ran.stderr
+    rows = json.loads(ran.stdout)
+    assert {
+        "result": "scenario left out",
+        "count": 1,
+        "path": "",
+        "type": "",
+        "ours": "",
+        "real": "",
+        "note": "no ... there (c)",
+    } in rows

@@ -1,0 +1,125 @@
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+
+from generators.errors import Refused
+from generators.model import Column, History, Instant, Json, Op, RowChange, RowImages, SchemaChange, Table, ZeroDate
+from generators.sources import mysql, postgresql
+from recorders import sql
+
+AT = Instant(1_700_000_000_000, 1)
+MARIADB = Table(
+    "audit",
+    "a`b_s1",
+    (Column("id", mysql.integer("int"), False), Column("v", mysql.text("varchar", 20)), Column("e", mysql.enum_of("x", "b\\c"))),
+    ("id",),
+)
+POSTGRESQL = Table(
+    "audit",
+    't"_s2',
+    (Column("id", postgresql.integer(), False), Column("e", postgresql.enum_of("it's")), Column("j", postgresql.json())),
+    schema="public",
+)
+
+
+def change(table, op, *pairs):
+    return RowChange(AT, table, op, tuple(RowImages(before, after) for before, after in pairs))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        (mysql.integer("int"), None, "NULL"),
+        (mysql.integer("bigint", unsigned=True), 2**64 - 1, "18446744073709551615"),
+        (mysql.decimal(20, 10), Decimal("1E-10"), "0.0000000001"),
+        (mysql.real("double"), 0.1, "0.1e0"),
+        (mysql.real("double"), 5e-324, "5e-324"),
+        (mysql.bit(8), 5, "b'101'"),
+        (mysql.text(), "é'", "_utf8mb4 x'c3a927'"),
+        (mysql.binary(), b"\x00\xff", "x'00ff'"),
+        (mysql.temporal("date"), ZeroDate(2024, 2, 0), "'2024-02-00'"),
+        (mysql.temporal("date"), dt.date(2024, 2, 29), "'2024-02-29'"),
+        (mysql.temporal("datetime", 3), mysql.wall("2024-01-02 03:04:05.678"), "'2024-01-02 03:04:05.678'"),
+        (mysql.temporal("time"), -mysql.TIME_LIMIT, "'-838:59:59'"),
+        (mysql.enum_of("a"), 0, "0"),
+        (mysql.year(), 0, "0"),
+    ],
+)
+def test_a_literal_of_mariadb_is_exact(kind, value, text):
+    assert sql.MYSQL.literal(kind, value) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        (postgresql.integer(), None, "NULL"),
+        (postgresql.text(), "a\\'\n😀", r"E'a\\\'\U0000000a\U0001f600'"),
+        (postgresql.real("double precision"), -0.0, "E'-0'"),
+        (postgresql.real("double precision"), float("nan"), "E'NaN'"),
+        (postgresql.bytea(), b"\x00", r"E'\\x00'"),
+        (postgresql.boolean(), 1, "E't'"),
+        (postgresql.bit(4), 5, "E'0101'"),
+        (postgresql.json("jsonb"), Json({"bb": 1, "a": None}), """E'{"a": null, "bb": 1}'"""),
+        (postgresql.array("text"), Json(["a b", None]), """E'{"a b",NULL}'"""),
+    ],
+)
+def test_a_literal_of_postgresql_is_ascii_on_one_line(kind, value, text):
+    assert sql.POSTGRESQL.literal(kind, value) == text
+
+
+def test_a_table_is_created_and_its_rows_are_inserted_before_they_change():
+    before, after = {"id": 1, "v": "x", "e": 2}, {"id": 1, "v": "y", "e": 2}
+    plan = sql.realised(History((change(MARIADB, Op.UPDATE, (before, after)), change(MARIADB, Op.DELETE, (after, None)))))
+    assert plan.statements == (
+        (
+            "CREATE TABLE `audit`.`a``b_s1` (`id` int(11) NOT NULL, `v` varchar(20) NULL, `e` enum('x','b\\\\c') NULL, "
+            "PRIMARY KEY (`id`))"
+        ),
+        "INSERT INTO `audit`.`a``b_s1` (`id`, `v`, `e`) VALUES (1, _utf8mb4 x'78', 2)",
+        "UPDATE `audit`.`a``b_s1` SET `v` = _utf8mb4 x'79' WHERE `id` = 1 LIMIT 1",
+        "DELETE FROM `audit`.`a``b_s1` WHERE `id` = 1 LIMIT 1",
+    )
+    created, *rows = plan.history.events
+    assert isinstance(created, SchemaChange) and created.sql == plan.statements[0] and created.after is MARIADB
+    assert [row.op for row in rows] == [Op.INSERT, Op.UPDATE, Op.DELETE]
+
+
+def test_each_updated_row_has_an_event_of_its_own_and_mariadb_logs_no_row_that_stays():
+    rows = [({"id": i, "v": "x", "e": None}, {"id": i, "v": "y" if i else "x", "e": None}) for i in range(3)]
+    plan = sql.realised(History((change(MARIADB, Op.UPDATE, *rows),)))
+    assert [len(event.rows) for event in plan.history.events[1:]] == [3, 1, 1]
+    assert len(plan.statements) == 5
+
+
+def test_postgresql_has_an_enum_type_a_table_and_rows_that_are_found_without_a_key():
+    row = {"id": 1, "e": "it's", "j": Json(1)}
+    plan = sql.realised(History((change(POSTGRESQL, Op.DELETE, (row, None)),)), full=True)
+    kind, table, full, _, deleted = plan.statements
+    assert kind == """CREATE TYPE "enum_1_t""_s2" AS ENUM (E'it\\'s')"""
+    assert table == 'CREATE TABLE "public"."t""_s2" ("id" integer NOT NULL, "e" "enum_1_t""_s2" NULL, "j" json NULL)'
+    assert full == 'ALTER TABLE "public"."t""_s2" REPLICA IDENTITY FULL'
+    assert deleted == (
+        'DELETE FROM "public"."t""_s2" WHERE ctid = (SELECT ctid FROM "public"."t""_s2" WHERE "id" = E\'1\' AND '
+        "\"e\" = E'it\\'s' AND \"j\"::text = (E'1'::json)::text LIMIT 1)"
+    )
+
+
+def test_rows_follow_a_statement():
+    renamed = Table("audit", "r_s1", MARIADB.columns, ("id",))
+    row = {"id": 1, "v": None, "e": None}
+    rename = SchemaChange(AT, "rename table", "RENAME TABLE x TO y", "audit", "r_s1", MARIADB, renamed, MARIADB.name)
+    events = (change(MARIADB, Op.INSERT, (None, row)), rename, change(renamed, Op.DELETE, (row, None)))
+    plan = sql.realised(History(events))
+    assert [text.split(" ")[0] for text in plan.statements] == ["CREATE", "INSERT", "RENAME", "DELETE"]
+
+
+def test_a_snapshot_is_no_statement():
+    with pytest.raises(Refused, match="a READ is no statement"):
+        sql.realised(History((change(MARIADB, Op.READ, (None, {"id": 1, "v": None, "e": None})),)))
+
+
+def test_what_mariadb_cannot_have_is_left_out():
+    assert not sql.storable(mysql.json()) and sql.storable(mysql.json(), real_mysql=True)
+    assert not sql.storable(mysql.text("varchar", 16_383)) and sql.storable(mysql.text("varchar", 255))
+    assert sql.storable(postgresql.json())
