@@ -182,6 +182,13 @@ def test_no_keys_and_an_empty_list_are_alike():
         assert judge([replace(INSERT, keys=None)], [replace(GOOD, fields={"keys": got})]).verdict is Verdict.PASS
 
 
+def test_other_keys_are_as_good_in_any_order():
+    several = replace(INSERT, keys=("id", "a"), key_sets=(frozenset(("id", "a")), frozenset(("b",))))
+    for got, expected in ((["a", "id"], True), (["b"], True), (["a"], False), (["a", "id", "a"], False), ([], False)):
+        verdict = judge([several], [replace(GOOD, fields={"keys": got})]).verdict
+        assert (verdict is Verdict.PASS) is expected
+
+
 def test_a_column_that_is_not_returned_is_not_judged():
     assert judge([replace(INSERT, position="1", commit_time_us=1)], [replace(GOOD, fields={})]).verdict is Verdict.PASS
 

@@ -23,6 +23,7 @@ RULES = rules("ticdc-canal-json")
 HEAD = ["id", "database", "table", "pkNames", "isDdl", "type", "es", "ts", "sql", "sqlType", "mysqlType"]
 
 ENOUGH = (
+    "v8.5.7+extension+delete-handle-key",
     "v5.3.4",
     "v6.5.11+extension",
     "v7.1.6+extension",

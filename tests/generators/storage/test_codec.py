@@ -94,6 +94,7 @@ changes = st.builds(
     types=st.none() | st.dictionaries(names, any_texts, max_size=2),
     schema_version=maybe,
     sql=maybe,
+    key_sets=st.lists(st.frozensets(names, max_size=2), max_size=2).map(tuple),
     accept=st.lists(st.tuples(st.sampled_from(Kind), ops), max_size=2).map(tuple),
     anything=st.booleans(),
 )

@@ -289,7 +289,8 @@ _OLD: Final = (
     ),
     _rule(
         "old/partial",
-        "With only-output-updated-columns, old has the changed columns only; the others are absent, not NULL.",
+        "With only-output-updated-columns, old has the changed columns only; the others, which TiCDC's own decoder takes from "
+        "data, are absent, not NULL.",
         Effect.NULL_FOR_ABSENT,
         Selector(
             fields=("cell",),
@@ -300,6 +301,7 @@ _OLD: Final = (
             profiles=_PARTIAL,
         ),
         "ticdc#canal-old-partial",
+        "ticdc#canal-old-completed",
     ),
     _rule(
         "old/null-value",
