@@ -387,6 +387,6 @@ def test_what_a_finding_tells_is_the_event_the_row_and_the_column() -> None:
     )
     case = as_case(CANAL, PROFILE, found)
     last = len(case.written) - 1
-    assert hint(Finding("", "", last, 0, Aspect.VALUE, "after['b']", "", "", "after", "b"), case) == Hint(1, 1, "b")
+    assert hint(Finding("", "", last, 0, Aspect.VALUE, "after['b']", "", "", "after", "b"), case) == Hint(1, 1, "b", last)
     assert hint(Finding("", "", 0, 0, Aspect.MISSING, "row 0", "", ""), case) == Hint(0, 0, None)
     assert hint(Finding("", "", 0, 0, Aspect.VALUE, "after['gone']", "", "", "after", "gone"), case) == Hint(0, 0, None)

@@ -66,7 +66,7 @@ FIGURES = {
     "debezium-json pg35-default": (185, 0, 99),
     "debezium-json pg35-default-noschema": (185, 0, 99),
     "debezium-json pg35-notomb": (29, 0, 1),
-    "debezium-json pg35-snapshot": (62, 0, 32),
+    "debezium-json pg35-snapshot": (62, 0, 34),
     "debezium-json pg35-time-adaptive_time_microseconds": (35, 0, 18),
     "debezium-json pg35-time-connect": (35, 0, 18),
     "debezium-json pg35-time-nanoseconds": (35, 0, 18),
