@@ -34,11 +34,14 @@ def perform(
 ) -> Audited:
     """One audit. Everything that it starts is stopped. Raises HarnessError with what is missing, UsageError before any start."""
     chosen = _product(product)
-    profile = chosen.profile(release, tuple(options))
+    given = tuple(options)
+    # The system's server is MariaDB, and its messages are another deployment's than MySQL's.
+    mariadb = () if image or {"mariadb", "mysql", "postgresql"} & set(given) else ("mariadb",)
+    profile = chosen.profile(release, (*given, *mariadb))
     if image and profile.source != "mysql":
         raise UsageError(f"--image {image}: a container takes the place of MariaDB; {profile.name} reads {profile.source}")
     real_mysql = bool(image)
-    explained = load(expect or FILE, f"{product} {profile.name}{'' if real_mysql or profile.source != 'mysql' else ' mariadb'}")
+    explained = load(expect or FILE, f"{product} {profile.name}")
     explained = explained if select == "*" else explained.narrowed()
     compiler()
     note("drawing")

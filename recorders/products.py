@@ -50,7 +50,11 @@ class Product:
             for event in plan.history.events
             if isinstance(event, RowChange)
             for table in (event.table,)
-            for what, listed in (("table", (table.name,)), ("key", (*table.primary_key, *itertools.chain(*table.unique))))
+            for what, listed in (
+                ("table", (table.name,)),
+                ("column", [column.name for column in table.columns]),
+                ("key", (*table.primary_key, *itertools.chain(*table.unique))),
+            )
             for name in listed
         }
         found = (why for name in names for part, why in self.stops.items() if re.match(part, name))
@@ -203,7 +207,7 @@ def _canal_database(profile: Any) -> Mapping[str, str]:
 
 
 _CANAL_STOPS: Final = {
-    r"mysql table \s": "Canal stops: it does not find a table whose name begins with a blank (not found in db)",
+    r"mysql (table|column) \s": "Canal stops: it loses the blank that a name begins with (not found in db, unknow column)",
     "mysql table .*`": "Canal stops: it does not double the back-tick in a table's name (fetch failed by table meta)",
 }
 _DEBEZIUM_STOPS: Final = {

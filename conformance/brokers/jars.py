@@ -11,6 +11,7 @@ Environment:
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib.util
 import os
 import re
@@ -18,7 +19,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -276,8 +277,29 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
     if code != 0 or not any(jar.name.startswith(bundle.main) for jar in found):
         what = f"took more than {timeout_s:.0f} s" if code is None else f"ended with exit code {code}"
         raise HarnessError(f"cannot download the {bundle.title} jars: Ivy {what}. {_why(text)} {manual}")
+    if wrong := unpinned(bundle, found):
+        raise HarnessError(
+            f"the {bundle.title} jars that the registry gave are not those that this release was tested with: {wrong}. {manual}"
+        )
     (jars / "jars.txt").write_text("".join(f"{jar.name} {jar.stat().st_size}\n" for jar in found), encoding="utf-8")
     note(f"downloaded {len(found)} jars in {time.monotonic() - began:.0f} s")
+
+
+def pins(bundle: Bundle) -> dict[str, str]:
+    """The SHA-256 digests of a bundle's jars, from the file beside this module, in the form of `sha256sum`; {} without a file."""
+    file = Path(__file__).with_name(f"{bundle.name}.sha256")
+    lines = file.read_text("ascii").splitlines() if file.is_file() else []
+    return {name: digest for digest, name in (line.split() for line in lines)}
+
+
+def unpinned(bundle: Bundle, jars: Sequence[Path]) -> str:
+    """The jars that are missing, unknown or of other content than the pinned ones, in words; "" if there are none."""
+    pinned = pins(bundle)
+    if not pinned:
+        return ""
+    wrong = sorted(pinned.keys() ^ {jar.name for jar in jars})
+    wrong += [jar.name for jar in jars if pinned.get(jar.name, "") not in ("", hashlib.sha256(jar.read_bytes()).hexdigest())]
+    return ", ".join(wrong)
 
 
 def _why(log: str) -> str:

@@ -136,7 +136,7 @@ def list_cases(formats: tuple[str, ...], writer_profile: tuple[str, ...], select
 
 @click.group(cls=Group)
 def corpus() -> None:
-    """Corpora on disk: messages with their expected rows, and the recordings of real products.
+    """Corpora on disk, and the recordings of real products.
 
     \b
     Example: cdc-conformance corpus write ticdc-canal-json --out corpora

@@ -266,7 +266,7 @@ class Main(Group):
         "Judge a decoder": ("run", "stream", "fuzz", "replay", "selftest"),
         "Measure": ("bench", "load"),
         "Look": ("formats", "rules", "cases", "decode"),
-        "Make messages": ("corpus", "publish"),
+        "Make messages": ("corpus", "publish", "record"),
         "Set up": ("doctor", "prepare", "config", "completion"),
         "Extend": ("new-format",),
     }

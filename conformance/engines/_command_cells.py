@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from generators.model import Table
+from generators.model import Logical, Table
 from generators.storage.jsonform import kind_of
 
 _EPOCH: Final = dt.datetime(1970, 1, 1)
@@ -36,12 +36,13 @@ _WORDS: Final = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": flo
 
 
 class CellProblem(ValueError):
-    """A cell without its column's form; `args` are the column and the problem."""
+    """A cell of no column; `args` are the column and the problem."""
 
 
-def ddl_columns(table: Table) -> dict[str, str]:
-    """A table's columns with their Spark types."""
-    return {column.name: column.type.spark for column in table.columns}
+def ddl_columns(table: Table, labels: bool = False) -> dict[str, str]:
+    """A table's columns with their Spark types; with `labels` those of ENUM and SET are string."""
+    named = (Logical.ENUM, Logical.SET) if labels else ()
+    return {column.name: "string" if column.type.logical in named else column.type.spark for column in table.columns}
 
 
 class Cells:
@@ -50,18 +51,21 @@ class Cells:
     def __init__(self, columns: Mapping[str, str]) -> None:
         self._readers = {name: _reader(spark) for name, spark in columns.items()}
 
-    def row(self, image: Mapping[str, Any]) -> dict[str, Any]:
-        """An image as Python values for Arrow; a missing column is NULL. Raises CellProblem."""
-        values = {}
+    def row(self, image: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+        """An image as Python values for Arrow, and the problems of cells without their column's form; a missing column is NULL.
+
+        Raises CellProblem for a column that the table lacks.
+        """
+        values, wrong = {}, {}
         for name, value in image.items():
             if name not in self._readers:
                 raise CellProblem(name, f"the table has no such column; it has {', '.join(self._readers)}")
             if value is not None:
                 try:
                     values[name] = self._readers[name][1](value)
-                except ValueError as error:
-                    raise CellProblem(name, str(error)) from None
-        return values
+                except (ValueError, OverflowError) as error:
+                    wrong[name] = str(error)
+        return values, wrong
 
     def structs(self, rows: Sequence[Mapping[str, Any] | None]) -> pa.Array:
         """Images as an array of structs; None is a NULL struct."""

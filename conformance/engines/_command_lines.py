@@ -18,8 +18,8 @@ import pyarrow as pa
 from conformance.engines._command_cells import Cells, ddl_columns
 from conformance.engines._command_process import ProtocolBreak, shortened
 from conformance.engines.base import DecodeRaised, Loaded
-from conformance.judging.judge import Capabilities
-from conformance.judging.output import Place
+from conformance.judging.judge import CONVENTIONS, Capabilities
+from conformance.judging.output import WRONG_CELLS, Place
 from generators.errors import UsageError
 from generators.model import Deployment, Kind, Op, Table
 from generators.storage import codec
@@ -154,13 +154,15 @@ class _Wrong(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The decoder's `started` line: its claims, the optional fields it returns, its form of bytes, its identity."""
+    """The decoder's `started` line: its claims, the optional fields it returns, its form of bytes, its identity, and whether
+    its ENUM and SET cells are labels."""
 
     loaded: Loaded
     returns: frozenset[str]
     base64_only: bool
     name: str
     language: str
+    labels: bool = False
 
 
 def started(line: bytes, asked: Sequence[int]) -> Started:
@@ -183,7 +185,7 @@ def _started(reply: Mapping[str, Any], asked: Sequence[int]) -> Started:
     version = reply.get("cdc")
     if version != VERSION or type(version) is not int:
         raise UsageError(f"the decoder speaks version {version!r} of the protocol; this release speaks {VERSION}")
-    _only(reply, "", {"type", "cdc", "name", "language", "version", "levels", "returns", "bytes", "capabilities"})
+    _only(reply, "", {"type", "cdc", "name", "language", "version", "levels", "returns", "bytes", "labels", "capabilities"})
     for name in ("name", "language", "version"):
         if not isinstance(reply.get(name, ""), str):
             raise _Wrong(name, "must be a string")
@@ -196,13 +198,19 @@ def _started(reply: Mapping[str, Any], asked: Sequence[int]) -> Started:
     returns = _texts(reply.get("returns", []), "returns", OPTIONAL)
     if reply.get("bytes", "text") not in ("text", "base64"):
         raise _Wrong("bytes", "must be 'text' or 'base64'")
+    if type(reply.get("labels", False)) is not bool:
+        raise _Wrong("labels", "must be true or false")
     claims = reply.get("capabilities", {})
     if not isinstance(claims, dict):
         raise _Wrong("capabilities", "must be an object")
-    _only(claims, "capabilities", {"profiles", "kinds", "columns", "types"})
-    claimed = {name: tuple(_texts(value, f"capabilities.{name}")) for name, value in claims.items()}
+    _only(claims, "capabilities", {"profiles", "kinds", "columns", "types", "conventions"})
+    claimed = {
+        name: tuple(_texts(value, f"capabilities.{name}", tuple(CONVENTIONS) if name == "conventions" else None))
+        for name, value in claims.items()
+    }
     loaded = Loaded(common, Capabilities(**claimed))
-    return Started(loaded, frozenset(returns), reply.get("bytes") == "base64", reply.get("name", ""), reply.get("language", ""))
+    named = reply.get("name", ""), reply.get("language", "")
+    return Started(loaded, frozenset(returns), reply.get("bytes") == "base64", *named, reply.get("labels", False))
 
 
 def _listed(levels: Sequence[int]) -> str:
@@ -246,14 +254,15 @@ _TEXTS: Final = frozenset({str, type(None)})
 class Answers:
     """The answers of one call, batch by batch; makes the judge's Arrow table."""
 
-    def __init__(self, level: int, table: Table | None, returns: frozenset[str]) -> None:
+    def __init__(self, level: int, table: Table | None, returns: frozenset[str], labels: bool = False) -> None:
         self._level, self._answer = level, "changes" if level == 1 else "rows"
         self._fields = _FIELDS | returns if level == 1 else _COMMON
         self._returns = [name for name in OPTIONAL if name in returns] if level == 1 else []
-        self._cells = None if table is None else Cells(ddl_columns(table))
+        self._cells = None if table is None else Cells(ddl_columns(table, labels))
         self._places: list[Place] = []
         self._changes: list[dict[str, Any]] = []
         self._images: dict[str, list[Any]] = {"before": [], "after": []}
+        self._wrong: list[dict[str, str]] = []
         self.errors: dict[Place, tuple[int, str]] = {}
         self.answered = self._asked = 0
         self._first, self._batch = 0, -1
@@ -348,30 +357,34 @@ class Answers:
                 raise _Wrong(name, f"must be a string or null, not {kind_of(change[name])}")
         if self._level == 1:
             self._check_level_one(change)
+        wrong: dict[str, str] = {}
         for side, images in self._images.items():
             image = change.get(side)
             if image is not None:
-                image = self._image(image, side)
+                image = self._image(image, side, wrong)
             images.append(image)
+        self._wrong.append(wrong)
 
     def _check_level_one(self, change: dict[str, Any]) -> None:
         keys = change.get("keys")
         if keys is not None:
             _texts(keys, "keys")
         if change.get("types") is not None:
-            self._image(change["types"], "types")
+            self._image(change["types"], "types", {})
             nulls = [name for name, kind in change["types"].items() if kind is None]
             if nulls:
                 raise _Wrong(f"types.{nulls[0]}", "must be a string, not null")
         if change.get("commit_time_us") is not None:
             change["commit_time_us"] = _micros(change["commit_time_us"])
 
-    def _image(self, image: Any, at: str) -> Any:
+    def _image(self, image: Any, at: str, wrong: dict[str, str]) -> Any:
         if type(image) is not dict:
             raise _Wrong(at, f"must be an object or null, not {kind_of(image)}")
         if self._cells is not None:
             try:
-                return self._cells.row(image)
+                values, unfit = self._cells.row(image)
+                wrong.update({f"{at}.{name}": problem for name, problem in unfit.items()})
+                return values
             except ValueError as error:
                 raise _Wrong(f"{at}.{error.args[0]}", error.args[1]) from None
         if not set(map(type, image.values())) <= _TEXTS:
@@ -430,6 +443,8 @@ class Answers:
             columns["types"] = maps([change.get("types") for change in changes])
         for side, images in self._images.items():
             columns[side] = maps(images) if self._cells is None else self._cells.structs(images)
+        if any(self._wrong):
+            columns[WRONG_CELLS] = maps(self._wrong)
         return pa.table(columns)
 
 

@@ -34,9 +34,9 @@ import pyarrow as pa
 from conformance.engines._child_log import ChildLog, kill_strays
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
 from conformance.engines.specs import LIAR
-from conformance.judging.judge import Capabilities
+from conformance.judging.judge import CONVENTIONS, Capabilities
 from conformance.judging.output import check_columns
-from generators.errors import HarnessError, UsageError
+from generators.errors import HarnessError, UnknownName, UsageError
 from generators.storage import codec
 from generators.wire_format import get
 
@@ -456,6 +456,9 @@ def _then(future: Future[Any], convert: Any) -> Future[Any]:
 
 def _loaded(reply: Mapping[str, Any]) -> Loaded:
     claims = {k: tuple(v) for k, v in reply["capabilities"].items()}
+    for name in claims.get("conventions", ()):
+        if name not in CONVENTIONS:
+            raise UnknownName("convention", name, CONVENTIONS)
     return Loaded(tuple(reply["levels"]), Capabilities(**claims))
 
 

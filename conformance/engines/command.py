@@ -254,7 +254,7 @@ class CommandEngine:
         answers: Answers | None = None
         try:
             hello = self._ready(request.decoder, _variables(request.conf), deadline)
-            answers = Answers(request.level, request.table, hello.returns)
+            answers = Answers(request.level, request.table, hello.returns, hello.labels)
             # The empty batch shows whether the decoder still runs after the other batches.
             for part in (*_dealt(records, request.repartition), []):
                 self._batch(part, request, hello, answers, deadline)

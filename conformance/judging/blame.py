@@ -84,6 +84,10 @@ class _Seen:
             uncompared = {(f.message, f.row) for f in result.findings if f.aspect in _UNCOMPARED}
             wrong = {(f.message, f.row, f.side, f.column) for f in result.findings if f.aspect in CELL}
             level = result.case.level
+            touched = {(f.message, f.row) for f in result.findings}
+            for number, written in enumerate(result.case.written):
+                right = {f"kind {c.kind}" for c in written.changes if c.kind is not Kind.ROW and (number, c.row) not in touched}
+                seen.right[level, "", False] |= right
             for number, change in _rows(result.case):
                 if (number, change.row) in lost:
                     continue
@@ -243,6 +247,8 @@ class _Named:
                 several = not wider.startswith("cells ") or len(self._kinds[level, wider]) > 1
                 if several and wider not in self.seen.right[level, finding.side, state]:
                     chosen = (wider,)
+        elif len(subjects) > 1 and subjects[1] not in self.seen.right[level, "", False]:
+            chosen = (subjects[1],)
         first = f"{kind}: {' | '.join(chosen)}"
         return (first, *(key for key in (f"{kind}: {subject}" for subject in subjects) if key != first))
 

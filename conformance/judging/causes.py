@@ -83,7 +83,8 @@ class Cause:
     @property
     def words(self) -> str:
         """The cause in a line."""
-        return f"{_VERBS[self.symptom]} {self._object()}"
+        named = self.symptom is Symptom.WRONG and self.subjects[0].startswith(("row ", "kind ", "statement "))
+        return f"{'gives another kind or op for' if named else _VERBS[self.symptom]} {self._object()}"
 
     def _object(self) -> str:
         refused = self.symptom in REFUSALS
@@ -112,8 +113,8 @@ class Cause:
         return f"a row whose {kind} cell is {self.value}" if self.value else f"a row whose {kind} cell is {' '.join(rest[2:])}"
 
     def _cell(self, rest: Sequence[str]) -> str:
-        each = "every" if len(rest) == 2 and rest[1] == "value" else "a"
-        return f"{each} {self.type or rest[0]} cell{f', here {self.value}' if self.value and rest[-1] != 'null' else ''}"
+        each = "{} cells" if len(rest) == 2 and rest[1] == "value" else "a {} cell"
+        return each.format(self.type or rest[0]) + (f", here {self.value}" if self.value and rest[-1] != "null" else "")
 
 
 _WITH: Final = {
@@ -129,7 +130,7 @@ _ALONE: Final = {
     "member": "the member {}",
     "fault": "the fault {}",
     "statement": "the statement {}",
-    "kind": "a message of kind {}",
+    "kind": "every {} message",
     "row": "a row of {}",
     "foreign": "a message of another table",
     "circumstance": "the circumstance: {}",
@@ -171,7 +172,7 @@ def symptom(finding: Finding, case: Case) -> Symptom:
 
 
 def chain(finding: Finding, case: Case) -> list[str]:
-    """The subject of a finding that is no refusal; then, for a cell, the wider subjects that hold it."""
+    """The subject of a finding that is no refusal; then, for a cell or a statement, the wider subjects that hold it."""
     change, cell = change_of(finding, case), cell_of(finding, case)
     what = _what(case, change)
     if finding.aspect is Aspect.PRESENCE and finding.expected != "present":
@@ -180,7 +181,7 @@ def chain(finding: Finding, case: Case) -> list[str]:
         return [*cell_tokens(cell), f"cells {finding.side} {_op(change)}".strip()]
     match finding.aspect:
         case Aspect.FIELD:
-            return [f"member {finding.path}" + ("" if change is None or change.kind is Kind.ROW else f" of {what}")]
+            return [f"member {finding.path}" + ("" if change is None or change.kind is Kind.ROW else f" of {change.kind}")]
         case Aspect.IMAGE:
             return [f"image {finding.side} {_op(change)}".strip()]
         case Aspect.ACCEPTED if case.fault:
@@ -189,7 +190,7 @@ def chain(finding: Finding, case: Case) -> list[str]:
             return ["foreign"]
         case Aspect.VALUE if finding.path == CIRCUMSTANCE:
             return [f"circumstance {finding.actual.partition(': ')[0]}"]
-    return [what]
+    return [what, f"kind {change.kind}"] if change is not None and what.startswith("statement ") else [what]
 
 
 def refused(finding: Finding, case: Case) -> list[Change]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from conformance.judging.causes import Cause, cause
+from conformance.judging.causes import REFUSALS, Cause, cause, chain
 from conformance.judging.judge import CaseResult, Finding
 from conformance.judging.known import Record
 from conformance.judging.results import Failure, FormatResult
@@ -38,7 +38,7 @@ def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
     counted = Counted.of(result.cases)
     failures = [one for some in by_rule.values() for one in _few([counted.fill(failure, record) for failure in some])]
     filled = [counted.fill(failure, record) for failure in failures]
-    return sorted(filled, key=lambda f: (_ORDER[f.rule.obligation.value], -f.cases))
+    return sorted(filled, key=lambda f: (_ORDER[f.rule.obligation.value], -counted.broken[f.rule.id], f.rule.id, -f.cases))
 
 
 def of(finding: Finding, case: CaseResult) -> Cause | None:
@@ -74,14 +74,30 @@ def merged(failures: Sequence[Failure], result: FormatResult, record: Record) ->
     together: dict[tuple[str, str], Failure] = {}
     for failure in failures:
         failure = _narrowed(failure)
-        key = failure.rule.id, failure.cause.key if failure.cause and not failure.others else "|".join(failure.keys)
+        key = failure.rule.id, _left(failure) if failure.cause and not failure.others else "|".join(failure.keys)
         if key in together:
             first = together[key]
             small = min(first, failure, key=lambda f: sum(w.message.size for w in f.result.case.written))
-            failure = replace(small, keys=first.keys + failure.keys)
+            failure = replace(small, keys=first.keys + failure.keys, cause=_common(first, failure))
         together[key] = failure
     counted = Counted.of(result.cases)
     return [counted.fill(failure, record) for failure in together.values()]
+
+
+def _left(failure: Failure) -> str:
+    """The key of what is left in the reduced case: of a cell its own value class, whatever class it had."""
+    assert failure.cause is not None
+    if failure.cause.symptom in REFUSALS or not failure.reduced:
+        return failure.cause.key
+    return f"{failure.cause.symptom}: {chain(failure.finding, failure.result.case)[0]}"
+
+
+def _common(one: Failure, other: Failure) -> Cause | None:
+    """The cause of both: if they name different value classes of a type, all values of the type."""
+    if one.cause is None or other.cause is None or one.cause.subjects == other.cause.subjects:
+        return one.cause
+    wide = chain(one.finding, one.result.case)[1:2]
+    return replace(one.cause, subjects=tuple(wide) or one.cause.subjects)
 
 
 def _narrowed(failure: Failure) -> Failure:
@@ -93,21 +109,23 @@ def _narrowed(failure: Failure) -> Failure:
 
 @dataclass(slots=True)
 class Counted:
-    """The cases of each rule and cause."""
+    """The cases of each rule and cause; `broken` counts those of each rule."""
 
     cases: dict[tuple[str, str], list[CaseResult]]
+    broken: Counter[str]
     profiles: int
 
     @classmethod
     def of(cls, results: Iterable[CaseResult]) -> Counted:
         """Counts the results of a format."""
         cases: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
-        profiles = set[str]()
+        profiles, broken = set[str](), Counter[str]()
         for result in results:
             profiles.add(result.case.profile)
+            broken.update({f.rule for f in result.findings})
             for key in dict.fromkeys((f.rule, f.cause) for f in result.findings):
                 cases[key].append(result)
-        return cls(cases, len(profiles))
+        return cls(cases, broken, len(profiles))
 
     def fill(self, failure: Failure, record: Record) -> Failure:
         """The failure with its counts, profiles and faults, and the record's reason if all of its cases are known."""

@@ -10,7 +10,7 @@ import enum
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, TypeAlias
 
@@ -89,17 +89,37 @@ class CaseResult:
     alone: bool = True
 
 
+WHOLE_BEFORE: Final = "whole-before"
+TYPED_VALUES: Final = "typed-values"
+READ_AS_INSERT: Final = "read-as-insert"
+STOPS: Final = "stops-on-unreadable"
+CONVENTIONS: Final[Mapping[str, str]] = {
+    WHOLE_BEFORE: "at level one the before image of an UPDATE is the whole row, as far as the message has it",
+    TYPED_VALUES: "at level one a value's text is the decoder's own: presence and NULL alone are compared",
+    READ_AS_INSERT: "a snapshot row is INSERT",
+    STOPS: "an unreadable message stops the decoder: it raises, or gives no row",
+}
+"""Honest differences that a decoder may claim."""
+
+
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """A decoder's claims, as globs; () claims everything. An unclaimed case is unsupported, never failed.
 
     `columns` are envelope columns of level one (`conformance.judging.output.ENVELOPE`), `types` keys of source types.
+    `conventions` are honest differences, of `CONVENTIONS`; () has none.
     """
 
     profiles: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    conventions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The claims in words; "" for everything."""
+        lists = {field.name: getattr(self, field.name) for field in fields(self)}
+        return "; ".join(f"{name} {', '.join(globs)}" for name, globs in lists.items() if globs)
 
     def claims(self, what: str, *names: str) -> bool:
         """Whether all these profiles, kinds, columns or types are claimed."""
@@ -144,6 +164,7 @@ class Judge:
     compared: Counter[str] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
     cells: Counter[State] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
     sites: dict[str, list[Site]] = field(default_factory=dict)
     seen: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     _owned: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -242,6 +263,7 @@ class _Reader:
         self._plans = judge.plans(view, case.level)
         self._counted: set[str] = set()
         self._several = any(len(w.changes) > 1 for w in case.written)
+        self._conventions = judge.capabilities.conventions
 
     def subject(self, change: Change, name: str, aspect: Aspect, **more: str) -> Subject:
         kind, op = change.kind.value, change.op or ""
@@ -299,7 +321,8 @@ class _Reader:
             return
         for name, fine in (
             ("error", (row.kind == Kind.CORRUPT) == bool(row.error)),
-            *((name, row.kind == Kind.ROW or getattr(row, name) is None) for name in ("op", "before", "after")),
+            ("op", row.kind != Kind.CORRUPT or row.op is None),
+            *((name, row.kind == Kind.ROW or getattr(row, name) is None) for name in ("before", "after")),
         ):
             wanted = "a reason" if name == "error" and row.kind == Kind.CORRUPT else "NULL"
             actual = getattr(row, name)
@@ -324,7 +347,9 @@ class _Reader:
             here = self.check(
                 bool(got), change, "change", Aspect.MISSING, at, f"row {change.row}", _what(change), "no output row"
             )
-            if here:
+            if not here:
+                self._refused(change)
+            else:
                 self._change(at, change, got[0])
                 self.check(
                     len(got) == 1,
@@ -356,9 +381,13 @@ class _Reader:
     def _corrupt(self, number: int, change: Change, rows: Sequence[OutputRow]) -> None:
         if change.anything:
             wanted = "at least one output row"
-            self.check(bool(rows), change, "change", Aspect.MISSING, (number, 0), "rows", wanted, "no output row")
+            fine = bool(rows) or STOPS in self._conventions
+            self.check(fine, change, "change", Aspect.MISSING, (number, 0), "rows", wanted, "no output row")
             return
-        fine = len(rows) == 1 and rows[0].kind == Kind.CORRUPT
+        kinds = {Kind.CORRUPT, *(kind for kind, _ in change.accept)}
+        # At level two a change of another kind has no row.
+        none = STOPS in self._conventions or (self.case.level == 2 and len(kinds) > 1)
+        fine = rows[0].kind in kinds if len(rows) == 1 else not rows and none
         actual = "no output row" if not rows else "; ".join(_describe(row) for row in rows[:3])
         cell = None if fine else bad_cell(self.case)
         wanted = "exactly one CORRUPT row" + (f": {_named(self.case, cell)} cannot hold {clip(_wire(cell.bad))}" if cell else "")
@@ -370,6 +399,7 @@ class _Reader:
         if row.kind == Kind.CORRUPT and (Kind.CORRUPT, None) not in change.accept:
             wrong = f"CORRUPT: {error(row.error) if row.error else 'no error text'}"
             self.check(False, change, "change", Aspect.CORRUPT, at, "kind", _what(change), wrong)
+            self._refused(change)
             return
         self.check(True, change, "change", Aspect.CORRUPT, at, "kind", "", "")
         pairs = {(change.kind, change.op), *change.accept}
@@ -379,6 +409,8 @@ class _Reader:
         if row.kind != change.kind:
             return
         ops = sorted({o.value if o else "NULL" for k, o in pairs if k == row.kind})
+        if change.op is Op.READ and READ_AS_INSERT in self._conventions:
+            pairs.add((change.kind, Op.INSERT))
         op_fits = (row.kind, row.op) in pairs
         if not self.check(op_fits, change, "change", Aspect.OP, at, "op", " or ".join(ops), row.op):
             return
@@ -386,7 +418,19 @@ class _Reader:
             self._envelope(at, change, row)
         for side, actual in (("before", row.before), ("after", row.after)):
             if change.kind is Kind.ROW:
-                self._image(at, change, side, change.image(side, self.case.level), actual)
+                self._image(at, change, side, self._expected(change, side), actual)
+
+    def _expected(self, change: Change, side: str) -> Image | None:
+        """The owed image: of level two, if the decoder completes before images."""
+        whole = WHOLE_BEFORE in self._conventions and side == "before"
+        return change.image(side, 2 if whole else self.case.level)
+
+    def _refused(self, change: Change) -> None:
+        """Counts the rules of cells that were not compared because the row is not there."""
+        for side in ("before", "after"):
+            for cell in (change.image(side, self.case.level) or {}).values():
+                if cell.state in (State.VALUE, State.ONE_OF) and self.judge.capabilities.claims("types", cell.type.key):
+                    self.judge.refused[self._plan(change, side, cell)[2].id] += 1
 
     def _envelope(self, at: tuple[int, int], change: Change, row: OutputRow) -> None:
         expected: Mapping[str, Any] = {
@@ -483,7 +527,7 @@ class _Reader:
             self.settle(False, null, Aspect.NULL, at, path, cell_text(cell, level), "NULL", column, side)
             return
         self.count(null, Aspect.NULL, at, column, side)
-        if level == 1 and cell.text is None:
+        if level == 1 and (cell.text is None or TYPED_VALUES in self._conventions):
             return
         if same_text(cell, got) if level == 1 else same_value(cell, got):
             self.count(valued, Aspect.VALUE, at, column, side)

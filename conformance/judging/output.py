@@ -28,6 +28,10 @@ ENVELOPE: Final = ("database", "schema", "table", "keys", "sql", "position", "co
 """Envelope columns of level one; one that is not required is judged if the decoder returns it."""
 
 
+WRONG_CELLS: Final = "wrong_cells"
+"""A column of level two with what is wrong with cells that have no form of their type, by `before.COLUMN` or `after.COLUMN`."""
+
+
 @dataclass(frozen=True, slots=True)
 class OutputRow:
     """One output row. `fields` holds the envelope columns that the decoder returns; timestamps are microseconds."""
@@ -98,6 +102,12 @@ def read(table: pa.Table, level: int) -> dict[Place, list[OutputRow]]:
     wanted = dict.fromkeys((*(name for name in REQUIRED[level] if name not in ("before", "after")), *ENVELOPE))
     columns = {name: _plain(table.column(name)) for name in wanted if name in table.column_names}
     before, after = ((_maps if level == 1 else _structs)(table.column(side)) for side in ("before", "after"))
+    if WRONG_CELLS in table.column_names:
+        images: dict[str, Sequence[Any]] = {"before": before, "after": after}
+        for i, problems in enumerate(_maps(table.column(WRONG_CELLS))):
+            for path, problem in (problems or {}).items():
+                side, _, name = path.partition(".")
+                images[side][i][name] = Typed("wrong form", problem)
     names = [name for name in ENVELOPE if name in columns]
     envelope: Iterable[tuple[Any, ...]] = zip(*(columns[n] for n in names), strict=True) if names else [()] * size
     errors = columns.get("error") or [None] * size

@@ -24,12 +24,14 @@ _LAX: Final = frozenset({Verdict.NON_STRICT, Verdict.INFORMATIONAL})
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """How often a rule was compared and broken. `reachable` is False when selection, level or capability kept it out."""
+    """How often a rule was compared and broken. `reachable` is False when selection, level or capability kept it out; `refused`
+    counts the cells that were not compared because the decoder gave no row for them."""
 
     rule: Rule
     compared: int
     broken: int
     reachable: bool = True
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -422,13 +422,15 @@ def _reduce_raising(track: Track, decoding: Decoding) -> None:
         handle, before = decoding.open(batches), decoding.calls
         try:
             track.rounds = number
-            raising = [raised for batch in batches if (raised := _first_raising(decoding, handle, batch)) is not None]
+            same = (replace(b, candidates=[c for c in b.candidates if track.wants(track.finding, c.case)]) for b in batches)
+            raising = [
+                raised for batch in same if batch.candidates if (raised := _first_raising(decoding, handle, batch)) is not None
+            ]
         except (ChildDied, DecodeTimeout, HarnessError, CancelledError):
             return
         finally:
             track.calls += decoding.calls - before
             decoding.engine.release(handle)
-        raising = [(c, why) for c, why in raising if track.wants(track.finding, c.case)]
         if raising:
             candidate, why = min(raising, key=lambda raised: raised[0].size)
             finding = replace(track.finding, message=0, row=0, actual=why)

@@ -29,6 +29,7 @@ class Standing(enum.StrEnum):
     KNOWN = "known failure"
     IDLE = "not exercised"
     OUT = "out of reach"
+    REFUSED = "not compared: refused"
 
 
 SIGNS: Final = {
@@ -38,6 +39,7 @@ SIGNS: Final = {
     Standing.KNOWN: "!",
     Standing.IDLE: "?",
     Standing.OUT: "-",
+    Standing.REFUSED: "?",
 }
 """A sign for each standing: colours alone are not enough."""
 
@@ -108,6 +110,8 @@ def _standing(result: RuleResult, cases: int, new: int, strict: bool) -> Standin
         return Standing.KNOWN
     if result.compared and not result.broken:
         return Standing.KEPT
+    if result.refused and not result.compared:
+        return Standing.REFUSED
     return Standing.IDLE if result.reachable and not result.compared else Standing.OUT
 
 

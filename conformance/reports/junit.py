@@ -108,6 +108,8 @@ def _rule(suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failures
             element.text = f"No case compared anything for it: {rule.statement}"
         case Standing.OUT:
             ET.SubElement(case, "skipped", message=_unreached(fmt))
+        case Standing.REFUSED:
+            ET.SubElement(case, "skipped", message=standing.standing.value)
         case Standing.KEPT:
             pass
 

@@ -57,6 +57,7 @@ TONES: Final = {
     Standing.KNOWN: "warn",
     Standing.IDLE: "bad",
     Standing.OUT: "soft",
+    Standing.REFUSED: "warn",
 }
 SIGN_TONES: Final = {"✓": "good", "✗": "bad", "!": "warn", "-": "soft"}
 _WORDS: Final = {"✓": "conforms", "✗": "fails", "!": "known failures", "-": "not judged"}

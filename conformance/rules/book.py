@@ -11,7 +11,7 @@ EXISTENCE: Final = (Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT)
 WHOLE: Final = (*EXISTENCE, Aspect.KIND, Aspect.OP)
 CONTENT: Final = (Aspect.NULL, Aspect.VALUE)
 
-MALFORMED: Final = ("truncated", "wrong-container", "trailing-content", "second-document", "empty")
+MALFORMED: Final = ("truncated", "wrong-container", "trailing-content", "second-document", "empty", "null", "no-message")
 DUBIOUS: Final = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control")
 
 
@@ -30,7 +30,7 @@ class FaultWords:
 _FAULTS: Final = {
     "json": FaultWords(
         MALFORMED,
-        "A truncated document, another container than an object, content after it, an empty value: one CORRUPT row.",
+        "A truncated document, another container than an object, content after it, an empty or NULL value: one CORRUPT row.",
         "standards#json-document",
         DUBIOUS,
         "Duplicate keys, a BOM, invalid UTF-8, lone surrogates, raw control characters are read or refused, never lost.",
@@ -39,7 +39,7 @@ _FAULTS: Final = {
     "avro": FaultWords(
         (*MALFORMED, "foreign-framing", "foreign-schema", "wrong-branch", "huge-length"),
         "A truncated record, bytes before or after it, another schema's record, a branch or symbol that the schema has not, a "
-        "length that the value cannot hold, an empty value: one CORRUPT row.",
+        "length that the value cannot hold, an empty or NULL value: one CORRUPT row.",
         "standards#avro-datum",
         ("invalid-utf-8", "overlong-number"),
         "A string that is no UTF-8 and a number longer than it need be are read or refused, never lost.",
@@ -72,8 +72,11 @@ class Book:
         cited = tuple(map(Citation, citations))
         return Rule(f"{self.format}/{name}", statement, obligation, provenance or self.provenance, cited, effect, selector)
 
-    def faults(self, container: str = "json") -> tuple[Rule, ...]:
-        """What is owed for messages that are none of this format, which no vendor's document says."""
+    def faults(self, container: str = "json", *, domain: bool = True) -> tuple[Rule, ...]:
+        """What is owed for messages that are none of this format, which no vendor's document says.
+
+        `domain`: the format has columns whose Spark type holds more than they do.
+        """
         words = _FAULTS[container]
         return (
             self.rule(
@@ -93,6 +96,7 @@ class Book:
                 "harness#cell-fits-type",
                 provenance=ASSUMED,
             ),
+            *((self.cell_domain(),) if domain else ()),
             self.rule(
                 "fault/never-lost",
                 words.doubtful,
@@ -106,6 +110,18 @@ class Book:
                 obligation=UNSPECIFIED,
                 provenance=ASSUMED,
             ),
+        )
+
+    def cell_domain(self) -> Rule:
+        """What is owed for a cell that no column of the source holds, but its default Spark type does."""
+        return self.rule(
+            "fault/cell-domain",
+            "A message of the table with a cell that its source type cannot hold should be one CORRUPT row, though Spark's can.",
+            Effect.SILENT_CORRUPTION,
+            Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:domain",)),
+            "harness#cell-in-domain",
+            obligation=SHOULD,
+            provenance=ASSUMED,
         )
 
     def readable(self) -> Rule:

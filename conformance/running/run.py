@@ -27,7 +27,7 @@ from conformance.engines.base import (
 from conformance.engines.child import DECODERS
 from conformance.judging.blame import blamed
 from conformance.judging.clusters import merged, smallest_failures, worth_reducing
-from conformance.judging.judge import CaseResult, Finding, Judge, Verdict
+from conformance.judging.judge import STOPS, Capabilities, CaseResult, Finding, Judge, Verdict
 from conformance.judging.known import Record
 from conformance.judging.output import OutputRow, Place, read
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult, versions
@@ -157,6 +157,8 @@ def prepare(
     kept = settings.selection.rules(for_rules, rules(fmt.name))
     note(f"{fmt.name}: {len(cases)} cases in {time.monotonic() - began:.1f} s; waiting for the decoder")
     loaded = loading.result()
+    if loaded.capabilities.types:
+        cases = [c for c in cases if c.level == 1] + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
     mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
     count = sum(case.origin is Origin.DRAWN for case in (*mine, *(result.case for result in unsupported)))
     grouped = calls(fmt, mine, loaded.levels, settings.seed)
@@ -173,6 +175,14 @@ def prepare(
     if not settings.select or any(rule.law and matches(rule.id, s) for rule in rules(fmt.name) for s in settings.select):
         one.laws = laws.submit(engine, one, settings)
     return one
+
+
+def _claimed_rows(settings: Settings, fmt: Format[Any], claims: Capabilities, for_rules: frozenset[str]) -> list[Case]:
+    """The cases of level two whose tables have the claimed types alone: a cell that is not asked for can refuse no row."""
+    narrow = replace(fmt, supports=lambda kind: fmt.supports(kind) and claims.claims("types", kind.key))
+    selected = profiles(narrow, settings.writer_profile)
+    cases = [*named_cases(narrow, selected), *drawn_cases(narrow, selected, settings.budget.drawn, settings.seed)]
+    return settings.selection.cases(for_rules, [case for case in cases if case.level == 2])
 
 
 def _quiet(_future: Future[Any]) -> None:
@@ -222,7 +232,7 @@ def finish(
     results: list[CaseResult] = list(one.unsupported)
     performed: list[CallResult] = []
     by_id, broken = {rule.id: rule for rule in found}, set[str]()
-    notes: list[str] = []
+    notes = [f"the decoder claims: {one.loaded.capabilities}"] if str(one.loaded.capabilities) else []
     told: dict[str, dict[Place, list[OutputRow]]] = {}
     for call, future in zip(one.calls, one.futures, strict=True):
         began = time.monotonic()
@@ -285,7 +295,13 @@ def _judge_call(
         outputs, guilty = isolate(settings, engine, prepared, call, failed)
         # Where hanging messages are known, the cases that the budget left are no examples.
         certain = isinstance(failed, DecodeRaised) or not any(one.alone for one in guilty)
-        bad = [_failed(judge, one.case, one.verdict, one.why, one.alone or certain, one.alone) for one in guilty]
+        may_stop = STOPS in judge.capabilities.conventions and isinstance(failed, DecodeRaised)
+        bad = [
+            CaseResult(one.case, Verdict.REJECTED, note=one.why)
+            if may_stop and one.alone and _unreadable(one.case)
+            else _failed(judge, one.case, one.verdict, one.why, one.alone or certain, one.alone)
+            for one in guilty
+        ]
         named = {one.case.id for one in guilty}
         problem = f"the decoder {what} on {len(bad)} cases: {str(failed).splitlines()[0]}"
     else:
@@ -297,6 +313,10 @@ def _judge_call(
     stray = list(strays(settings, engine, prepared, call, outputs, judge))
     judge.broken[law] += len(stray)
     return _with_findings(judge, judged, stray), outputs, problem
+
+
+def _unreadable(case: Case) -> bool:
+    return {change.kind for written in case.written for change in written.changes} == {Kind.CORRUPT}
 
 
 def _failed(judge: Judge, case: Case, verdict: Verdict, why: str, to_blame: bool = True, alone: bool = True) -> CaseResult:
@@ -371,7 +391,7 @@ def _rule_result(settings: Settings, prepared: Prepared, judge: Judge, rule: Rul
         kept
         and not settings.filtered
         and len(prepared.loaded.levels) == 2
-        and not (claims.profiles or claims.kinds or claims.types or claims.columns)
+        and claims == Capabilities()
         and settings.decoder is None
     )
-    return RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], reachable)
+    return RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], reachable, judge.refused[rule.id])

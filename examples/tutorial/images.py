@@ -18,6 +18,7 @@ CHANGE = {
     "before": "if(m.type = 'DELETE', m.data[0], m.old[0])",
     "after": "if(m.type = 'DELETE', NULL, m.data[0])",
     "sql": "m.sql",
+    "error": "CAST(NULL AS string)",
 }
 
 

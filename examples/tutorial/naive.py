@@ -18,6 +18,7 @@ CHANGE = {
     "before": "m.old[0]",
     "after": "m.data[0]",
     "sql": "m.sql",
+    "error": "CAST(NULL AS string)",
 }
 
 

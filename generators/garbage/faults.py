@@ -32,7 +32,7 @@ class Fault:
 
     `tag` is what rules select by (`fault:truncated`), shared by faults of one kind. `obligation` is MUST (exactly one CORRUPT
     row) or UNSPECIFIED (any rows, at least one). `apply` gives the spoiled value, or None where the value has no place for it.
-    `packed`: it applies to values compressed as a whole too.
+    `packed`: it applies to values compressed as a whole too. `accept` are kinds as good as CORRUPT; `nothing`: the value is NULL.
     """
 
     name: str
@@ -41,6 +41,8 @@ class Fault:
     statement: str
     apply: Callable[[bytes], bytes | None]
     packed: bool = False
+    accept: tuple[Kind, ...] = ()
+    nothing: bool = False
 
 
 def _split(value: bytes) -> tuple[bytes, bytes]:
@@ -94,6 +96,27 @@ def _into_string(content: bytes) -> Callable[[bytes], bytes | None]:
     return insert
 
 
+NULL: Final = Fault(
+    "null",
+    "null",
+    MUST,
+    "The record's value is NULL, which some readers take for a tombstone.",
+    lambda _value: None,
+    packed=True,
+    accept=(Kind.TOMBSTONE,),
+    nothing=True,
+)
+"""A record without a value, in a format that writes none: CORRUPT, or TOMBSTONE (no row at level two)."""
+NO_MESSAGE: Final = Fault(
+    "no-message",
+    "no-message",
+    MUST,
+    "The object has no member.",
+    lambda value: b"{}" + _split(value)[1],
+    accept=(Kind.CONTROL,),
+)
+"""A document that is no message of any format: CORRUPT, or CONTROL as a message that is not known."""
+
 FAULTS: Final[tuple[Fault, ...]] = (
     Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _truncated, packed=True),
     Fault("truncated-last", "truncated", MUST, "The closing brace is missing.", _truncated_last),
@@ -117,6 +140,8 @@ FAULTS: Final[tuple[Fault, ...]] = (
         lambda value: value + b'],"m":[' + value,
     ),
     Fault("empty", "empty", MUST, "The value has no bytes.", lambda _value: b"", packed=True),
+    NULL,
+    NO_MESSAGE,
     Fault("duplicate-key", "duplicate-key", UNSPECIFIED, "The first member's name occurs again, with null.", _duplicate_key),
     Fault("bom", "bom", UNSPECIFIED, "A UTF-8 byte order mark precedes the object.", lambda value: b"\xef\xbb\xbf" + value),
     Fault("invalid-utf-8", "invalid-utf-8", UNSPECIFIED, "A string holds the byte FF.", _into_string(b"\xff")),
@@ -141,9 +166,10 @@ def apply(written: Written, fault: Fault) -> Written:
     """
     value = written.message.value
     spoiled = None if value is None else fault.apply(value)
-    if spoiled is None:
+    if spoiled is None and not (value and fault.nothing):
         raise Refused(f"fault {fault.name}: no place for it in the value {value!r}")
-    change = replace(_CORRUPT, anything=fault.obligation == UNSPECIFIED)
+    accept = tuple((kind, None) for kind in fault.accept)
+    change = replace(_CORRUPT, anything=fault.obligation == UNSPECIFIED, accept=accept)
     return Written(replace(written.message, value=spoiled), (change,))
 
 
@@ -210,6 +236,12 @@ CELL_FAULTS: Final[tuple[CellFault, ...]] = (
 message, and are the same in every release and time zone."""
 
 
+OUTSIDE_DOMAIN: Final = frozenset(
+    {"cell-bit", "cell-time", "cell-unsigned-bigint-negative", "cell-unsigned-bigint-over", "cell-unsigned-int-negative"}
+)
+"""The cell faults whose value no column of the source holds, but the default Spark type does: decimal(20,0), bigint, string."""
+
+
 def cell_fault(written: Written, fault: CellFault) -> Written:
     """The message with the wire form of the fault's value replaced, owing exactly one CORRUPT row at level two.
 
@@ -235,5 +267,5 @@ def cell_fault_scenarios(
     for fault in found:
         if fault.column in bare:
             event = boundaries.insert(table, bare | {fault.column: fault.value})
-            tags = BOUNDARY | {f"fault:{fault.name}"}
+            tags = BOUNDARY | {"fault:domain" if fault.name in OUTSIDE_DOMAIN else f"fault:{fault.name}"}
             yield fault, boundaries.scenario(f"fault/{fault.name}", event, level=2, tags=tags)

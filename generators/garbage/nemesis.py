@@ -186,7 +186,7 @@ def _is_row(written: Written) -> bool:
 
 def _corrupt(stream: Stream, chance: random.Random) -> Stages:
     """Unreadable messages stand between the others, in every stage."""
-    must = [f for f in faults.applicable(stream.faults, stream.compression) if f.obligation == MUST]
+    must = [f for f in faults.applicable(stream.faults, stream.compression) if f.obligation == MUST and not f.accept]
     messages: list[Written] = []
     for number, written in enumerate(stream.written):
         if number % 6 == 0 or chance.random() < 0.1:

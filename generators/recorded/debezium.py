@@ -142,8 +142,8 @@ def _episodes(recording: Recording, is_mysql: bool, options: tuple[str, ...], sn
                 History(tuple(events)),
                 tuple(messages),
                 2,
-                _lost(found, snapshot),
-                _limits(server, name, snapshot and not is_mysql),
+                _lost(found),
+                _limits(server, name),
             )
 
 
@@ -297,6 +297,10 @@ def _aligned(
             taken, queue[:count] = queue[:count], []
             try:
                 images = RowImages(_row(table, before), _row(table, after))
+                if change.op is Op.READ and table.schema and any(map(_is_early, _moments(table, images.after or {}))):
+                    raise Unsupported(
+                        "a snapshot reads a timestamp before 1582-10-15 by the Julian calendar (debezium#julian-timestamps)"
+                    )
             except Unsupported:
                 continue
             if len(taken) == count:
@@ -319,30 +323,29 @@ def _row(table: Table, texts: Mapping[str, str | None] | None) -> Row | None:
     return row
 
 
-_JULIAN: Final = "a snapshot of PostgreSQL reads a timestamp before 1582-10-15 by the Julian calendar"
 _GREGORIAN: Final = wall("1582-10-15")
 _UTF16: Final = "a character set utf16 loses a leading byte order mark"
+
+
+def _moments(table: Table, row: Row) -> Iterator[Value]:
+    return (row[c.name] for c in table.columns if c.type.logical in (Logical.DATETIME, Logical.TIMESTAMP))
 
 
 def _is_early(value: Value) -> bool:
     return isinstance(value, int) and value < _GREGORIAN
 
 
-def _lost(table: Table, snapshot: bool) -> tuple[Lost, ...]:
-    if snapshot and table.schema:
-        old = (c.name for c in table.columns if c.type.logical is Logical.DATETIME)
-        return tuple(Lost(_JULIAN, "debezium#julian-timestamps", table.name, name, _is_early) for name in old)
+def _lost(table: Table) -> tuple[Lost, ...]:
     marked = (c.name for c in table.columns if c.charset == "utf16")
     return tuple(Lost(_UTF16, "debezium#utf16-mark", table.name, name, lambda v: str(v).startswith("\ufeff")) for name in marked)
 
 
-def _limits(server: str, name: str, julian: bool) -> tuple[str, ...]:
+def _limits(server: str, name: str) -> tuple[str, ...]:
     """What of the table the model does not have, or the product loses."""
     tables = store.truth(PRODUCT)[server]["tables"]
     text = " ".join(told["ddl"] for other, told in tables.items() if name.startswith(other))  # a renamed table's too
     limits = (
         (" COMMENT '" in text, "the model has no comments of columns, which are docs of schemas"),
         ("utf16" in text, _UTF16),
-        (julian and " timestamp" in text, _JULIAN),
     )
     return tuple(limit for there, limit in limits if there)

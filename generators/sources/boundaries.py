@@ -24,6 +24,7 @@ from generators.model import (
 )
 from generators.sources import registry as sources
 from generators.sources.mysql import wall
+from generators.sources.postgresql import value_class
 
 START = Instant(1_700_000_000_000, 1)
 """The virtual clock's start: 2023-11-14T22:13:20Z."""
@@ -215,6 +216,12 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
     for i in range(max(len(values) for _, values in columns)):
         row: Row = {"id": i, **{column: values[i % len(values)] for column, values in columns}}
         yield scenario(f"rows/every-type/boundaries-{i}", insert(table, row), level=2)
+    # A reader that refuses one cell of a wide row is asked about no other: so each class of values of a type has a row alone.
+    for name, kind, values in type_values(supports, source):
+        column = f"c_{slug(name)}"
+        alone = {value_class(kind, value): value for value in values.values() if value is not None}
+        rows_alone = (insert(table, {**empty, "id": i, column: value}) for i, value in enumerate(alone.values()))
+        yield scenario(f"rows/every-type/alone-{name}", *rows_alone, level=2)
     filled: dict[str, Value] = {"id": 2}
     other: dict[str, Value] = {"id": 2}
     for name, _, values in type_values(supports, source):

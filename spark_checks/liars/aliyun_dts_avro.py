@@ -290,13 +290,6 @@ LIARS: Final[tuple[Liar, ...]] = (
         on_columns(reference.decode, keys="CAST(NULL AS array<string>)"),
     ),
     _liar(
-        "position-without-its-file",
-        1,
-        "envelope/position",
-        "sourcePosition is read as a number, the offset alone: it starts anew in every binlog file.",
-        on_columns(reference.decode, position="split_part(position, '@', 1)"),
-    ),
-    _liar(
         "init-refused",
         1,
         "rows/init",

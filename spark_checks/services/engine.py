@@ -44,7 +44,7 @@ SERVICES: Final = {
 }
 """The services beside decoding, by their request (conformance.engines.child.SERVICES): modules with a `handle`."""
 
-CLAIMS: Final = ("profiles", "kinds", "columns", "types")
+CLAIMS: Final = ("profiles", "kinds", "columns", "types", "conventions")
 
 
 class DecoderError(Exception):

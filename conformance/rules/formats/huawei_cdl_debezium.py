@@ -70,7 +70,7 @@ _TIMES: Final = (
 )
 
 RULES: Final = (
-    *_BOOK.faults(),
+    *_BOOK.faults(domain=False),
     *_NAMES,
     *_cdl.rows(_BOOK, snapshot="op r is not listed though source.snapshot may be true, so a snapshot's row has op c"),
     *_cdl.envelope(_BOOK, time="source.ts_ms", position="source.lsn", database=_DATABASE),

@@ -48,7 +48,7 @@ _TIMES: Final = (
 )
 
 RULES: Final = (
-    *_BOOK.faults(),
+    *_BOOK.faults(domain=False),
     _IDENTIFIER,
     *_cdl.rows(
         _BOOK, snapshot="The document has no snapshot operation for this version, so a snapshot's row has OPERATION INSERT"

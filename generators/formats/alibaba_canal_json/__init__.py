@@ -9,7 +9,7 @@ event with all its rows; the record has no key and no headers. `DruidDdlParser` 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
@@ -103,17 +103,21 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
                 )
                 for change in changes
             )
-            message = Message(layout.topic, partition, None, text.encode(), timestamp_ms=stamp, event=number)
+            routed = profile.dynamic_topic and flat.database and flat.table
+            topic = f"{flat.database}_{flat.table}".lower() if routed else layout.topic
+            message = Message(topic, partition, None, text.encode(), timestamp_ms=stamp, event=number)
             written.append(Written(message, tuple(_undecidable(change) if raw else change for change in found)))
     return written
 
 
 def _stops(event: Event, profile: CanalProfile) -> bool:
-    """Whether the event stops the writer for ever: up to 1.1.6 hashing by key looks up an element of `old` for every row
-    (canal#old-left-out)."""
-    if not (profile.pk_hash and profile.drops_empty_old and isinstance(event, RowChange) and event.op is Op.UPDATE):
+    """Whether the event stops the writer for ever: up to 1.1.6 spreading rows looks up an element of `old` for every row
+    unless `old` is empty (canal#old-left-out)."""
+    spread = profile.pk_hash or profile.hash_column
+    if not (spread and profile.drops_empty_old and isinstance(event, RowChange) and event.op is Op.UPDATE):
         return False
-    return any(not row.old for row in _row_images(event, profile))
+    filled = [bool(row.old) for row in _row_images(event, profile)]
+    return any(filled) and not all(filled)
 
 
 def _undecidable(change: Change) -> Change:
@@ -193,20 +197,21 @@ def _row_messages(
     types = {name: column_type(columns[name], profile) for name in codes}
     flat = _Flat(event.op, table.database, table.name, keys=keys or None, codes=codes, types=types)
     aligned = len(olds) == len(logged)
-    for partition, indices in _placement(shown, flat, profile, layout.partitions).items():
-        data = tuple(_texts(shown[i]) for i in indices)
+    texts = tuple(map(_texts, shown))
+    for partition, indices in _placement(texts, flat, profile, layout.partitions).items():
+        data = tuple(texts[i] for i in indices)
         old = tuple(_texts(olds[i]) for i in indices) if aligned else tuple(map(_texts, olds))
         changes = [_row_change(n, event.op, table, logged[i], aligned) for n, i in enumerate(indices)]
         yield partition, replace(flat, data=data, old=old), changes
 
 
-def _placement(shown: list[Wires], flat: _Flat, profile: CanalProfile, partitions: int) -> dict[int, list[int]]:
-    """Row numbers by partition, in order of partition: all to 0, or by hash of database and key (canal#partition)."""
-    if not profile.pk_hash:
-        return {0: list(range(len(shown)))}
+def _placement(rows: Sequence[Texts], flat: _Flat, profile: CanalProfile, partitions: int) -> dict[int, list[int]]:
+    """Row numbers by partition, in order of partition: all to 0, where the table points, or spread (canal#partition)."""
+    if not profile.pk_hash and not profile.hash_column:
+        return {partition_of(None, [flat.table], partitions) if profile.table_hash else 0: list(range(len(rows)))}
     found: dict[int, list[int]] = {}
-    for i, row in enumerate(shown):
-        values = [row[name].text if name in row else None for name in flat.keys or ()]
+    for i, row in enumerate(rows):
+        values = [row.get(name) for name in (flat.keys or () if profile.pk_hash else (profile.hash_column,))]
         found.setdefault(partition_of(flat.database if profile.database_hash else None, values, partitions), []).append(i)
     return dict(sorted(found.items()))
 

@@ -211,6 +211,9 @@ def _values(profile: CanalProfile, database: str) -> Iterator[Scenario]:
     for label, text in (("first", "1991-09-14 16:30:00"), ("second", "1991-09-14 17:30:00"), ("after", "1991-09-14 18:30:00")):
         name = f"values/timestamp-shanghai-overlap-{label}"
         yield _case(name, insert(one_column(database, name, mysql.temporal("timestamp")), {"id": 1, "c": mysql.wall(text)}))
+    name = "values/live-text-as-blob"
+    live = Column("c", mysql.text("text"), declared="TEXT(100)")
+    yield _case(name, insert(_table(database, name, ID, live), {"id": 1, "c": "中文 é"}), tags={"live-blob"})
     if profile.escapes is Escapes.FASTJSON2_RAW:
         for label, raw in (("nul", "a\x00b"), ("vertical-tab", "\x0b"), ("unit-separator", "汉\x1f")):
             name = f"values/raw-control-{label}"

@@ -22,14 +22,19 @@ class CanalProfile(Profile):
     `gtid` is the text of the field, None when the release has no such field. `drops_empty_old` leaves out the `old` element of a
     row without a change. `lob_null_codes` gives NULL cells the codes 2004 and 2005. `query_is_ddl` marks CREATE and DROP DATABASE
     as DDL. `keeps_dropped_key` still names a primary key that was dropped.
-    `database_hash` is `canal.mq.database.hash`. `old_time` is TIME as servers before 5.6 store it, `display_widths` a server that
-    prints them (before 8.0.19), `mariadb` one that logs rows of tables without a key whole under every row image, and no
-    virtual column under MINIMAL. `connection_charset` is `canal.instance.connectionCharset`, "" for UTF-8.
+    `pk_hash`, `table_hash` and `hash_column` are the rule of `canal.mq.partitionHash`, `database_hash` is
+    `canal.mq.database.hash`, `dynamic_topic` is `canal.mq.dynamicTopic`.
+    `old_time` is TIME as servers before 5.6 store it, `display_widths` a server that prints them (before 8.0.19), `mariadb` one
+    that logs rows of tables without a key whole under every row image, and no virtual column under MINIMAL.
+    `connection_charset` is `canal.instance.connectionCharset`, "" for UTF-8.
     """
 
     image: str = "full"
     pk_hash: bool = False
+    table_hash: bool = False
+    hash_column: str = ""
     database_hash: bool = True
+    dynamic_topic: bool = False
     gtid: str | None = None
     escapes: Escapes = Escapes.FASTJSON2
     drops_empty_old: bool = False
@@ -81,6 +86,9 @@ OPTIONS: Final[Mapping[str, str]] = {
     "minimal": "binlog_row_image=MINIMAL: before images hold the key, after images what changed.",
     "pk-hash": "Rows are spread over partitions by primary key; an event of several rows becomes several messages. "
     "Up to 1.1.6 an UPDATE with an unchanged row stops the writer (IndexOutOfBounds, the batch rolls back for ever).",
+    "table-hash": "partitionHash names tables without columns: a message goes where the hash of its table's name points.",
+    "column-hash": "partitionHash names the column `id`: rows are spread over partitions by it, whatever the key is.",
+    "dynamic-topic": "dynamicTopic=.*\\..*: a message of a table goes to the topic `database_table`, in lower case.",
     "mariadb": "The server is MariaDB: gtid, where the release has it, is empty.",
     "mysql8": "The server is MySQL 8.0.19 or later: it prints no display widths, and neither does mysqlType.",
     "gbk": "canal.instance.connectionCharset=GBK: texts are decoded as GBK, whatever the column's character set is.",
@@ -95,13 +103,16 @@ CHOICES: Final = Choices(
     "alibaba-canal-json",
     tuple(RELEASES),
     OPTIONS,
-    (("noblob", "minimal"), ("mariadb", "mysql8"), ("utc", "shanghai", "new-york")),
+    (("noblob", "minimal"), ("pk-hash", "table-hash", "column-hash"), ("mariadb", "mysql8"), ("utc", "shanghai", "new-york")),
 )
 
 _FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "noblob": {"image": "noblob"},
     "minimal": {"image": "minimal"},
     "pk-hash": {"pk_hash": True},
+    "table-hash": {"table_hash": True},
+    "column-hash": {"hash_column": "id"},
+    "dynamic-topic": {"dynamic_topic": True},
     "mariadb": {"mariadb": True},
     "mysql8": {"display_widths": False},
     "gbk": {"connection_charset": "gbk"},
@@ -112,7 +123,8 @@ _ZONES: Final = {"utc": "UTC", "shanghai": "Asia/Shanghai", "new-york": "America
 
 def profile(release: str, *options: str) -> CanalProfile:
     """The profile of a release with options, in any order. Raises UnknownName, or UsageError for a pair that cannot be."""
-    made = replace(RELEASES[release], options=CHOICES.checked(release, options))
+    chosen = CHOICES.checked(release, options)
+    made = replace(RELEASES[release], options=chosen)
     for option in options:
         made = replace(made, **_FACTS.get(option, {}))
         if option in _ZONES:

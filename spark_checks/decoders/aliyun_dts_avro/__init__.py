@@ -6,7 +6,7 @@ cell decides how it is read, never its `dataTypeNumber`; null is SQL NULL, and E
 `position` is `sourcePosition`, `types` are data type numbers, `commit_time` is `sourceTimestamp`, in seconds.
 
 The primary key is what the tag `pk_uk_info` lists as PRIMARY. On DRDS the object's name is that of a physical table, and the tags
-`l_db_name` and `l_tb_name` have the logical one.
+`l_db_name` and `l_tb_name` have the logical one; so they have behind PolarDB-X, whose source is MySQL.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
         F.lit(0).alias("row"),
         "kind",
         op.alias("op"),
-        F.coalesce(_logical(told, "l_db_name"), _name(F.get(parts, F.lit(0)))).alias("database"),
+        F.coalesce(told["tags"]["l_db_name"], _name(F.get(parts, F.lit(0)))).alias("database"),
         _name(F.when(third.isNotNull(), second)).alias("schema"),
-        F.coalesce(_logical(told, "l_tb_name"), _name(F.coalesce(third, second))).alias("table"),
+        F.coalesce(told["tags"]["l_tb_name"], _name(F.coalesce(third, second))).alias("table"),
         F.from_json(row["tags"]["pk_uk_info"], "PRIMARY array<string>")["PRIMARY"].alias("keys"),
         F.make_valid_utf8(told["sourcePosition"]).alias("position"),
         F.when(committed.between(0, _LAST_SECOND), F.timestamp_seconds(committed)).alias("commit_time"),
@@ -134,10 +134,6 @@ def _name(part: Column) -> Column:
     return F.make_valid_utf8(F.replace(part, F.lit(_DOT), F.lit(".")))
 
 
-def _logical(m: Column, tag: str) -> Column:
-    return F.when(m["source"]["sourceType"] == "DRDS", m["tags"][tag])
-
-
 def _is(table: Table, m: Column) -> Column:
     """Whether the message belongs to the table, by the object's name as written."""
     parts = (table.database, *([table.schema] if table.schema else []), table.name)
@@ -145,7 +141,7 @@ def _is(table: Table, m: Column) -> Column:
     database = F.coalesce(m["tags"]["l_db_name"], _name(F.split_part(m["objectName"], F.lit("."), F.lit(1))))
     last = F.coalesce(m["tags"]["l_tb_name"], _name(F.split_part(m["objectName"], F.lit("."), F.lit(-1))))
     logical = (database == table.database) & (last == table.name)
-    return F.when(m["source"]["sourceType"] == "DRDS", logical).otherwise(written)
+    return F.when(F.coalesce(m["tags"]["l_db_name"], m["tags"]["l_tb_name"]).isNotNull(), logical).otherwise(written)
 
 
 def _image(side: str) -> Column:

@@ -1,5 +1,6 @@
 """Brokers: what a spec may be, how Java and jars are found, and that nothing is ever left behind."""
 
+import hashlib
 import json
 import os
 import re
@@ -183,9 +184,36 @@ mkdir -p "$folder"; echo jar > "$folder/kafka_2.13-{version}.jar"; echo jar > "$
 """
 
 
+def test_the_broker_s_jars_are_pinned_by_their_digests(tmp_path, monkeypatch):
+    pinned = _jars.pins(_jars.KAFKA)
+    assert f"kafka_2.13-{_jars.KAFKA_VERSION}.jar" in pinned
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in pinned.values())
+    (tmp_path / "a.jar").write_bytes(b"a")
+    (tmp_path / "b.jar").write_bytes(b"b")
+    digests = {name: hashlib.sha256(name[:1].encode()).hexdigest() for name in ("a.jar", "b.jar")}
+    monkeypatch.setattr(_jars, "pins", lambda _bundle: digests)
+    both = sorted(tmp_path.glob("*.jar"))
+    assert _jars.unpinned(_jars.KAFKA, both) == ""
+    assert _jars.unpinned(_jars.KAFKA, both[:1]) == "b.jar"
+    (tmp_path / "a.jar").write_bytes(b"other")
+    (tmp_path / "c.jar").write_bytes(b"c")
+    assert _jars.unpinned(_jars.KAFKA, sorted(tmp_path.glob("*.jar"))) == "c.jar, a.jar"
+
+
+def test_jars_of_other_content_are_refused_and_not_kept(fake_ivy, monkeypatch):
+    environ, _ = fake_ivy
+    monkeypatch.setattr(
+        _jars, "pins", lambda _bundle: {f"kafka_2.13-{_jars.KAFKA_VERSION}.jar": "0" * 64, "other-1.jar": "0" * 64}
+    )
+    with pytest.raises(HarnessError, match=r"not those that this release was tested with: kafka_2\.13-.*, other-1\.jar"):
+        kafka_jars(silent, environ=environ)
+    assert cached_jars(environ) is None
+
+
 @pytest.fixture
-def fake_ivy(tmp_path):
+def fake_ivy(tmp_path, monkeypatch):
     """An environment in which Java pretends to be Ivy; `count` has a line per run."""
+    monkeypatch.setattr(_jars, "pins", lambda _bundle: {})
     java = fake_java(tmp_path / "java", "")
     count = tmp_path / "count"
     java.write_text(FAKE_IVY.format(count=count, version=_jars.KAFKA_VERSION))

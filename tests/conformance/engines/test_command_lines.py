@@ -15,7 +15,10 @@ from conformance.engines import command
 from conformance.engines._command_cells import CellProblem, Cells
 from conformance.engines._command_lines import Answers, Record, maps, parse
 from conformance.engines.command import ProtocolBreak
-from conformance.judging.output import check_columns
+from conformance.judging.compare import Typed
+from conformance.judging.output import check_columns, read
+from generators.model import Column, Table
+from generators.sources import mysql
 from generators.sources import registry as sources
 
 
@@ -55,12 +58,33 @@ def test_every_type_of_the_sources_has_a_form(source):
         ("timestamp_ntz", "2024-02-29 00:00:00", "must be a time"),
     ],
 )
-def test_a_cell_of_another_form_is_refused(spark, value, problem):
-    with pytest.raises(CellProblem) as raised:
-        Cells({"c": spark}).row({"c": value})
-    name, told = raised.value.args
-    assert name == "c"
-    assert re.search(problem, told), told
+def test_a_cell_of_another_form_is_named_with_its_problem(spark, value, problem):
+    values, wrong = Cells({"c": spark, "d": "int"}).row({"c": value, "d": 5})
+    assert values == {"d": 5}
+    assert re.search(problem, wrong.pop("c"))
+    assert not wrong
+
+
+def answered(table, labels, after):
+    """The one row of an answer at level two, as the judge reads it."""
+    answers = Answers(2, table, frozenset(), labels)
+    answers.expect(1, 1, [Record("t", 0, 7, 0, 0, None, None, ())])
+    rows = [{"row": 0, "kind": "ROW", "op": "INSERT", "after": after}]
+    answers.take(json.dumps({"type": "rows", "seq": 1, "rows": rows}).encode(), True)
+    ((row,),) = read(answers.finish(), 2).values()
+    return row.after
+
+
+def test_a_cell_of_another_form_is_a_wrong_value_of_its_row():
+    table = Table("d", "t", (Column("a.b", mysql.TYPES["date"]), Column("n", mysql.TYPES["int"])))
+    problem = "must be a date such as 2024-02-29, not '55972-01-01'"
+    assert answered(table, False, {"a.b": "55972-01-01", "n": 1}) == {"a.b": Typed("wrong form", problem), "n": Typed("int", 1)}
+
+
+def test_enum_and_set_are_labels_for_a_decoder_that_says_so():
+    table = Table("d", "t", (Column("e", mysql.enum_of("x", "1")),))
+    assert answered(table, True, {"e": "x"}) == {"e": Typed("string", "x")}
+    assert answered(table, False, {"e": 2}) == {"e": Typed("int", 2)}
 
 
 def test_a_column_that_the_table_has_not_is_refused():

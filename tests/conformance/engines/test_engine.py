@@ -37,6 +37,8 @@ def rows(records, after=None):
     return records.select(
         "topic", "partition", "offset", F.lit(0).alias("row"), F.lit("ROW").alias("kind"), F.lit("INSERT").alias("op"),
         F.lit(None).cast("map<string,string>").alias("before"), image.alias("after"),
+        *(F.lit(None).cast("string").alias(name) for name in ("database", "table", "sql", "error")),
+        F.lit(None).cast("array<string>").alias("keys"),
     )
 '''  # fmt: skip
 

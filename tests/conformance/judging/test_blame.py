@@ -162,9 +162,29 @@ def test_null_for_a_value_and_a_value_for_null_are_two_causes():
     failures = [f for f in outcome(swapped, some=cases(("v5.4.3",))).failures if f.finding.side == "after"]
     words = {failure.cause.words.partition(", here")[0] for failure in failures}
     assert words == {
-        "gives NULL where a value is owed for every varchar(255) cell",
+        "gives NULL where a value is owed for varchar(255) cells",
         "gives a value where NULL is owed for a varchar(255) cell",
     }
+
+
+@pytest.mark.parametrize(
+    ("bad", "cause", "words"),
+    [
+        (lambda case: True, "wrong: kind DDL", "gives another kind or op for every DDL message"),
+        (
+            lambda case: "rename table" in str(case.tags),
+            "wrong: statement rename table",
+            "gives another kind or op for the statement rename table",
+        ),
+    ],
+)
+def test_a_statement_is_named_or_all_of_them(bad, cause, words):
+    def wrong(case, change, row):
+        return replace(row, op="INSERT") if change.kind is Kind.DDL and bad(case) else row
+
+    failures = outcome(wrong, some=cases(("v7.1.6",), ("ddl/",))).failures
+    (failure,) = (failure for failure in failures if not failure.rule.law)
+    assert (failure.rule.id, failure.cause.key, failure.cause.words) == (f"{NAME}/ddl/kind", cause, words)
 
 
 def test_a_record_of_causes_makes_another_refusal_new():
@@ -213,6 +233,21 @@ def test_failures_that_reduce_to_one_cause_are_one():
     assert one.cause.key == "refused: cell bit value plain"
     assert one.keys == (*year.keys, *bit.keys)
     assert one.cases == year.cases + bit.cases
+
+
+def test_value_classes_that_reduce_to_one_value_are_the_type():
+    def wrong(_case, change, row):
+        if row.after and "int" in {cell.type.key for cell in change.after.values()} and "minus" not in _case.id:
+            row.after["c"] = "7"
+        return row
+
+    result = outcome(wrong)
+    failures = [f for f in result.failures if f.cause.symptom is Symptom.WRONG]
+    assert {f.cause.key for f in failures} == {f"wrong: cell int value {cls}" for cls in ("plain", "zero", "negative")}
+    zero = next(f for f in failures if f.cause.key.endswith("zero"))
+    small = [replace(f, finding=zero.finding, result=zero.result, reduced="reduced") for f in failures]
+    (one,) = merged(small, result.formats[0], Record(Expectations()))
+    assert (one.cause.key, one.cases) == ("wrong: cell int value", sum(f.cases for f in failures))
 
 
 def test_few_causes_of_a_rule_are_failures_of_their_own_and_fewer_are_reduced():

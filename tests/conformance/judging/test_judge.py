@@ -440,3 +440,63 @@ def test_columns_that_depend_on_the_kind_of_a_row(change, row, at):
     case = Case("c", "ticdc-canal-json", "v7.1.6", Deployment(), 1, (), (Written(Message("t", 0, None, b""), (change,)),))
     findings = Judge(SHAPED).judge(case, [[row]]).findings
     assert [f.path for f in findings if f.rule == "ticdc-canal-json/law/row-shape"] == ([at] if at else [])
+
+
+def claiming(*conventions):
+    return Judge(GENERAL, Capabilities(conventions=conventions))
+
+
+def judged(judge, change, *rows, level=1):
+    case = Case("c", "x", "p", Deployment(), level, (), (Written(Message("t", 0, None, b""), (change,)),))
+    return judge.judge(case, [rows], "t")
+
+
+@pytest.mark.parametrize(
+    ("convention", "change", "row"),
+    [
+        (
+            "whole-before",
+            replace(UPDATE, full_before={"id": number(1), "a": text("w")}),
+            replace(GOOD, op="UPDATE", before={"id": "1", "a": "w"}),
+        ),
+        ("typed-values", INSERT, replace(GOOD, after={"id": "1.0", "a": "other"})),
+        ("read-as-insert", replace(INSERT, op=Op.READ), GOOD),
+    ],
+)
+def test_a_claimed_convention_is_no_finding_and_an_unclaimed_one_is(convention, change, row):
+    assert judged(claiming(convention), change, row).verdict is Verdict.PASS
+    assert judged(claiming(), change, row).verdict is Verdict.FAIL
+
+
+def test_typed_values_are_there_and_not_null_all_the_same():
+    judge = claiming("typed-values")
+    assert judged(judge, INSERT, replace(GOOD, after={"id": "1", "a": None})).verdict is Verdict.FAIL
+    assert judged(judge, INSERT, replace(GOOD, after={"id": "1"})).verdict is Verdict.FAIL
+
+
+def test_a_decoder_that_stops_gives_no_row_for_an_unreadable_message():
+    assert judged(claiming("stops-on-unreadable"), CORRUPT).verdict is Verdict.REJECTED
+    assert judged(claiming("stops-on-unreadable"), CORRUPT, GOOD).verdict is Verdict.ACCEPTED
+    assert judged(claiming(), CORRUPT).verdict is Verdict.ACCEPTED
+
+
+@pytest.mark.parametrize(
+    ("level", "rows", "verdict"),
+    [
+        (1, (REJECTED,), Verdict.REJECTED),
+        (1, (OutputRow(0, "TOMBSTONE", None),), Verdict.REJECTED),
+        (1, (GOOD,), Verdict.ACCEPTED),
+        (1, (), Verdict.ACCEPTED),
+        (2, (), Verdict.REJECTED),
+    ],
+)
+def test_a_kind_that_is_as_good_as_corrupt_has_no_row_at_level_two(level, rows, verdict):
+    null = replace(CORRUPT, accept=((Kind.TOMBSTONE, None),))
+    assert judged(Judge(GENERAL), null, *rows, level=level).verdict is verdict
+
+
+def test_the_rules_of_a_refused_row_are_counted_as_refused():
+    judge = Judge(GENERAL)
+    judged(judge, INSERT, REJECTED, level=2)
+    assert judge.refused == {"x/value": 2}
+    assert not judge.compared["x/value"]

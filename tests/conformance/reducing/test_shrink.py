@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from conformance.cases.catalogue import Budget, named_cases
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
 from conformance.engines.child import OURS, ChildEngine
+from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import Capabilities, CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import REQUIRED
 from conformance.judging.results import Failure
@@ -185,6 +186,25 @@ def test_a_cell_fault_is_reduced_to_one_column_beside_the_key(fake) -> None:
     assert len(case.tables[0].columns) > 50
     assert values(small)[0].endswith(b'"data":[{"id":"0","c":"2021-13-45"}]}')
     assert [c.name for c in small.result.case.tables[0].columns] == ["id", "c"]
+
+
+@pytest.mark.parametrize("rule", [MISSING, RETURNS])
+def test_a_smaller_case_keeps_what_the_failure_is_caused_by(fake, rule) -> None:
+    fails = (lambda _values: DecodeRaised("always")) if rule == RETURNS else (lambda _values: None)
+    symptom, path = (Symptom.RAISED, "decoding") if rule == RETURNS else (Symptom.LOST, "row 0")
+    failure = replace(failed(rule=rule, path=path), cause=Cause(symptom, ("cell varchar value plain",)))
+    (small,) = shrunk(fake(fails), failure)
+    assert [c.type.name for c in small.result.case.tables[0].columns] == ["varchar"]
+    (other,) = shrunk(fake(fails), replace(failure, cause=Cause(symptom, ("cell datetime value micros",))))
+    assert other == replace(failure, cause=other.cause)
+
+
+def test_a_rule_that_is_blamed_in_place_of_a_traits_is_reduced_by_the_traits(fake) -> None:
+    plain = next(r for r in rules(NAME) if r.id == f"{NAME}/change/corrupt")
+    first = failed()
+    failure = replace(first, rule=plain, finding=replace(first.finding, rule=plain.id, instead=MISSING))
+    (small,) = shrunk(fake(), failure)
+    assert (size(small), small.finding.rule) == ((1, 1), plain.id)
 
 
 def test_the_candidates_of_a_call_that_raises_are_tried_in_halves(fake) -> None:

@@ -267,7 +267,7 @@ SNAPSHOT = """\
 3 cases (1 drawn; 2 judged at level one, 1 at level two), 2 messages through Kafka (embedded
 127.0.0.1:9092), topic run-1; 98.0% of cells certain; seed 7, budget smoke, decoder mine.py:decode;
 12.3 s
-decoder mine.py:decode: does NOT conform"""
+decoder mine.py:decode: does NOT conform, 1 rule not judged"""
 
 
 def test_the_console_shows_rule_citation_place_message_and_replay():
@@ -345,7 +345,7 @@ def test_known_failures_are_a_line_each_and_wrong_entries_say_what_to_do():
     ]
     assert text.splitlines()[-2:] == [
         "0 new failures, 1 known; record: 3 entries, 2 to correct",
-        "decoder mine.py:decode: conforms, but the record of known failures is out of date",
+        "decoder mine.py:decode: conforms, but the record of known failures is out of date, 1 rule not judged",
     ]
 
 

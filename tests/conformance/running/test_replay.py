@@ -82,9 +82,14 @@ def failure(rule=MISSING, alone=True, cause=None, **finding):
     return Failure(next(r for r in rules(NAME) if r.id == rule), result.findings[0], result, 1, cause=cause)
 
 
+def saved(directory, failure, *about):
+    """The crash file of a failure."""
+    return replay.save(directory / f"{replay.crash_id(failure)}.json", failure, *about)
+
+
 def outcome(tmp_path, answer, claims=None, **about):
     """A saved failure, judged again."""
-    crash = replay.load(replay.save(tmp_path, failure(**about), "mine", "changes", {}, {}))
+    crash = replay.load(saved(tmp_path, failure(**about), "mine", "changes", {}, {}))
     return replay.replay(crash, Fake(tmp_path, answer, claims), "mine")
 
 
@@ -116,7 +121,7 @@ def test_a_rule_that_compared_nothing_is_not_fixed(tmp_path):
 
 
 def test_a_file_without_messages_is_refused(tmp_path):
-    path = replay.save(tmp_path, failure(), "mine", "changes", {}, {})
+    path = saved(tmp_path, failure(), "mine", "changes", {}, {})
     data = json.loads(path.read_text())
     data["case"]["messages"] = []
     path.write_text(json.dumps(data))
@@ -125,7 +130,7 @@ def test_a_file_without_messages_is_refused(tmp_path):
 
 
 def test_a_file_of_an_earlier_release_is_read(tmp_path):
-    path = replay.save(tmp_path, failure(), "mine", "changes", {}, {})
+    path = saved(tmp_path, failure(), "mine", "changes", {}, {})
     data = json.loads(path.read_text())
     for name in ("alone", "instead", "cause", "cause_in_words"):
         del data[name]
@@ -136,14 +141,14 @@ def test_a_file_of_an_earlier_release_is_read(tmp_path):
 
 def test_a_file_is_named_by_rule_case_and_cause_and_holds_the_cause(tmp_path):
     one, other = (Cause(Symptom.LOST, (f"cell {kind} null",)) for kind in ("bit", "year"))
-    paths = {replay.save(tmp_path, failure(cause=cause), "mine", "changes", {}, {}) for cause in (None, one, other)}
+    paths = {saved(tmp_path, failure(cause=cause), "mine", "changes", {}, {}) for cause in (None, one, other)}
     assert len(paths) == 3
     causes = {json.loads(path.read_text())["cause"] for path in paths}
     assert causes == {"", "lost: cell bit null", "lost: cell year null"}
 
 
 def test_a_rule_that_is_blamed_in_place_of_a_trait_fails_by_the_trait(tmp_path):
-    crash = replay.load(replay.save(tmp_path, failure(instead=f"{NAME}/framing/crlf"), "mine", "changes", {}, {}))
+    crash = replay.load(saved(tmp_path, failure(instead=f"{NAME}/framing/crlf"), "mine", "changes", {}, {}))
     assert crash.instead == f"{NAME}/framing/crlf"
 
 

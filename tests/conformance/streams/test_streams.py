@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -298,3 +299,13 @@ def test_processes_are_killed_under_one_stream_of_each_nemesis_and_the_profiles_
     assert len({one.profile.name for one in few.streams}) == len({one.profile.name for one in found[0].streams}) > 1
     assert [one.first for one in few.streams] == [3 * number for number in range(len(NEMESES))]
     assert {message.partition for message in few.messages(0)} <= set(range(few.partitions))
+
+
+def test_a_query_that_does_not_come_to_its_kill_is_no_verdict(tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "LIMIT_S", 0.1)
+    with pytest.raises(HarnessError, match="did not come to the moment of its kill"):
+        streams._kill_when(None, Future(), tmp_path / "never")
+    ended = Future()
+    ended.set_exception(ChildDied("gone"))
+    with pytest.raises(ChildDied):
+        streams._kill_when(None, ended, tmp_path / "never")

@@ -13,7 +13,17 @@ import pytest
 
 from generators.errors import UnknownName, UsageError
 from generators.families.canal import json_text, sql_type, type_text, wire
-from generators.formats.alibaba_canal_json import FORMAT, PROFILES, CanalProfile, partition_of, profile, write
+from generators.formats.alibaba_canal_json import (
+    FORMAT,
+    PROFILES,
+    CanalProfile,
+    _Flat,
+    _placement,
+    partition_of,
+    profile,
+    write,
+)
+from generators.formats.alibaba_canal_json.cells import column_type
 from generators.model import (
     Column,
     Event,
@@ -35,9 +45,11 @@ from generators.model import (
     Written,
     ZeroDate,
 )
+from generators.recorded import store
 from generators.sources import boundaries, mysql
-from generators.sources.boundaries import START
+from generators.sources.boundaries import ID, START, change, insert
 
+TOPICS = Table("Db1", "T_Case", (ID,), ("id",))
 PLAIN = {p.name: p for p in PROFILES}
 NEW = PLAIN["1.1.8"]
 ABC = Table(
@@ -587,6 +599,101 @@ def test_a_batch_shares_its_id_and_es_is_in_seconds() -> None:
     assert [c.commit_time_us for w in found for c in w.changes] == [w["es"] * 1000 for w in wires]
     assert all(w["ts"] > w["es"] for w in wires)
     assert written(NEW, Watermark(START)) == []
+
+
+@pytest.mark.parametrize("recorded", ["m102-1.1.4", "main-1.1.8"])
+@pytest.mark.parametrize(
+    ("configuration", "partitions", "facts"),
+    [
+        ("pk3", 3, {"pk_hash": True}),
+        ("pk7", 7, {"pk_hash": True}),
+        ("pk3-nodb", 3, {"pk_hash": True, "database_hash": False}),
+        ("id3", 3, {"hash_column": "id"}),
+        ("ID3-wrong-case", 3, {"hash_column": "ID"}),
+        ("table3", 3, {"table_hash": True}),
+        ("table7", 7, {"table_hash": True}),
+    ],
+)
+def test_rows_go_to_the_partitions_that_were_recorded(
+    recorded: str, configuration: str, partitions: int, facts: dict[str, Any]
+) -> None:
+    if recorded == "m102-1.1.4":
+        facts = {**facts, "database_hash": True}  # this release has no such switch
+    found = dataclasses.replace(profile("1.1.8"), **facts)
+    (recording,) = (one for one in store.recordings("canal") if one.name == recorded)
+    bodies = {m.event: json.loads(m.value or b"") for m in store.messages(recording)}
+    placed = [one for one in store.truth("canal", f"partition-{recorded}") if one["config"] == configuration]
+    assert len(placed) > 120
+    for one in placed:
+        body = bodies[one["n"]]
+        flat = _Flat(body["type"], body["database"], body["table"], keys=tuple(body["pkNames"] or ()))
+        expected = {part["partition"]: part["rows"] for part in one["parts"]}
+        if body["data"]:
+            assert _placement(body["data"], flat, found, partitions) == expected, one
+
+
+def test_a_dynamic_topic_is_of_the_table() -> None:
+    (sent,) = write(History((insert(TOPICS, {"id": 1}),)), profile("1.1.7", "dynamic-topic"), Layout())
+    assert sent.message.topic == "db1_t_case"
+    (sent,) = write(History((SourceStatement(START, "rows-query", "x", "Db1"),)), profile("1.1.7", "dynamic-topic"), Layout())
+    assert sent.message.topic == Layout().topic
+
+
+def test_hashing_stops_an_old_writer_at_an_update_with_an_unchanged_row() -> None:
+    rows = (({"id": 1, "a": "x"}, {"id": 1, "a": "x"}), ({"id": 2, "a": "x"}, {"id": 2, "a": "y"}))
+    table = dataclasses.replace(TOPICS, columns=(ID, Column("a", mysql.text())))
+    events = (insert(table, {"id": 1, "a": "x"}), change(table, Op.UPDATE, *rows), insert(table, {"id": 9}))
+    assert len(write(History(events), profile("1.1.6", "pk-hash"), Layout(partitions=1))) == 1
+    assert len(write(History(events), profile("1.1.7", "pk-hash"), Layout(partitions=1))) == 3
+    assert len(write(History(events), profile("1.1.6"), Layout(partitions=1))) == 3
+
+
+def test_rows_of_a_minimal_event_have_the_same_columns() -> None:
+    table = dataclasses.replace(TOPICS, columns=(ID, Column("a", mysql.text()), Column("b", mysql.text())))
+    one: Row = {"id": 1, "a": "x", "b": "k"}
+    rows = ((one, {**one, "a": ""}), ({**one, "id": 2}, {**one, "id": 2, "b": ""}))
+    (sent,) = write(History((change(table, Op.UPDATE, *rows),)), profile("1.1.8", "minimal"), Layout())
+    assert json.loads(sent.message.value or b"")["data"] == [{"a": "", "b": "k"}, {"a": "x", "b": ""}]
+
+
+def test_binary_is_right_padded_or_not() -> None:
+    table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.binary("binary", 4))))
+    (sent,) = write(History((insert(table, {"id": 1, "c": b"a"}),)), profile("1.1.8"), Layout())
+    cell = (sent.changes[0].after or {})["c"]
+    assert (cell.state, cell.text, cell.options) == (State.ONE_OF, "a", (b"a", b"a\0\0\0"))
+
+
+@pytest.mark.parametrize(
+    ("declared", "kind", "text"),
+    [
+        ("INT UNSIGNED", mysql.integer("int", unsigned=True), "INT unsigned"),
+        ("decimal(5, 0) zerofill", mysql.decimal(5, 0, unsigned=True), "decimal(5,0) unsigned zerofill"),
+        ("float(30)", mysql.real("double"), "double(30)"),
+        ("DOUBLE PRECISION", mysql.real("double"), "DOUBLE PRECISION"),
+        ("enum('a, b','c')", mysql.enum_of("a, b", "c"), "enum('a, b','c')"),
+    ],
+)
+def test_a_live_type_is_spelled_as_the_statement_spells_it(declared: str, kind: SourceType, text: str) -> None:
+    assert column_type(Column("c", kind, declared=declared), profile("1.1.8")) == text
+
+
+def test_mysql_8_has_no_display_widths() -> None:
+    eight = profile("1.1.8", "mysql8")
+    kinds = (mysql.integer("int", unsigned=True), mysql.boolean(), mysql.year(), mysql.integer("int", zerofill=True))
+    assert [column_type(Column("c", kind), eight) for kind in kinds] == [
+        "int unsigned",
+        "tinyint(1)",
+        "year",
+        type_text(mysql.integer("int", zerofill=True)),
+    ]
+
+
+def test_a_live_text_is_sent_as_a_blob_that_a_decoder_may_restore() -> None:
+    table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.text("text"), declared="TEXT(100)")))
+    (sent,) = write(History((insert(table, {"id": 1, "c": "é"}),)), profile("1.1.8"), Layout())
+    body, cell = json.loads(sent.message.value or b""), (sent.changes[0].after or {})["c"]
+    assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == ("\u00c3\u00a9", 2004, "TEXT(100)")
+    assert (cell.state, cell.options) == (State.ONE_OF, ("é", "\u00c3\u00a9"))
 
 
 # Profiles

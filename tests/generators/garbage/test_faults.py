@@ -32,6 +32,8 @@ def written(value: bytes | None) -> Written:
         ("joined", "second-document", PLAIN + b'],"m":[' + PLAIN, PLAIN + b'\r\n],"m":[' + PLAIN + b"\r\n"),
         ("second-document", "second-document", PLAIN + PLAIN, PLAIN + b"\r\n" + PLAIN + b"\r\n"),
         ("empty", "empty", b"", b""),
+        ("null", "null", None, None),
+        ("no-message", "no-message", b"{}", b"{}\r\n"),
         ("duplicate-key", "duplicate-key", PLAIN[:-1] + b',"id":null}', PLAIN[:-1] + b',"id":null}\r\n'),
         ("bom", "bom", b"\xef\xbb\xbf" + PLAIN, b"\xef\xbb\xbf" + PLAIN + b"\r\n"),
         ("invalid-utf-8", "invalid-utf-8", PLAIN.replace(b'"t"', b'"\xfft"'), PLAIN.replace(b'"t"', b'"\xfft"') + b"\r\n"),
@@ -44,7 +46,7 @@ def written(value: bytes | None) -> Written:
         ("raw-control", "raw-control", PLAIN.replace(b'"t"', b'"\x01t"'), PLAIN.replace(b'"t"', b'"\x01t"') + b"\r\n"),
     ],
 )
-def test_bytes(name: str, tag: str, plain: bytes, terminated: bytes) -> None:
+def test_bytes(name: str, tag: str, plain: bytes | None, terminated: bytes | None) -> None:
     fault = BY_NAME[name]
     assert fault.tag == tag
     assert faults.apply(written(PLAIN), fault).message.value == plain
@@ -52,13 +54,14 @@ def test_bytes(name: str, tag: str, plain: bytes, terminated: bytes) -> None:
 
 
 def test_every_fault_has_its_bytes_tested() -> None:
-    assert len(FAULTS) == len(BY_NAME) == 15
+    assert len(FAULTS) == len(BY_NAME) == 17
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_expectation(fault: Fault) -> None:
     spoiled = faults.apply(written(PLAIN), fault)
-    assert spoiled.changes == (Change(0, Kind.CORRUPT, anything=fault.obligation == faults.UNSPECIFIED),)
+    accept = {"null": ((Kind.TOMBSTONE, None),), "no-message": ((Kind.CONTROL, None),)}.get(fault.name, ())
+    assert spoiled.changes == (Change(0, Kind.CORRUPT, accept=accept, anything=fault.obligation == faults.UNSPECIFIED),)
     message = spoiled.message
     assert (message.topic, message.partition, message.key, message.timestamp_ms, message.event) == ("cdc", 1, b"", 5, 2)
 
@@ -70,7 +73,7 @@ def test_obligations() -> None:
 
 
 @pytest.mark.parametrize("end", [b"", b"\r\n"], ids=["bare", "terminated"])
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", [f for f in FAULTS if not f.accept], ids=lambda fault: fault.name)
 def test_python_json(fault: Fault, end: bytes) -> None:
     """A strict reader of one JSON object refuses what MUST be refused; of the others it takes only the ones named here."""
     value = faults.apply(written(PLAIN + end), fault).message.value
@@ -115,7 +118,7 @@ def test_no_place_for_the_fault(name: str, value: bytes | None) -> None:
 
 def test_applicable() -> None:
     assert faults.applicable(FAULTS, "none") == FAULTS
-    assert [fault.name for fault in faults.applicable(FAULTS, "lz4")] == ["truncated", "empty"]
+    assert [fault.name for fault in faults.applicable(FAULTS, "lz4")] == ["truncated", "empty", "null"]
 
 
 def test_scenarios_have_a_table_each() -> None:

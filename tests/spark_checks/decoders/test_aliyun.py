@@ -251,7 +251,7 @@ def test_every_operation_has_its_kind(records: Callable[..., DataFrame]) -> None
 
 
 def test_names_of_objects(records: Callable[..., DataFrame]) -> None:
-    """Dots join the parts, a dot inside one is six characters (aliyun#dots); on DRDS the tags have the logical names."""
+    """Dots join the parts, a dot inside one is six characters (aliyun#dots); tags have the logical names, of any source."""
     logical = {"l_db_name": "logical", "l_tb_name": "orders"}
     names: tuple[tuple[str | None, str, dict[str, str], tuple[str | None, str | None, str | None]], ...] = (
         ("db", "MySQL", {}, ("db", None, None)),
@@ -263,7 +263,7 @@ def test_names_of_objects(records: Callable[..., DataFrame]) -> None:
         ("db.t.", "MySQL", {}, ("db", None, "t")),
         ("db_0005.orders_aeje_11", "DRDS", logical, ("logical", None, "orders")),
         ("db_0005.orders_aeje_11", "DRDS", {}, ("db_0005", None, "orders_aeje_11")),
-        ("db.t", "MySQL", logical, ("db", None, "t")),
+        ("db_0005.orders_aeje_11", "MySQL", logical, ("logical", None, "orders")),
         (None, "MySQL", {}, (None, None, None)),
     )
     values = [record("DDL", after="x", objectName=n, source=source, tags=tags) for n, source, tags, _ in names]
@@ -284,9 +284,8 @@ def test_names_of_objects(records: Callable[..., DataFrame]) -> None:
 def test_level_two_knows_the_table_by_its_name(
     records: Callable[..., DataFrame], database: str, schema_name: str | None, table: str, wire: str
 ) -> None:
-    tags = {"l_db_name": "logical", "l_tb_name": "orders"}
-    source = "DRDS" if database == "logical" else "MySQL"
-    kept = record("INSERT", "id b", None, [number(1), None], objectName=wire, source=source, tags=tags)
+    tags = {"l_db_name": "logical", "l_tb_name": "orders"} if database == "logical" else {}
+    kept = record("INSERT", "id b", None, [number(1), None], objectName=wire, tags=tags)
     others = ("db.t", "other.t", f"{wire}x", f"x{wire}", "db.s.u", "db.u.t", "db.t.s")
     values = [record("INSERT", "id b", None, [number(1), None], objectName=n) for n in others]
     found = aliyun.decode_rows(records(kept, *values), Table(database, table, SMALL.columns, schema=schema_name))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -400,6 +401,22 @@ def test_envelope_samples_of_document_001(records: Callable[..., DataFrame], wra
         (("22",) * 3, ()),
         (("22",) * 3, ("11",) * 3),
     ]
+
+
+def test_the_message_of_the_vendors_article(records: Callable[..., DataFrame]) -> None:
+    """An int is a text, the schema is CloudCanal's own, members are in alphabetical order; Debezium's form is told."""
+    table = Table("kafka_test", "new_table", (Column("column_1", mysql.integer("int")), Column("d", mysql.decimal(10, 2))))
+    own = {"fields": [{"field": "after", "fields": [{"field": "column_1", "isPK": True, "jdbType": 4, "type": "int(11)"}]}]}
+    source = {"db": "kafka_test", "pos": 110341861, "table": "new_table", "ts_ms": 1659614884026}
+    told = {"after": {"column_1": "3", "d": "1.50"}, "before": None, "op": "c", "source": source, "ts_ms": 1659614884026}
+    frame = records(json.dumps({"payload": told, "schema": own}), json.dumps(told))
+    for (row,) in by_offset(ENVELOPE.decode(frame)):
+        assert (row.kind, row.op, row.before, row.after) == ("ROW", "INSERT", None, {"column_1": "3", "d": "1.50"})
+    for (row,) in by_offset(ENVELOPE.decode_rows(frame, table)):
+        assert (row.before, tuple(row.after)) == (None, (3, Decimal("1.50")))
+    typed = records(json.dumps(told | {"after": {"column_1": 3, "d": "AJY="}}))
+    ((row,),) = by_offset(ENVELOPE.decode_rows(typed, table, deployment=Deployment(decimal="precise", temporal="adaptive")))
+    assert tuple(row.after) == (3, Decimal("1.50"))
 
 
 @pytest.mark.parametrize("empty", [None, {}, ...], ids=["null", "empty", "absent"])

@@ -11,6 +11,29 @@ from conformance.rules.order import NUMBER, OFFSET_AT_FILE, Order
 
 _NO_NAMES: Final = ("TRANSACTION", "HEARTBEAT", "CONTROL")
 
+_LOGICAL: Final = ("*+drds*", "*+logical-names*")
+
+_ASKED: Final = (
+    BOOK.rule(
+        "fault/logical-table",
+        "A message with an unfit cell is the logical table's where tags name one: one CORRUPT row.",
+        Effect.SILENT_CORRUPTION,
+        Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:cell-*",), profiles=_LOGICAL),
+        "aliyun#logical-names",
+        "harness#cell-fits-type",
+        obligation=SHOULD,
+        provenance=ASSUMED,
+    ),
+    BOOK.rule(
+        "rows/logical-table",
+        "A row is the logical table's where tags name one, and not that of the shard in objectName.",
+        Effect.LOST_CHANGE,
+        Selector(fields=("change",), aspects=(Aspect.MISSING,), kinds=("ROW",), profiles=_LOGICAL, levels=(2,)),
+        "aliyun#logical-names",
+        obligation=SHOULD,
+    ),
+)
+
 _CONTROL: Final = (
     BOOK.rule(
         "control/short",
@@ -266,7 +289,7 @@ _ENVELOPE: Final = (
         "names/logical",
         "The tags l_db_name and l_tb_name name the logical table, for sourceType MySQL too; objectName is the physical one.",
         Effect.WRONG_TABLE,
-        Selector(fields=("database", "table"), profiles=("*+drds*", "*+logical-names*")),
+        Selector(fields=("database", "table"), profiles=_LOGICAL),
         "aliyun#logical-names",
         obligation=SHOULD,
     ),
@@ -356,7 +379,7 @@ _IMAGES: Final = (
     ),
 )
 
-RULES: Final = (*BOOK.faults("avro"), *_CONTROL, *_STATEMENTS, *_ROWS, *_ENVELOPE, *_IMAGES, *VALUES)
+RULES: Final = (*_ASKED, *BOOK.faults("avro"), *_CONTROL, *_STATEMENTS, *_ROWS, *_ENVELOPE, *_IMAGES, *VALUES)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
 ORDER: Final = Order(

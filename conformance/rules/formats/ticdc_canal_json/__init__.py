@@ -24,6 +24,7 @@ _FAULTS: Final = (
         "ticdc#own-decoder-lenient",
         provenance=ASSUMED,
     ),
+    BOOK.cell_domain(),
     _rule(
         "fault/trailing-content",
         "Content after the JSON document, or a second document, makes the value one CORRUPT row.",
@@ -39,7 +40,7 @@ _FAULTS: Final = (
         "fault/empty",
         "A null or empty value is no Canal-JSON message: one CORRUPT row.",
         Effect.LOST_CHANGE,
-        Selector(fields=("change",), aspects=(Aspect.ACCEPTED,), tags=("fault:empty",)),
+        Selector(fields=("change",), aspects=(Aspect.ACCEPTED,), tags=("fault:empty", "fault:null")),
         "ticdc#canal-empty-messages",
         "harness#malformed",
         provenance=ASSUMED,

@@ -6,7 +6,7 @@ Source: Toy CDC, Message format (docs/adding-a-format.md). Values are MySQL's te
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,7 +30,7 @@ from generators.model import (
     Table,
     Written,
 )
-from generators.wire_format import Format, KindRow, Profile
+from generators.wire_format import Choices, Format, KindRow, Profile
 
 __all__ = ["FORMAT", "PROFILES", "ToyProfile", "write"]
 
@@ -44,10 +44,16 @@ class ToyProfile(Profile):
     whole_old: bool = False
 
 
-OPTIONS: Final[Mapping[str, str]] = {"whole-old": "old.columns=all: `old` holds the whole row, not what changed."}
-"""What each option means, in the order of a profile's name."""
+CHOICES: Final = Choices("toy-json", ("1.0",), {"whole-old": "old.columns=all: `old` holds the whole row, not what changed."})
 
-PROFILES: Final = (ToyProfile("1.0"), ToyProfile("1.0", ("whole-old",), whole_old=True))
+
+def profile(release: str, *options: str) -> ToyProfile:
+    """The profile of a release with options. Raises UnknownName, or UsageError for options that do not go together."""
+    chosen = CHOICES.checked(release, options)
+    return ToyProfile(release, chosen, whole_old="whole-old" in chosen)
+
+
+PROFILES: Final = (profile("1.0"), profile("1.0", "whole-old"))
 
 _SUPPORTED: Final = frozenset({Logical.INT, Logical.DECIMAL, Logical.TEXT, Logical.DATE, Logical.TIME, Logical.DATETIME})
 
@@ -132,6 +138,7 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="none: `ts` orders commits",
     scenarios=scenarios,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     supports=supports,
 )

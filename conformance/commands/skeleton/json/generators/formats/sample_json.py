@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,7 +25,7 @@ from generators.model import (
     Table,
     Written,
 )
-from generators.wire_format import Format, KindRow, Profile
+from generators.wire_format import Choices, Format, KindRow, Profile
 
 __all__ = ["FORMAT", "PROFILES", "SampleProfile", "write"]
 
@@ -37,10 +37,16 @@ class SampleProfile(Profile):
     """A release of the product. To write: a field for each of its options that changes the bytes."""
 
 
-OPTIONS: Final[Mapping[str, str]] = {}
-"""What each option means, in the order of a profile's name."""
+CHOICES: Final = Choices("sample-json", ("1.0",))
+"""Releases, and what each option means."""
 
-PROFILES: Final = (SampleProfile("1.0"),)
+
+def profile(release: str, *options: str) -> SampleProfile:
+    """The profile of a release with options. Raises UnknownName, or UsageError for options that do not go together."""
+    return SampleProfile(release, CHOICES.checked(release, options))
+
+
+PROFILES: Final = (profile("1.0"),)
 
 _SUPPORTED: Final = frozenset({Logical.INT, Logical.TEXT, Logical.DATETIME})
 
@@ -112,6 +118,7 @@ FORMAT: Final = Format(
     kinds=KINDS,
     position="none",
     scenarios=scenarios,
-    options=OPTIONS,
+    choices=CHOICES,
+    build=profile,
     supports=supports,
 )

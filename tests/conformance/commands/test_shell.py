@@ -1,0 +1,44 @@
+"""Progress off a terminal, and files that are saved after a verdict."""
+
+from conformance.commands import shell
+from generators.errors import HarnessError
+
+
+def progress(monkeypatch, capsys, steps):
+    """What is printed for steps of (seconds, message or None for a look at the clock)."""
+    clock = [100.0]
+    monkeypatch.setattr(shell.time, "monotonic", lambda: clock[0])
+    note = shell.Progress()
+    for seconds, text in steps:
+        clock[0] = 100.0 + seconds
+        if text is None:
+            note._due()
+        else:
+            note(text)
+    return capsys.readouterr().err.splitlines()
+
+
+def test_a_message_that_comes_too_soon_is_printed_later(monkeypatch, capsys):
+    steps = [(0, "first"), (1, "second"), (2, "third"), (5, None), (10, None), (11, None), (30, "fourth")]
+    assert progress(monkeypatch, capsys, steps) == ["... first", "... third", "... fourth"]
+
+
+def test_a_long_step_says_that_it_goes_on(monkeypatch, capsys):
+    steps = [(0, "long"), *((second, None) for second in range(1, 130))]
+    assert progress(monkeypatch, capsys, steps) == ["... long", "... long (60 s)", "... long (120 s)"]
+
+
+def test_nothing_in_a_message_acts_on_a_terminal(monkeypatch, capsys):
+    assert progress(monkeypatch, capsys, [(0, "\x1b[2J[red]x\u202e")]) == ["... \\x1b[2J[red]x\\u202e"]
+    shell.Progress().line("\x1b]0;title\x07")
+    assert capsys.readouterr().err == "\\x1b]0;title\\x07\n"
+
+
+def test_what_cannot_be_saved_is_named_and_has_a_code(capsys):
+    def full():
+        raise HarnessError("cannot write the report to x: No space left on device")
+
+    assert shell.save(full) == 3
+    assert capsys.readouterr().err == "cdc-conformance: cannot write the report to x: No space left on device\n"
+    assert shell.save(lambda: ["a", "b"]) == 0
+    assert capsys.readouterr().err == "report: a\nreport: b\n"
