@@ -80,7 +80,7 @@ def check_schema(schema, change):
         kind = column["dataType"]
         order = ["mysqlType", "charset", "collate", "length", "decimal", "elements", "unsigned", "zerofill"]
         assert list(kind) == [key for key in order if key in kind]
-        assert all(kind.values())
+        assert all(kind.values()) or kind == {"mysqlType": "unspecified", "charset": "", "collate": ""}
         assert "unsigned" not in kind["mysqlType"]
 
 
