@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
+from generators.garbage.faults import OUTSIDE_DOMAIN
 from generators.model import Column, Deployment, SourceType, Table
+from generators.wire_format import get
 
 Decode = Callable[..., DataFrame]
+
+_OWNERS: Final[Mapping[str, Mapping[str, str]]] = {"ticdc-canal-json": {"null": "fault/empty", "no-message": "fault/unreadable"}}
+"""The rules on faults of formats that have several in the place of `fault/must-reject`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +86,52 @@ def on_cells(decode_rows: Decode, which: Callable[[SourceType], bool], sql: Call
     return lie
 
 
-def common(fmt: str, decode: Decode) -> tuple[Liar, ...]:
-    """The liars that every format has, at level one."""
+def as_row(decode: Decode, which: str, op: str) -> Decode:
+    """The decoder that takes records, for which the SQL `which` is true, for rows without columns."""
+
+    def lie(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
+        told = F.coalesce(F.expr(which), F.lit(False))
+        wrong = decode(records.where(told), *args, deployment=deployment)
+        row = {"kind": F.lit("ROW"), "op": F.lit(op), "error": F.lit(None).cast("string")}
+        return decode(records.where(~told), *args, deployment=deployment).unionByName(wrong.withColumns(row))
+
+    return lie
+
+
+def refused_as_nulls(decode_rows: Decode) -> Decode:
+    """The level-two decoder that gives an inserted row of NULLs wherever the right one refuses."""
+
+    def lie(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        decoded = decode_rows(records, table, deployment=deployment)
+        image = decoded.schema["after"].dataType
+        assert isinstance(image, StructType)
+        nulls = F.struct(*(F.lit(None).cast(field.dataType).alias(field.name) for field in image))
+        row = {"kind": F.lit("ROW"), "op": F.lit("INSERT"), "error": F.lit(None).cast("string"), "after": nulls}
+        refused = F.col("kind") == "CORRUPT"
+        return decoded.withColumns({name: F.when(refused, is_so).otherwise(F.col(name)) for name, is_so in row.items()})
+
+    return lie
+
+
+def malformed(fmt: str, decode: Decode, decode_rows: Decode) -> Iterator[Liar]:
+    """The liars that take what is no message, or no value of its column, for a row; of a format whose cases have such faults."""
+    wire = get(fmt)
+    tags = {fault.tag for fault in wire.faults}
+    owners = {"null": "fault/must-reject", "no-message": "fault/must-reject", **_OWNERS.get(fmt, {})}
+    if "null" in tags:
+        why = "A record without a value is taken for the deletion of its key, as a compacted topic has it."
+        yield Liar("null-as-delete", fmt, 1, f"{fmt}/{owners['null']}", why, as_row(decode, "value IS NULL", "DELETE"))
+    if "no-message" in tags:
+        why = "from_json reads any object: one without members becomes a row without columns."
+        lie = as_row(decode, r"rlike(CAST(value AS string), '^[{][}][\\r\\n]*$')", "INSERT")
+        yield Liar("no-message-as-row", fmt, 1, f"{fmt}/{owners['no-message']}", why, lie)
+    if any(cell.name in OUTSIDE_DOMAIN for cell in wire.cell_faults(wire.profiles[0])):
+        why = "try_cast gives NULL for a cell outside its column's domain, and the row goes on."
+        yield Liar("cell-outside-domain-as-null", fmt, 2, f"{fmt}/fault/cell-domain", why, refused_as_nulls(decode_rows))
+
+
+def common(fmt: str, decode: Decode, decode_rows: Decode) -> tuple[Liar, ...]:
+    """The liars that every format has: laws, and messages that none could have written."""
 
     def shifted(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
         decoded = decode(records, *args, deployment=deployment)
@@ -105,6 +156,7 @@ def common(fmt: str, decode: Decode) -> tuple[Liar, ...]:
             "A half-read message is CORRUPT and has an image: whoever reads images writes it downstream.",
             on_columns(decode, after="IF(kind = 'CORRUPT', map('id', '1'), after)"),
         ),
+        *malformed(fmt, decode, decode_rows),
     )
 
 

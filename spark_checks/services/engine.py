@@ -124,7 +124,7 @@ def liars(name: str) -> tuple[Liar, ...]:
     module = importlib.import_module(f"spark_checks.liars.{module_name(name)}")
     decoder = importlib.import_module(f"spark_checks.decoders.{module_name(name)}")
     own: tuple[Liar, ...] = module.LIARS
-    return (*own, *common(name, decoder.decode))
+    return (*own, *common(name, decoder.decode, decoder.decode_rows))
 
 
 def _liar(spec: str) -> Liar:
