@@ -280,11 +280,11 @@ class _Turn:
 
 
 def _asked(track: Track, scenario: Scenario) -> Table | None:
-    """The one table of a level-two scenario."""
+    """The table that a level-two scenario asks for, none where it has two versions of a table."""
     if track.case.origin is Origin.RECORDED:
         return track.case.tables[0] if scenario.level == 2 else None
     used = tables_of(scenario.history) if scenario.level == 2 else ()
-    return used[0] if len(used) == 1 else None
+    return used[0] if len({(t.database, t.schema, t.name) for t in used}) == len(used) > 0 else None
 
 
 def _suffixes() -> Iterator[str]:

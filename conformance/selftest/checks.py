@@ -34,7 +34,7 @@ from conformance.selftest.alter import alter
 from conformance.selftest.lies.base import Lie, lies
 from conformance.streams import reading as streams
 from conformance.streams.kept import RESTART, judge
-from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
+from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios, of_asked
 from generators.garbage.nemesis import NEMESES
 from generators.model import Case, Kind, Written
 from generators.wire_format import FORMATS, Format, get
@@ -220,7 +220,12 @@ def _value_liar(
 ) -> list[CaseResult]:
     results: list[CaseResult] = []
     wanted = set(evidence.judge.seen.get((liar["convicts"], liar["level"]), ()))
-    owning = [(call, [c for c in call.cases if c.id in wanted]) for call in prepared.calls if call.level == liar["level"]]
+    glob = liar.get("scenario", "")
+
+    def tries(case: Case) -> bool:
+        return fnmatchcase(case.scenario, glob) if glob else case.id in wanted
+
+    owning = [(call, list(filter(tries, call.cases))) for call in prepared.calls if call.level == liar["level"]]
     # A server in UTC hides time zone errors, so such a deployment comes last.
     owning.sort(key=lambda pair: (pair[0].deployment.time_zone == "UTC", -len(pair[1])))
     for call, cases in owning[:LIAR_CALLS]:
@@ -329,7 +334,7 @@ def _lie(fmt: Format[Any], lie: Lie, unsent: set[int]) -> tuple[list[Case], int]
     for scenario in boundary_scenarios(fmt, honest):
         if not fnmatchcase(scenario.name, lie.scenario):
             continue
-        truth = fmt.write(scenario.history, honest, LAYOUT)
+        truth = of_asked(scenario, fmt.write(scenario.history, honest, LAYOUT))
         lying = lie.messages(fmt, scenario.history, truth)
         if not truth or not any(lying) or lying == [w.message for w in truth]:
             continue

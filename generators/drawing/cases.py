@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from generators.model import Case, History, Layout, Origin, RowChange, Scenario, Table
+from generators.model import Case, History, Layout, Origin, RowChange, Scenario, Table, Written
 from generators.sources import boundaries
 from generators.wire_format import Format, Profile
 
@@ -19,20 +19,33 @@ def tables_of(history: History) -> tuple[Table, ...]:
     return tuple(dict.fromkeys(event.table for event in history.events if isinstance(event, RowChange)))
 
 
+def of_asked(scenario: Scenario, written: Iterable[Written]) -> tuple[Written, ...]:
+    """What is owed at its level: a level-two scenario asks for the table of its first change; messages of others owe no row."""
+    places = {
+        n: (e.table.database, e.table.schema, e.table.name)
+        for n, e in enumerate(scenario.history.events)
+        if isinstance(e, RowChange)
+    }
+    asked = next(iter(places.values()), None)
+    others = {n for n, place in places.items() if scenario.level == 2 and place != asked}
+    return tuple(replace(one, changes=()) if one.message.event in others else one for one in written)
+
+
 def as_case(fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layout = LAYOUT) -> Case:
     """The scenario as that profile writes it, under the id `<format>/<profile>/<scenario>`, which its messages carry too.
 
     Raises Refused on a history that its source cannot have.
     """
     case_id = f"{fmt.name}/{profile.name}/{scenario.name}"
-    written = fmt.write(scenario.history, profile, layout)
+    written = of_asked(scenario, fmt.write(scenario.history, profile, layout))
+    tables = tables_of(scenario.history)
     return Case(
         id=case_id,
         format=fmt.name,
         profile=profile.name,
         deployment=profile.deployment,
         level=scenario.level,
-        tables=tables_of(scenario.history),
+        tables=tables if scenario.level == 1 else tables[:1],
         written=tuple(replace(one, message=replace(one.message, case=case_id)) for one in written),
         tags=scenario.tags,
         origin=Origin.DRAWN if "drawn" in scenario.tags else Origin.NAMED,

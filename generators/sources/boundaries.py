@@ -7,6 +7,7 @@ reused, never renumbered.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 
 from generators.model import (
@@ -33,6 +34,10 @@ BOUNDARY = frozenset({"boundary"})
 
 POOL_DATABASE = sources.MYSQL.pool_database
 """The database of MySQL's pool; `Source.pool_database` is any source's."""
+
+
+OTHER_DATABASE, OTHER_SCHEMA = "loop", "shared"
+"""Where `namesake` is: names as long as those of the pool."""
 
 
 def id_column(source: str = "mysql") -> Column:
@@ -81,6 +86,16 @@ def keyless(source: str = "mysql") -> Table:
     origin = sources.source(source)
     columns = (Column("a", origin.number), Column("b", origin.string), Column("c", origin.moment))
     return Table(origin.pool_database, "keyless", columns, schema=origin.schema)
+
+
+@cache
+def namesake(source: str = "mysql") -> Table:
+    """The table of `keyless`'s name in another schema, or in another database where the source has no schemas.
+
+    Raises UnknownName.
+    """
+    bag = keyless(source)
+    return replace(bag, schema=OTHER_SCHEMA) if bag.schema else replace(bag, database=OTHER_DATABASE)
 
 
 COMPOSITE = composite()
@@ -250,3 +265,7 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
     cumulative = (({**bare, "b": "o"}, bare), ({**bare, "a": None}, {**bare, "a": 9}), (bare, {**bare, "c": None}))
     yield scenario("rows/keyless/multi-row-update", change(bag, Op.UPDATE, *cumulative), level=2)
     yield scenario("rows/keyless/multi-row-delete", change(bag, Op.DELETE, (bare, None), ({**bare, "b": None}, None)), level=2)
+    there, here = namesake(source), {**bare, "b": "here"}
+    elsewhere: Row = {**bare, "b": "elsewhere"}
+    events = (insert(bag, here), insert(there, elsewhere), change(there, Op.UPDATE, (elsewhere, here)))
+    yield scenario("rows/keyless/same-name-elsewhere", *events, change(there, Op.DELETE, (here, None)), level=2)

@@ -12,12 +12,24 @@ from pyspark.sql.types import StructType
 
 from generators.garbage.faults import OUTSIDE_DOMAIN
 from generators.model import Column, Deployment, SourceType, Table
+from generators.sources.boundaries import OTHER_DATABASE, OTHER_SCHEMA, POOL_DATABASE
+from generators.sources.postgresql import SCHEMA
 from generators.wire_format import get
 
 Decode = Callable[..., DataFrame]
 
-_OWNERS: Final[Mapping[str, Mapping[str, str]]] = {"ticdc-canal-json": {"null": "fault/empty", "no-message": "fault/unreadable"}}
-"""The rules on faults of formats that have several in the place of `fault/must-reject`."""
+_OWNERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "ticdc-canal-json": {"null": "fault/empty", "no-message": "fault/unreadable", "other-table": "change/extra"},
+    "alibaba-canal-json": {"other-table": "rows/every-row"},
+    "debezium-json": {"other-table": "rows/every-row"},
+    "huawei-cdl-json": {"other-table": "rows/one-each"},
+    "huawei-cdl-debezium": {"other-table": "rows/one-each"},
+    "aliyun-dts-avro": {"other-table": "rows/readable"},
+    "cloudcanal-json": {"other-table": "rows/readable"},
+    "cloudcanal-canal-json": {"other-table": "rows/readable"},
+    "tencent-dts-json": {"other-table": "rows/readable"},
+}
+"""The rules of formats that have others than `fault/must-reject` on faults, or than `change/one-each` on other tables' rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +37,8 @@ class Liar:
     """A decoder that is wrong on purpose in one way.
 
     `level` is 1 or 2, and `decode` has the signature of that level's decoder; `convicts` is the id of the rule
-    that must catch it, `why` the decoder or the mistake of the real world that it stands for.
+    that must catch it, `why` the decoder or the mistake of the real world that it stands for. The self test tries it on cases in
+    which that rule owns something, or on those of `scenario`, a glob.
     """
 
     name: str
@@ -34,6 +47,7 @@ class Liar:
     convicts: str
     why: str
     decode: Decode
+    scenario: str = ""
 
 
 def quoted(name: str) -> str:
@@ -113,6 +127,21 @@ def refused_as_nulls(decode_rows: Decode) -> Decode:
     return lie
 
 
+def database_ignored(fmt: str, decode_rows: Decode) -> Liar:
+    """It takes the namesake of the asked table for it; the names have one length, so that binary forms stay readable."""
+
+    def lie(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        pairs = ((OTHER_DATABASE, POOL_DATABASE), (OTHER_SCHEMA, SCHEMA))
+        value = F.hex("value")
+        for there, here in pairs:
+            value = F.replace(value, F.lit(there.encode().hex().upper()), F.lit(here.encode().hex().upper()))
+        return decode_rows(records.withColumn("value", F.unhex(value)), table, deployment=deployment)
+
+    why = "The table's name alone selects its messages: those of its namesake in another database or schema are its rows."
+    owner = _OWNERS.get(fmt, {}).get("other-table", "change/one-each")
+    return Liar("database-ignored", fmt, 2, f"{fmt}/{owner}", why, lie, "rows/keyless/same-name-elsewhere")
+
+
 def malformed(fmt: str, decode: Decode, decode_rows: Decode) -> Iterator[Liar]:
     """The liars that take what is no message, or no value of its column, for a row; of a format whose cases have such faults."""
     wire = get(fmt)
@@ -156,6 +185,7 @@ def common(fmt: str, decode: Decode, decode_rows: Decode) -> tuple[Liar, ...]:
             "A half-read message is CORRUPT and has an image: whoever reads images writes it downstream.",
             on_columns(decode, after="IF(kind = 'CORRUPT', map('id', '1'), after)"),
         ),
+        database_ignored(fmt, decode_rows),
         *malformed(fmt, decode, decode_rows),
     )
 

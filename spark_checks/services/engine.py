@@ -221,7 +221,8 @@ class SparkEngine:
             case "liars":
                 return {
                     "liars": [
-                        {"name": x.name, "level": x.level, "convicts": x.convicts, "why": x.why} for x in liars(request["format"])
+                        {"name": x.name, "level": x.level, "convicts": x.convicts, "why": x.why, "scenario": x.scenario}
+                        for x in liars(request["format"])
                     ]
                 }
             case service if service in SERVICES:

@@ -97,6 +97,18 @@ def test_level_two_has_one_table_each_and_no_statements(named):
     assert all(1 <= len(some) <= 4 for some in tables.values())
 
 
+def test_a_namesake_of_the_asked_table_elsewhere_owes_no_row(named):
+    fmt, cases = named
+    found = [case for case in cases if case.scenario == "rows/keyless/same-name-elsewhere"]
+    assert {case.profile for case in found} == {profile.name for profile in fmt.profiles}
+    for case in found:
+        (table,) = case.tables
+        assert (table.database, table.schema) in {("pool", None), ("pool_pg", "public")}
+        owed = [(w.message.event, change.op) for w in case.written for change in w.changes if change.kind is Kind.ROW]
+        assert owed == [(0, "INSERT")], case.id
+        assert {w.message.event for w in case.written} > {0}
+
+
 def test_level_one_cases_of_one_call_never_share_a_table(grouped):
     _, found = grouped
     for call in found:

@@ -124,13 +124,13 @@ def with_obligation(rule, obligation):
     return tuple(replace(r, obligation=obligation) if r.id == rule else r for r in rules(NAME))
 
 
-def tried(prepared, evidence, convicts, lie, found=None):
+def tried(prepared, evidence, convicts, lie, found=None, **more):
     """The check of one liar."""
     one, truth = prepared
     seen = evidence[0]
     if found is not None:
         seen = replace(seen, judge=replace(seen.judge, rules=found, _owners={}, _plans={}))
-    told = {"name": "liar", "convicts": convicts, "level": 1}
+    told = {"name": "liar", "convicts": convicts, "level": 1, **more}
     (check,) = checks.liars(Memory(truth, lie, [told]), one, seen, SETTINGS, lambda _text: None)
     assert (check.format, check.name) == (NAME, "liar")
     return check
@@ -210,6 +210,19 @@ def test_a_liar_is_tried_on_the_cases_in_which_its_rule_owns_something(prepared,
     assert {decoder for decoder, _ in asked} == {f"liar:{NAME}/liar"}
     (_, names), (_, faults) = asked
     assert 0 < faults < names
+
+
+def test_a_liar_that_names_a_scenario_is_tried_on_its_cases(prepared, evidence):
+    asked = []
+
+    def noted(request, rows):
+        asked.append(len(rows))
+        return upper_table(request, rows)
+
+    assert tried(prepared, evidence, NAMES, noted, scenario="shape/update-key").ok
+    assert not tried(prepared, evidence, NAMES, noted, scenario="shape/nowhere").ok
+    (case,) = (case for call in prepared[0].calls for case in call.cases if case.scenario == "shape/update-key")
+    assert asked == [len(case.written)]
 
 
 def test_the_law_that_decoding_returns_is_broken_by_unreadable_messages_alone(prepared, evidence):
