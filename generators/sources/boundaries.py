@@ -51,6 +51,12 @@ ID = id_column()
 AWKWARD_NAMES = ("order", "a b", "with`tick", 'dq"uote', "back\\slash", "汉字", "dot.ted", "MixedCase", "mixedcase2", "a<b>&c")
 """Column names that need escaping somewhere: SQL, JSON, JSON paths, HTML."""
 
+AWKWARD_TEXTS = (" both ends ", "\\n", "\\\\", "\\u0041", "a\r\nb", "e\u0301")
+"""Texts that a reader trims, unescapes twice, or composes."""
+
+ENVELOPE_NAMES = ("data", "old", "type", "table", "sql", "before", "after", "op")
+PUNCTUATED_NAMES = ("a:b", "a/b", "a,b", "a[0]")
+
 
 def slug(name: str) -> str:
     """A table name made of a scenario's name."""
@@ -217,6 +223,28 @@ def _shape_scenarios(database: str, source: sources.Source) -> Iterator[Scenario
     awkward = Table(database, 'Awk`ward "T"', tuple(Column(n, string) for n in AWKWARD_NAMES), AWKWARD_NAMES[:1], schema=schema)
     full: Row = {n: f"v{i}" for i, n in enumerate(AWKWARD_NAMES)}
     yield scenario(name, insert(awkward, full), change(awkward, Op.UPDATE, (full, {**full, AWKWARD_NAMES[3]: None})))
+    for name, own, names in (
+        ("shape/envelope-names", "data", ENVELOPE_NAMES),
+        ("shape/punctuated-names", "t:/,[0]", PUNCTUATED_NAMES),
+        ("shape/longest-names", source.identifier("n" * 64), (source.identifier("n" * 64),)),
+    ):
+        odd = Table(database, own, (key_column, *(Column(n, string) for n in names)), ("id",), schema=schema)
+        filled: Row = {"id": 1, **{n: f"v{i}" for i, n in enumerate(names)}}
+        yield scenario(name, insert(odd, filled), change(odd, Op.UPDATE, (filled, {**filled, names[0]: None})))
+    name = "shape/upper-case"
+    loud = Table(
+        database if schema else f"UP_{database}".upper(), "LOUD", (replace(key_column, name="ID"),), ("ID",), schema=schema
+    )
+    yield scenario(name, insert(loud, {"ID": 1}))
+    name = "shape/awkward-texts"
+    texts: Row = {f"t{i}": text for i, text in enumerate(AWKWARD_TEXTS)}
+    told = table(name, key_column, *(Column(n, string) for n in texts))
+    yield scenario(name, insert(told, {"id": 1, **texts}))
+    name = "shape/equal-rows"
+    twins = table(name, *abc[1:], key=())
+    yield scenario(
+        name, change(twins, Op.INSERT, (None, bare), (None, bare)), change(twins, Op.DELETE, (bare, None), (bare, None))
+    )
     name = "shape/many-columns"
     wide = tuple(Column(f"c{i}", number) for i in range(200))
     yield scenario(name, insert(table(name, key_column, *wide), {"id": 1, **{c.name: i for i, c in enumerate(wide)}}))
@@ -265,6 +293,13 @@ def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Itera
     cumulative = (({**bare, "b": "o"}, bare), ({**bare, "a": None}, {**bare, "a": 9}), (bare, {**bare, "c": None}))
     yield scenario("rows/keyless/multi-row-update", change(bag, Op.UPDATE, *cumulative), level=2)
     yield scenario("rows/keyless/multi-row-delete", change(bag, Op.DELETE, (bare, None), ({**bare, "b": None}, None)), level=2)
+    spoken = tuple((None, {**bare, "b": text}) for text in AWKWARD_TEXTS)
+    yield scenario("rows/keyless/awkward-texts", change(bag, Op.INSERT, *spoken), level=2)
+    twin = (None, bare)
+    yield scenario("rows/keyless/equal-rows", change(bag, Op.INSERT, twin, twin), level=2)
+    long_text = next((c.name for c in table.columns if c.type == sources.source(source).long_text), None)
+    if long_text:
+        yield scenario("rows/every-type/long-text", insert(table, {**empty, long_text: "汉字 é " * 200}), level=2)
     there, here = namesake(source), {**bare, "b": "here"}
     elsewhere: Row = {**bare, "b": "elsewhere"}
     events = (insert(bag, here), insert(there, elsewhere), change(there, Op.UPDATE, (elsewhere, here)))

@@ -49,6 +49,13 @@ def _old_of_any_row(records: DataFrame, *, deployment: Deployment | None = None)
     return reference.decode(records, deployment=deployment).withColumn("names", names).withColumn("before", before).drop("names")
 
 
+def _distinct(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    """Each message's rows without those that equal another."""
+    decoded = reference.decode(records, deployment=deployment)
+    same = ["topic", "partition", "offset", "kind", "op", "images"]
+    return decoded.withColumn("images", F.to_json(F.struct("before", "after"))).dropDuplicates(same).drop("images")
+
+
 LIARS: Final[tuple[Liar, ...]] = (
     *common(_FORMAT, reference, _CONVICTS),
     Liar(
@@ -59,5 +66,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         "Flink and SeaTunnel look a name up in the whole array old, so that a row gets NULL for a column that only another row's "
         "element names (canal#flink-old-by-name).",
         _old_of_any_row,
+    ),
+    Liar(
+        "equal-rows-as-one",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/rows/every-row",
+        "dropDuplicates makes reading idempotent, and a table without a key may have the same row twice.",
+        _distinct,
+        "shape/equal-rows",
     ),
 )

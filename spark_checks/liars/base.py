@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -19,17 +20,25 @@ from generators.wire_format import get
 Decode = Callable[..., DataFrame]
 
 _OWNERS: Final[Mapping[str, Mapping[str, str]]] = {
-    "ticdc-canal-json": {"null": "fault/empty", "no-message": "fault/unreadable", "other-table": "change/extra"},
+    "ticdc-canal-json": {
+        "null": "fault/empty",
+        "no-message": "fault/unreadable",
+        "other-table": "change/extra",
+        "text": "value/escapes",
+    },
     "alibaba-canal-json": {"other-table": "rows/every-row"},
     "debezium-json": {"other-table": "rows/every-row"},
     "huawei-cdl-json": {"other-table": "rows/one-each"},
     "huawei-cdl-debezium": {"other-table": "rows/one-each"},
-    "aliyun-dts-avro": {"other-table": "rows/readable"},
+    "ticdc-simple-json": {"text": "value/escapes"},
+    "ticdc-simple-avro": {"text": "value/text-as-it-stands"},
+    "aliyun-dts-avro": {"text": "", "other-table": "rows/readable"},
     "cloudcanal-json": {"other-table": "rows/readable"},
     "cloudcanal-canal-json": {"other-table": "rows/readable"},
     "tencent-dts-json": {"other-table": "rows/readable"},
 }
-"""The rules of formats that have others than `fault/must-reject` on faults, or than `change/one-each` on other tables' rows."""
+"""The rules of formats that have others than `fault/must-reject` on faults, than `change/one-each` on rows of other tables, or
+than `value/text` on texts ("" for none)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +151,27 @@ def database_ignored(fmt: str, decode_rows: Decode) -> Liar:
     return Liar("database-ignored", fmt, 2, f"{fmt}/{owner}", why, lie, "rows/keyless/same-name-elsewhere")
 
 
+def on_texts(fmt: str, decode: Decode) -> Iterator[Liar]:
+    """The liar on texts."""
+
+    def unescaped(side: str) -> SparkColumn:
+        def text(_: SparkColumn, value: SparkColumn) -> SparkColumn:
+            for escaped, plain in (("\\\\", "\\"), ("\\n", "\n"), ("\\u0041", "A")):
+                value = F.replace(value, F.lit(escaped), F.lit(plain))
+            return value
+
+        return F.transform_values(side, text)
+
+    def twice(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
+        decoded = decode(records, *args, deployment=deployment)
+        return decoded.withColumns({side: unescaped(side) for side in ("before", "after")})
+
+    why = "A text is unescaped twice: a backslash and an n, as characters, become a line feed."
+    # Where a text is bytes on the wire, level one has no character to unescape.
+    if owner := _OWNERS.get(fmt, {}).get("text", "value/text"):
+        yield Liar("double-unescape", fmt, 1, f"{fmt}/{owner}", why, twice, "shape/awkward-texts")
+
+
 def malformed(fmt: str, decode: Decode, decode_rows: Decode) -> Iterator[Liar]:
     """The liars that take what is no message, or no value of its column, for a row; of a format whose cases have such faults."""
     wire = get(fmt)
@@ -186,6 +216,7 @@ def common(fmt: str, decode: Decode, decode_rows: Decode) -> tuple[Liar, ...]:
             on_columns(decode, after="IF(kind = 'CORRUPT', map('id', '1'), after)"),
         ),
         database_ignored(fmt, decode_rows),
+        *on_texts(fmt, decode),
         *malformed(fmt, decode, decode_rows),
     )
 

@@ -21,9 +21,9 @@ def row_changes(scenario: Scenario) -> list[RowChange]:
 
 def test_names_are_unique_and_their_number_is_known() -> None:
     assert len({scenario.name for scenario in ALL}) == len(ALL)
-    assert Counter(scenario.level for scenario in ALL) == {1: 683, 2: 87}
+    assert Counter(scenario.level for scenario in ALL) == {1: 689, 2: 90}
     assert len({scenario.name for scenario in POSTGRESQL}) == len(POSTGRESQL)
-    assert Counter(scenario.level for scenario in POSTGRESQL) == {1: 486, 2: 73}
+    assert Counter(scenario.level for scenario in POSTGRESQL) == {1: 492, 2: 76}
 
 
 def test_names_do_not_change() -> None:
@@ -88,6 +88,20 @@ def test_every_row_fits_its_table(source: str, found: list[Scenario]) -> None:
                     for column in change.table.columns:
                         assert sources.fits(column.type, row[column.name]), (scenario.name, column.name)
                         assert column.nullable or row[column.name] is not None, (scenario.name, column.name)
+
+
+@EVERY
+def test_awkward_texts_and_equal_rows_are_written_at_both_levels(source: str, found: list[Scenario]) -> None:
+    by_name = {scenario.name: row_changes(scenario) for scenario in found}
+    (wide,), (tall,) = by_name["shape/awkward-texts"], by_name["rows/keyless/awkward-texts"]
+    texts = [" both ends ", r"\n", r"\\", r"\u0041", "a\r\nb", "e\u0301"]
+    assert [row.after["b"] for row in tall.rows if row.after] == texts
+    assert [list(row.after.values())[1:] for row in wide.rows if row.after] == [texts]
+    for name in ("shape/equal-rows", "rows/keyless/equal-rows"):
+        first, second = by_name[name][0].rows
+        assert first == second and not by_name[name][0].table.primary_key
+    (long,) = by_name["rows/every-type/long-text"]
+    assert any(isinstance(v, str) and len(v) > 255 for row in long.rows for v in (row.after or {}).values())
 
 
 @EVERY
