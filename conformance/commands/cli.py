@@ -342,7 +342,7 @@ def replay(
     timeout: float,
     style: str | None,
 ) -> None:
-    """Judges saved failures again: FIXED, FAILED, NOT REPRODUCED or ERROR.
+    """Judges saved failures again.
 
     A file may come from somebody else. What it alone names to run (a command, a module, an expression of --map) needs --decoder,
     --map or --yes, or the answer to a question.
