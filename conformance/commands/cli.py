@@ -342,7 +342,7 @@ def replay(
     timeout: float,
     style: str | None,
 ) -> None:
-    """Judges saved failures again.
+    """Judges saved failures again: FIXED, FAILED, NOT REPRODUCED or ERROR.
 
     A file may come from somebody else. A command, a module or an expression of --map that only the file names is run after
     a question, or with --decoder, --map or --yes.
