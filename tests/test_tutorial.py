@@ -10,6 +10,7 @@ import difflib
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -43,8 +44,8 @@ def kind(block):
 
 
 def changed(text, diff):
-    """The text with the hunks of a diff without line numbers; each must fit in exactly one place."""
-    for hunk in diff.split("@@\n")[1:]:
+    """The text with the hunks of a diff; each must fit in exactly one place."""
+    for hunk in re.split(r"^@@ .* @@\n", diff, flags=re.MULTILINE)[1:]:
         lines = hunk.splitlines()
         old = "".join(line[1:] + "\n" for line in lines if line[0] in " -")
         new = "".join(line[1:] + "\n" for line in lines if line[0] in " +")
@@ -115,11 +116,21 @@ def test_the_decoder_s_files_are_the_examples():
             if kind(block) == "file":
                 assert block.text == real
             else:
-                lines = list(difflib.unified_diff(held.splitlines(), real.splitlines(), n=2, lineterm=""))[2:]
-                assert block.text.splitlines() == ["@@" if line.startswith("@@") else line for line in lines]
+                names = ("mine.py", "mine.py")
+                lines = difflib.unified_diff(held.splitlines(), real.splitlines(), *names, n=2, lineterm="")
+                assert block.text.splitlines() == list(lines)
                 assert changed(held, block.text) == real
             held = real
     assert held == (ROOT / "examples" / "tutorial" / "framed.py").read_text("utf-8")
+
+
+@pytest.mark.skipif(shutil.which("patch") is None, reason="patch is not installed")
+def test_patch_takes_the_diffs(tmp_path):
+    (tmp_path / "mine.py").write_text((ROOT / "examples" / "tutorial" / "naive.py").read_text("utf-8"), "utf-8")
+    for block in (block for block in BLOCKS if kind(block) == "patch"):
+        subprocess.run(["patch", "-p0", "-F0"], cwd=tmp_path, input=block.text, text=True, check=True)
+        real = (ROOT / block.what.partition(" is ")[2]).read_text("utf-8")
+        assert (tmp_path / "mine.py").read_text("utf-8") == real
 
 
 def test_the_installation_is_the_readme_s():

@@ -102,7 +102,7 @@ def profiles(fmt: Format[Any], globs: str | Sequence[str] = "*") -> tuple[Profil
             unknown = unknown or error
     if unknown and not chosen:
         raise unknown
-    return tuple(chosen.values())
+    return (*(p for p in fmt.profiles if p.name in chosen), *(p for p in chosen.values() if p not in fmt.profiles))
 
 
 def _matching(fmt: Format[Any], glob: str) -> tuple[Profile, ...]:

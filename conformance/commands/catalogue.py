@@ -144,7 +144,7 @@ def corpus() -> None:
     """
 
 
-@corpus.command("write")
+@corpus.command("write", short_help="Writes a corpus per format and profile.")
 @click.argument("formats", nargs=-1, required=True, metavar="FORMAT...", type=FORMAT_NAME)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The output directory.")
 @SEED
@@ -183,7 +183,7 @@ def corpus_write(
             click.echo(f"{summary.path}: {summary.cases} cases, {summary.messages} messages, {summary.size} bytes", err=True)
 
 
-@corpus.command("verify")
+@corpus.command("verify", short_help="Checks corpora on disk, or the recordings.")
 @click.argument("directory", type=click.Path(path_type=Path), required=False)
 def corpus_verify(directory: Path | None) -> None:
     """Checks corpora: files, checksums, counts, and that they can be read; without DIRECTORY the recordings of products.

@@ -312,7 +312,7 @@ def _record(made: Update, expect: Expectations) -> None:
     click.echo(f"{expect.path}: {total} known failures; {len(made.added)} new, {len(made.removed)} removed", err=True)
 
 
-@cli.command()
+@cli.command(short_help="Judges saved failures again: which are fixed?")
 @click.argument("names", nargs=-1, metavar="[ID|FILE]...", type=FAILURE)
 @click.option("--all", "everything", is_flag=True, help="Every saved failure in --from.")
 @click.option(
@@ -344,8 +344,8 @@ def replay(
 ) -> None:
     """Judges saved failures again: FIXED, FAILED, NOT REPRODUCED or ERROR.
 
-    A file may come from somebody else. What it alone names to run (a command, a module, an expression of --map) needs --decoder,
-    --map or --yes, or the answer to a question.
+    A file may come from somebody else. A command, a module or an expression of --map that only the file names is run after
+    a question, or with --decoder, --map or --yes.
 
     \b
     Example: cdc-conformance replay .cdc-conformance/failures/ticdc-canal-json-value-unsigned-1a2b3c4d.json

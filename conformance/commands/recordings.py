@@ -10,7 +10,7 @@ from conformance.commands.shell import FORMAT, FORMATS_GIVEN, Progress, chosen, 
 from generators.errors import NothingSelected
 
 
-@click.command("list")
+@click.command("list", short_help="Lists the recordings of real products.")
 @FORMAT
 def list_recordings(style: str | None) -> None:
     """The recordings of real products: release, server, options, messages.
@@ -33,8 +33,8 @@ def list_recordings(style: str | None) -> None:
 def audit_recordings(formats: tuple[str, ...], differences: bool, style: str | None) -> None:
     """Compares our writers' bytes with recorded ones.
 
-    The writer of the recording's profile writes the history that SQL told. A message is identical but for ids, positions and
-    clock times, or explained by a limit of the model, or unexplained; those apart are in no episode.
+    The writer of the recording's profile writes the history that the SQL caused. A message is identical except for ids, positions
+    and clock times, or explained by a limit of the model, or unexplained, or apart: in no episode, so not compared.
 
     \b
     Example: cdc-conformance corpus audit alibaba-canal-json --differences

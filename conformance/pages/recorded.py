@@ -9,18 +9,19 @@ from generators.recorded.agreement import Agreed, agreement
 from generators.wire_format import formats
 
 _TEXT: Final = """
-Messages that real products published, with the truth that SQL told beside them, are part of this package (`fixtures/recorded` in
-a checkout). They serve twice:
+This package contains messages that real products published, and beside them the truth: the rows that SQL statements made at the
+source (`fixtures/recorded` in a checkout). They have two uses:
 
-- **As cases.** `run` judges decoders on them: `FORMAT/recorded/RECORDING/EPISODE`, at level two with `/typed` behind it. What a
-  decoder owes is made of the truth, never of the message. `--select '*/recorded/*'` runs them alone; budget `smoke` takes a
-  sample, `ci` and `nightly` all. Batch ids, positions and commit times are in no truth and are not judged.
+- **As cases.** `run` judges decoders on them: `FORMAT/recorded/RECORDING/EPISODE`, at level two with `/typed` behind it. The
+  expectation comes from the truth, never from the message. `--select '*/recorded/*'` runs these cases alone; budget `smoke`
+  takes a sample, `ci` and `nightly` all of them. The truth has no batch ids, positions and commit times, so they are not
+  judged.
 - **As an audit of our writers.** `cdc-conformance corpus audit` gives the same history to the writer of the recording's profile
-  and compares bytes, without ids, positions and clock times. *Identical* are the same bytes. *Explained* ones differ for a stated
-  limit of the model, *unexplained* ones for no stated reason. *Apart* are in no episode: the model lacks a type, or the truth a
-  statement.
+  and compares the bytes, except ids, positions and clock times. *Identical* messages have the same bytes. *Explained* messages
+  differ because of a limit of the model, which is listed below. *Unexplained* messages differ without such a reason. Messages
+  *apart* belong to no episode, because the model lacks a type, or the truth lacks a statement; they are not compared.
 
-`cdc-conformance corpus list` tells how each was recorded; `corpus verify` without a folder checks their files.
+`cdc-conformance corpus list` prints how each recording was made; `corpus verify` without a folder checks their files.
 """.strip()
 
 

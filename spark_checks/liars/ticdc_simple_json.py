@@ -188,7 +188,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "keys-of-all-columns",
         1,
         "envelope/keys",
-        "A row whose message tells no key is found by all of its columns.",
+        "All columns of a row are taken for its key, because its message has none.",
         on_columns(reference.decode, keys="CASE WHEN kind = 'ROW' THEN map_keys(coalesce(after, before)) ELSE keys END"),
     ),
     _liar(

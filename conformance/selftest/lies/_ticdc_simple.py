@@ -27,7 +27,6 @@ def shared(timestamp: str, document: Callable[..., Alter], *body: str) -> tuple[
         Lie("checksum-added", "v8.5.7", None, "shape/*", "checksum", True),
         Lie("checksum-dropped", _CHECKED, None, "checksum/*", "checksum", False),
         Lie("checksum-corrupted", _CHECKED, None, "checksum/*", alter=document(put(True, *body, "checksum", "corrupted"))),
-        Lie("default-in-server-zone", "v8.5.7", None, "default/timestamp", "default_utc", False),
         Lie("new-as-classic", "new-8.5.4", None, "ddl/*", "new", False),
         Lie("claim-check-for-handle-key", _HANDLE, None, "reduced/insert", "reduce", "claim-check"),
         Lie("handle-key-for-claim-check", _CLAIM, None, "reduced/insert", "reduce", "handle-key-only"),

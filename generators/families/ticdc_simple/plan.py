@@ -70,7 +70,7 @@ def host_zone(profile: SimpleProfile) -> str:
 
 def plan(history: History, profile: SimpleProfile, partitions: int, chance: random.Random) -> Iterator[Planned]:
     """The history's messages in the order of publication, none of them cut to its handle key yet."""
-    catalogue = Catalogue(host_zone(profile) if profile.default_utc else "UTC")
+    catalogue = Catalogue(host_zone(profile))
     everywhere = tuple(range(partitions))
     announced: dict[Table, _Announced] = {}
     for number, event in enumerate(history.events):

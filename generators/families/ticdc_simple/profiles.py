@@ -24,10 +24,9 @@ class SimpleProfile(Profile):
     `location` is the zone name in TIMESTAMP objects, "" the host's own, which is the deployment's `time_zone`; "Local" is what Go
     calls the host's zone. `column_order` orders a tableSchema's columns ("id": by column id). `float_verb` is Go's: "f" fixed
     notation, "g" exponents from 1e6 on and below 1e-4; it concerns JSON only, as `short_escapes`, which tells
-    that \\b and \\f have escapes of two characters (Go since 1.22). `default_utc` tells that a TIMESTAMP column's default is in
-    UTC. `auto_bootstrap` sends a BOOTSTRAP before a table's first row and again after 120 s or 10000 rows; without
-    it one is sent where the history has one. `max_message_bytes` is compared only when `reduce` says what becomes of a larger
-    message. `dispatcher` chooses the partitions of rows.
+    that \\b and \\f have escapes of two characters (Go since 1.22). `auto_bootstrap` sends a BOOTSTRAP before a table's first
+    row and again after 120 s or 10000 rows; without it one is sent where the history has one. `max_message_bytes` is compared
+    only when `reduce` says what becomes of a larger message. `dispatcher` chooses the partitions of rows.
     """
 
     new: bool = False
@@ -36,7 +35,6 @@ class SimpleProfile(Profile):
     column_order: Literal["id", "table"] = "id"
     float_verb: Literal["f", "g"] = "f"
     short_escapes: bool = True
-    default_utc: bool = True
     checksum: bool = False
     auto_bootstrap: bool = False
     bootstrap_to_all: bool = True

@@ -282,7 +282,7 @@ BAD = [
     ("[run]\nmap = {after = 3}", "expected a string, not an integer"),
     ("[run]\nmap = {after = ''}", "expected"),
     ("[run]\nwriter-profile = 'a'\nwriter_profile = 'b'", "'writer-profile' is set twice, in both spellings"),
-    ("[corpus]\nseed = 1", "unknown section 'seed' of [corpus]. Known: write."),
+    ("[corpus]\nseed = 1", "unknown section 'seed' of [corpus]. Known: audit, list, write."),
     ("[corpus.wirte]\nseed = 1", "unknown section 'wirte' of [corpus]. Did you mean 'write'?"),
     ("[corpus.write]\ncount = -1", "[corpus.write], count = -1: -1 is not in the range x>=0"),
     ("[publish]\nbroker = 'none'", "broker 'none' means no Kafka"),

@@ -170,7 +170,7 @@ def test_the_command_line_takes_a_command(tmp_path, monkeypatch):
     done = CliRunner().invoke(cli, [*asked[:3], "cmd:node node/decoder.js", *asked[4:]])
     assert done.exit_code == 1
     saved = next((tmp_path / ".cdc-conformance").rglob("*.json"))
-    again = CliRunner().invoke(cli, ["replay", str(saved)])
+    again = CliRunner().invoke(cli, ["replay", str(saved), "--yes"])
     assert again.exit_code == 1 and "FAILED" in again.output
     fixed = CliRunner().invoke(cli, ["replay", str(saved), "--decoder", f"cmd:node {EXAMPLE / 'decoder.js'}"])
     assert fixed.exit_code == 0 and "FIXED" in fixed.output

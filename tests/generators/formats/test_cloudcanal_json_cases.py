@@ -53,7 +53,14 @@ def returned(change: Change, level: int) -> OutputRow:
         fields = {n: getattr(change, n) for n in ("database", "schema", "table", "keys", "sql", "position", "types")}
         fields["commit_time"] = change.commit_time_us
     sides = [_image(change.image(side, level), level) for side in ("before", "after")]
-    return OutputRow(change.row, change.kind.value, change.op.value if change.op else None, fields, *sides)
+    return OutputRow(
+        change.row,
+        change.kind.value,
+        change.op.value if change.op else None,
+        fields,
+        *sides,
+        error="unreadable" if change.kind is Kind.CORRUPT else None,
+    )
 
 
 def _image(image: Mapping[str, Cell] | None, level: int) -> dict[str, Any] | None:

@@ -236,6 +236,9 @@ def test_every_rule_owns_a_comparison_and_every_comparison_has_a_rule() -> None:
     rule = owner(found, Subject("x", 2, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=frozenset({"fault:cell-int"})))
     assert rule is not None and rule.id == "debezium-json/fault/cell-type"
     owned.add(rule.id)
+    outside = owner(found, Subject("x", 2, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=frozenset({"fault:domain"})))
+    assert outside is not None and outside.id == "debezium-json/fault/cell-domain"
+    owned.add(outside.id)
     assert {rule.id for rule in found if not rule.law} - owned == set()
     assert all(rule.citations for rule in found)
 

@@ -68,7 +68,11 @@ def test_names_do_not_change() -> None:
 
 def test_shapes_are_the_same_for_every_source() -> None:
     def shapes(found: list[Scenario]) -> list[str]:
-        return [s.name for s in found if s.name.startswith(("shape/", "rows/")) and not re.search("/(boundaries|alone)-", s.name)]
+        return [
+            s.name
+            for s in found
+            if s.name.startswith(("shape/", "rows/")) and "/boundaries-" not in s.name and "/alone-" not in s.name
+        ]
 
     assert shapes(ALL) == shapes(POSTGRESQL)
 

@@ -104,7 +104,8 @@ deployments = st.builds(Deployment, *[texts] * len(dataclasses.fields(Deployment
 def messages(case: str) -> st.SearchStrategy[Message]:
     body = st.none() | st.binary(max_size=12) | texts.map(str.encode)
     headers = st.lists(st.tuples(any_texts, st.binary(max_size=5)), max_size=2).map(tuple)
-    return st.builds(Message, texts, st.integers(0, 9), body, body, headers, st.integers(), st.integers(0, 9), st.just(case))
+    stamps = st.integers(-1, ((1 << 63) - 1) // 1000)
+    return st.builds(Message, texts, st.integers(0, 9), body, body, headers, stamps, st.integers(0, 9), st.just(case))
 
 
 def cases() -> st.SearchStrategy[Case]:

@@ -362,7 +362,7 @@ CELLS: tuple[tuple[SourceType, str, object], ...] = (
     (mysql.temporal("timestamp"), "2024-06-15 12:34:56 CST", MISFIT),
     (mysql.temporal("time", 6), "-838:59:58.999999", "-838:59:58.999999"),
     (mysql.temporal("time"), "838:59:59", "838:59:59"),
-    (mysql.temporal("time", 6), "838:59:59.000001", MISFIT),
+    (mysql.temporal("time", 6), "839:00:00.000000", MISFIT),
     (mysql.temporal("time"), "839:00:00", MISFIT),
     (mysql.temporal("time"), "12:60:00", MISFIT),
     (mysql.year(), "0000", 0),

@@ -20,10 +20,6 @@ def test_offsets_of_the_topic_are_read_from_the_source_whatever_else_it_tells():
     assert sustained._offsets(None, "cdc") == sustained._offsets('{"other":{"0":1}}', "cdc") == {}
 
 
-def test_a_failure_is_told_without_its_stack():
-    assert sustained._told(ValueError("no\n\n\tat org.Class\nbecause\n" + "x\n" * 50)).splitlines()[:3] == ["no", "because", "x"]
-
-
 @pytest.mark.spark
 def test_the_sum_of_places_is_the_producers(spark):
     places = [(0, 0), (1, 0), (2, 3), (1, 123_456_789), (7, 3_000_000_000)]

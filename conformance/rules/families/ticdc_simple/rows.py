@@ -196,7 +196,7 @@ def general(book: Book) -> tuple[Rule, ...]:
     return (
         book.rule(
             "envelope/keys",
-            "A row's message tells no keys: a row has none, or those of its table's cached schema, in any order.",
+            "A row's message has no keys: a decoder returns none, or those of the table's cached schema, in any order.",
             Effect.WRONG_ROW_KEY,
             envelope("keys"),
             "ticdc#keys-as-told",
