@@ -63,7 +63,8 @@ def checkout(tmp_path_factory):
         pytest.skip("not a git checkout")
     folder = tmp_path_factory.mktemp("before") / "checkout"
     for name in filter(None, listed.stdout.decode().split("\0")):
-        if not name.startswith("fixtures/") and (ROOT / name).is_file():
+        kept = name.startswith("fixtures/recorded/") or not name.startswith("fixtures/")
+        if kept and (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, folder / name)
     return folder

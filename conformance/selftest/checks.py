@@ -258,7 +258,8 @@ def _raising_liar(settings: Settings, engine: ChildEngine, prepared: Prepared, s
 def _straying_liar(settings: Settings, engine: ChildEngine, prepared: Prepared, spec: str, judge: Judge) -> list[CaseResult]:
     """Rows of no message are noticed in a call, and in its smallest part that has some."""
     call = max((call for call in prepared.calls if call.level == 1), key=lambda candidate: len(candidate.cases))
-    call, lying = replace(call, cases=call.cases[:LAW_SAMPLE], foreign=()), replace(prepared, decoder=spec)
+    some = (*call.cases[:LAW_SAMPLE], *[case for case in call.cases[LAW_SAMPLE:] if _rejected(case)][:1])
+    call, lying = replace(call, cases=some, foreign=()), replace(prepared, decoder=spec)
     outputs = read(engine.decode(request(settings, lying, call, call.cases)).result(), call.level)
     findings = list(strays(settings, engine, lying, call, outputs, judge))
     by_id = {case.id: case for case in call.cases}

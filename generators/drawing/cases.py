@@ -20,7 +20,10 @@ def tables_of(history: History) -> tuple[Table, ...]:
 
 
 def of_asked(scenario: Scenario, written: Iterable[Written]) -> tuple[Written, ...]:
-    """What is owed at its level: a level-two scenario asks for the table of its first change; messages of others owe no row."""
+    """What is owed at its level: a level-two scenario asks for the table of its first change; messages of others owe no row.
+
+    Where a message tells neither database nor schema, nobody can tell a namesake from the table: its rows are owed.
+    """
     places = {
         n: (e.table.database, e.table.schema, e.table.name)
         for n, e in enumerate(scenario.history.events)
@@ -28,7 +31,10 @@ def of_asked(scenario: Scenario, written: Iterable[Written]) -> tuple[Written, .
     }
     asked = next(iter(places.values()), None)
     others = {n for n, place in places.items() if scenario.level == 2 and place != asked}
-    return tuple(replace(one, changes=()) if one.message.event in others else one for one in written)
+    return tuple(
+        replace(one, changes=()) if one.message.event in others and any(c.database or c.schema for c in one.changes) else one
+        for one in written
+    )
 
 
 def as_case(fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layout = LAYOUT) -> Case:

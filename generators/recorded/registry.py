@@ -6,31 +6,35 @@ A product's module has `episodes() -> Iterator[Episode]` over all of its recordi
 from __future__ import annotations
 
 import importlib
-import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from generators.model import Case
-from generators.recorded import store
 from generators.recorded.base import Episode, cases
 from generators.wire_format import Format
+
+PRODUCTS: Final[Mapping[str, str]] = {
+    "alibaba-canal-json": "canal",
+    "debezium-json": "debezium",
+    "ticdc-canal-json": "ticdc",
+    "ticdc-simple-json": "ticdc",
+    "ticdc-simple-avro": "ticdc",
+}
+"""The product of each format that has recordings."""
 
 
 @cache
 def _of_product(product: str) -> tuple[Episode, ...]:
-    module = f"generators.recorded.{product}"
-    if importlib.util.find_spec(module) is None:
-        return ()
-    found: Iterator[Episode] = importlib.import_module(module).episodes()
+    found: Iterator[Episode] = importlib.import_module(f"generators.recorded.{product}").episodes()
     return tuple(found)
 
 
 def episodes(name: str) -> tuple[Episode, ...]:
     """The episodes of a format's recordings, in their order; none for a format without recordings."""
-    products = [p for p in store.PRODUCTS if any(recording.format == name for recording in store.recordings(p))]
-    return tuple(one for product in products for one in _of_product(product) if one.recording.format == name)
+    product = PRODUCTS.get(name)
+    return tuple(one for one in _of_product(product) if one.recording.format == name) if product else ()
 
 
 @cache

@@ -12,7 +12,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from generators.garbage.faults import OUTSIDE_DOMAIN
-from generators.model import Column, Deployment, SourceType, Table
+from generators.model import Column, Deployment, Layout, SourceType, Table
+from generators.sources import boundaries
 from generators.sources.boundaries import OTHER_DATABASE, OTHER_SCHEMA, POOL_DATABASE
 from generators.sources.postgresql import SCHEMA
 from generators.wire_format import get
@@ -136,8 +137,23 @@ def refused_as_nulls(decode_rows: Decode) -> Decode:
     return lie
 
 
-def database_ignored(fmt: str, decode_rows: Decode) -> Liar:
+_NAMESAKE: Final = "rows/keyless/same-name-elsewhere"
+
+
+def _tells_place(fmt: str) -> bool:
+    """Whether the format's messages tell a database or a schema."""
+    wire = get(fmt)
+    profile = wire.profiles[0]
+    scenarios = boundaries.scenarios(profile.database, wire.supports, profile.source)
+    history = next(scenario.history for scenario in scenarios if scenario.name == _NAMESAKE)
+    changes = (change for written in wire.write(history, profile, Layout()) for change in written.changes)
+    return any(change.database or change.schema for change in changes)
+
+
+def database_ignored(fmt: str, decode_rows: Decode) -> Iterator[Liar]:
     """It takes the namesake of the asked table for it; the names have one length, so that binary forms stay readable."""
+    if not _tells_place(fmt):
+        return
 
     def lie(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
         pairs = ((OTHER_DATABASE, POOL_DATABASE), (OTHER_SCHEMA, SCHEMA))
@@ -148,7 +164,7 @@ def database_ignored(fmt: str, decode_rows: Decode) -> Liar:
 
     why = "The table's name alone selects its messages: those of its namesake in another database or schema are its rows."
     owner = _OWNERS.get(fmt, {}).get("other-table", "change/one-each")
-    return Liar("database-ignored", fmt, 2, f"{fmt}/{owner}", why, lie, "rows/keyless/same-name-elsewhere")
+    yield Liar("database-ignored", fmt, 2, f"{fmt}/{owner}", why, lie, _NAMESAKE)
 
 
 def on_texts(fmt: str, decode: Decode) -> Iterator[Liar]:
@@ -215,7 +231,7 @@ def common(fmt: str, decode: Decode, decode_rows: Decode) -> tuple[Liar, ...]:
             "A half-read message is CORRUPT and has an image: whoever reads images writes it downstream.",
             on_columns(decode, after="IF(kind = 'CORRUPT', map('id', '1'), after)"),
         ),
-        database_ignored(fmt, decode_rows),
+        *database_ignored(fmt, decode_rows),
         *on_texts(fmt, decode),
         *malformed(fmt, decode, decode_rows),
     )

@@ -90,10 +90,12 @@ def test_what_is_not_there_is_told(directory):
 
 RAISES = """
 from pyspark.sql import functions as F
+from spark_checks.decoders import ticdc_canal_json
 
 
-def decode(records):
-    return records.select(F.raise_error(F.lit("boom")))
+def decode(records, deployment=None):
+    rows = ticdc_canal_json.decode(records, deployment=deployment)
+    return rows.withColumn("error", F.raise_error(F.lit("boom")).cast("string"))
 """
 
 SILENT = """

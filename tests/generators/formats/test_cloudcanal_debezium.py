@@ -160,7 +160,9 @@ def test_the_schema_describes_the_payload() -> None:
 def test_every_profile_has_every_case_and_one_change_a_message() -> None:
     for one in PROFILES:
         cases = [as_case(FORMAT, one, scenario) for scenario in boundary_scenarios(FORMAT, one)]
-        assert all(len(w.changes) == 1 for case in cases for w in case.written)
+        plain = [case for case in cases if not case.id.endswith("/same-name-elsewhere")]
+        assert len(plain) == len(cases) - 1
+        assert all(len(w.changes) == 1 for case in plain for w in case.written)
         assert sum(bool(case.written) for case in cases) > 300
 
 

