@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import time
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -62,7 +63,7 @@ _MARIADB_OPTIONS: Final = {
 }
 
 
-class Database:
+class Database(ABC):
     """A running server. `port` is at 127.0.0.1; `version` is what it says of itself; `connector` is Debezium's name for it."""
 
     source = ""
@@ -94,16 +95,17 @@ class Database:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    @abstractmethod
     def _open(self) -> None:
-        raise NotImplementedError
+        """Starts the server."""
 
+    @abstractmethod
     def client(self) -> list[str]:
         """The command line of the client, which reads statements from standard input."""
-        raise NotImplementedError
 
+    @abstractmethod
     def refused(self, line: str) -> tuple[int, str] | None:
         """Line number of the statement and the error in a line of the client's messages; None for other lines."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """Stops it and removes its folder."""

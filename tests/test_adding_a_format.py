@@ -5,7 +5,6 @@ A comment before each block says what the block is: a command, what the command 
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
@@ -136,8 +135,6 @@ def test_a_name_that_is_taken_or_wrong_writes_nothing(laid):
 
 
 def test_what_is_laid_out_and_what_is_finished_are_clean(laid, finished):
-    if importlib.util.find_spec("ruff") is None:
-        pytest.skip("needs ruff")
     for folder in (laid[0], finished):
         done(f"{sys.executable} -m ruff check {' '.join(FILES)}", folder)
         done(f"{sys.executable} -m ruff format --check {' '.join(name for name in FILES if name.endswith('.py'))}", folder)

@@ -22,7 +22,8 @@ RECORDED: Final = "recorded"
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One run of a product. `profile` is the writer profile with the same release and options; `how` says how it was recorded.
+    """One run of a product. `profile` is the writer profile with the same release and options, "" if there is none. `how` says
+    how it was recorded.
 
     `truth` names the document with the SQL truth, `count` is the number of messages (generators.recorded.store has both).
     `volatile` blanks what no two runs share (ids, positions, clock times) in a value or key of this recording's messages.

@@ -40,29 +40,11 @@ ENUMS: Final[Mapping[str, Sequence[str]]] = {"mood": ("sad", "ok", "ha,ppy", "it
 DOMAINS: Final[Mapping[str, str]] = {"posint": "integer", "money2": "numeric(10,2)"}
 """PostgreSQL's types of the recorded database, which the truth names and does not define."""
 
-OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "bin-base64": ("base64",),
-    "bin-base64-url-safe": ("base64-url-safe",),
-    "decstring-bigprecise": ("string", "unsigned-precise"),
-    "decstring": ("string", "interval-string"),
-    "default": (),
-    "notomb": ("no-tombstone",),
-    "snapshot": (),
-    "time-adaptive_time_microseconds": ("adaptive_time_microseconds",),
-    "time-connect": ("connect",),
-    "time-microseconds": ("microseconds",),
-    "time-nanoseconds": ("nanoseconds",),
-    "txmeta": ("transaction",),
-}
-"""Options of our profiles by what the recording calls its set of options. The sets that are left out are flattened records,
-propagated source types, and types that are unknown to the connector, which the format does not have."""
-
 FOREIGN: Final = ("inv.t_json", "inv.t_zero")
 """Tables on which MySQL's connector fails because the server is MariaDB: JSON is LONGTEXT there, and a date that no calendar has
 loses its row."""
 
-_CONNECTORS: Final = {"mdb": "mariadb", "my": "", "pg": "postgresql"}
-_NAME: Final = re.compile(r"(mdb|my|pg)(\d)(\d)-(.*?)(-noschema)?$")
+_UNSAID: Final = "the model does not say whether a logical message is in a transaction"
 _OPS: Final = {"insert": Op.INSERT, "update": Op.UPDATE, "delete": Op.DELETE}
 
 _NUMBERS: Final = re.compile(
@@ -94,16 +76,14 @@ class _Change:
 
 
 def episodes() -> Iterator[Episode]:
-    """The episodes of every recording whose options the format has."""
+    """The episodes of every recording whose options the format has: the others have no profile."""
     for recording in store.recordings(PRODUCT):
-        match = _NAME.match(recording.name)
-        assert match is not None
-        if match[4] in OPTIONS:
-            options = (*filter(None, (_CONNECTORS[match[1]],)), *(("schemaless",) if match[5] else ()), *OPTIONS[match[4]])
-            yield from _episodes(recording, match[1] != "pg", options, match[4] == "snapshot")
+        if recording.profile:
+            is_mysql = "postgresql" not in recording.profile
+            yield from _episodes(recording, is_mysql, recording.profile.split("+")[1:], recording.name.endswith("-snapshot"))
 
 
-def _episodes(recording: Recording, is_mysql: bool, options: tuple[str, ...], snapshot: bool) -> Iterator[Episode]:
+def _episodes(recording: Recording, is_mysql: bool, options: Sequence[str], snapshot: bool) -> Iterator[Episode]:
     from generators.wire_format import get
 
     fmt = get(recording.format)
@@ -112,7 +92,7 @@ def _episodes(recording: Recording, is_mysql: bool, options: tuple[str, ...], sn
     by_topic: dict[str, list[Message]] = {}
     for message in store.messages(recording):
         by_topic.setdefault(message.topic, []).append(replace(message, partition=message.partition or 0))  # the engine has none
-    yield from _logical_messages(recording, "+".join((recording.release, *options)), by_topic.get("pg.message", []))
+    yield from _logical_messages(recording, by_topic.get("pg.message", []))
     for name, told in store.truth(PRODUCT)[server]["tables"].items():
         database, table = _names(name, is_mysql)
         topic = re.sub(r"[^A-Za-z0-9._-]", "_", f"{recording.name[:3].rstrip('0123456789-')}.{database}.{table}")
@@ -131,8 +111,7 @@ def _episodes(recording: Recording, is_mysql: bool, options: tuple[str, ...], sn
             if not chosen or identity in ("n", "i"):
                 continue
             tombstones = "no-tombstone" not in options
-            full = (*options, "full") if identity == "f" else options
-            profile = fmt.profile("+".join((recording.release, *full)))
+            profile = fmt.profile(recording.profile + ("+full" if identity == "f" else ""))
             events, messages = _aligned(found, chosen, queue, tombstones, identity)
             if not messages:
                 continue
@@ -147,17 +126,17 @@ def _episodes(recording: Recording, is_mysql: bool, options: tuple[str, ...], sn
             )
 
 
-def _logical_messages(recording: Recording, profile: str, messages: Sequence[Message]) -> Iterator[Episode]:
+def _logical_messages(recording: Recording, messages: Sequence[Message]) -> Iterator[Episode]:
     """PostgreSQL's logical messages whose content is text, in order; those of bytes come last."""
     texts = (_EMITTED.search(statement["sql"]) for statement in _statements("postgresql") if statement["kind"] == "message")
     events = [SourceStatement(START, "logical-message", text[2], "inv", text[1]) for text in texts if text]
     if messages:
         yield Episode(
-            replace(recording, profile=profile, volatile=blank),
+            replace(recording, volatile=blank),
             "logical-messages",
             History(tuple(events)),
             tuple(messages[: len(events)]),
-            limits=("the model does not say whether a logical message is in a transaction",) if "transaction" in profile else (),
+            limits=(_UNSAID,) if "transaction" in recording.profile else (),
         )
 
 

@@ -104,9 +104,7 @@ def _limits(recording: Recording, told: Sequence[_Step]) -> tuple[str, ...]:
 
 def _completed(recording: Recording) -> Recording:
     """The recording with the facts that its options tell."""
-    profile, facts = recording.profile, {}
-    if recording.name.endswith("delete-handle-only"):
-        profile += "+delete-handle-key"
+    facts: dict[str, Any] = {}
     if "large" in recording.name:
         facts["max_message_bytes"] = LIMIT
     compression = next((name for name in ("snappy", "lz4") if name in recording.name), "none")
@@ -114,7 +112,6 @@ def _completed(recording: Recording) -> Recording:
     blank = _BLANKS[recording.format]
     return replace(
         recording,
-        profile=profile,
         facts={**facts, "deployment": deployment},
         layout=Layout(partitions=1),
         volatile=lambda data: blank(unpack(compression, data)) if data else data,

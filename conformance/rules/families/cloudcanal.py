@@ -1,14 +1,41 @@
-"""How both CloudCanal formats grade the rules on MySQL values: the examples show strings, and no page says more."""
+"""The rules of both CloudCanal JSON formats on partial rows, and how they grade the rules on MySQL values: the examples show
+strings, and no page says more."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from conformance.rules.book import DOCUMENTED, SHOULD, UNSPECIFIED
+from conformance.rules.base import Aspect, Effect, Rule, Selector
+from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, SHOULD, UNSPECIFIED, Book
 from conformance.rules.families.mysql_values import Grade, Values
 
 _STRINGS: Final = "cloudcanal#strings"
 _OPEN: Final = "cloudcanal#values-open"
+
+
+def partial(book: Book, member: str) -> tuple[Rule, Rule]:
+    """The rules on an UPDATE whose `member`, the list of old rows, has the changed columns alone."""
+    return (
+        book.rule(
+            "image/partial-old",
+            f"What {member} leaves out of a row is absent, and not NULL.",
+            Effect.NULL_FOR_ABSENT,
+            Selector(aspects=(Aspect.PRESENCE,), sides=("before",), ops=("UPDATE",), profiles=("*partial-old*",)),
+            "cloudcanal#before-whole-open",
+            "harness#wire-text",
+            provenance=ASSUMED,
+        ),
+        book.rule(
+            "image/filled-old",
+            f"A column that {member} leaves out did not change: its old value is that of data.",
+            Effect.NULL_FOR_ABSENT,
+            Selector(fields=("cell",), aspects=CONTENT, classes=("left-out",)),
+            "cloudcanal#before-whole-open",
+            "canal#old-changed",
+            obligation=SHOULD,
+            provenance=ASSUMED,
+        ),
+    )
 
 
 def values(*, enum: str, sets: str, cite: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> Values:

@@ -63,17 +63,16 @@ _NULLS: Final = (
     Row("null", "JSON null is NULL and a string is not.", Effect.VALUE_FOR_NULL, Selector(aspects=(Aspect.NULL,))),
 )
 
-WIRE: Final = "What stands on the wire is certain: at level one a cell is its text, whatever it means."
-NOT_TEXT: Final = (
+_NOT_TEXT: Final = (
     *("int", "decimal", "float", "double", "bit", "binary", "date", "datetime", "timestamp"),
     *("time", "year", "enum", "set", "json"),
 )
 
 _WIRE: Final = Row(
     "wire",
-    WIRE,
+    "What stands on the wire is certain: at level one a cell is its text, whatever it means.",
     Effect.SILENT_CORRUPTION,
-    Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=NOT_TEXT, levels=(1,)),
+    Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=_NOT_TEXT, levels=(1,)),
 )
 
 _MEANINGS: Final = (
@@ -203,7 +202,18 @@ TABLE: Final = (*_MEANINGS, _WIRE, *_TEXTS)
 """Special before general; the last owns every comparison that is left, so the table ends a format's rules."""
 
 
-_CERTAIN: Final = Grade(("harness#wire-text",))
+def wire(book: Book) -> Rule:
+    """The rule that binds the text on the wire, whatever it means."""
+    return book.rule(
+        f"value/{_WIRE.name}", _WIRE.statement, _WIRE.effect, _WIRE.selector, "harness#wire-text", provenance=ASSUMED
+    )
+
+
+def meaning(rule: Rule) -> Rule:
+    """What a rule below MUST says of a value is what it means: it holds at level two; the text on the wire belongs to `wire`."""
+    if rule.obligation is MUST or Aspect.VALUE not in rule.selector.aspects:
+        return rule
+    return replace(rule, selector=replace(rule.selector, levels=(2,)))
 
 
 def rules(book: Book, values: Values) -> tuple[Rule, ...]:
@@ -217,7 +227,10 @@ def rules(book: Book, values: Values) -> tuple[Rule, ...]:
     for row in TABLE:
         if row.name in values.without:
             continue
-        grade = _CERTAIN if row is _WIRE else values.grades.get(row.name, values.default)
+        if row is _WIRE:
+            found.append(wire(book))
+            continue
+        grade = values.grades.get(row.name, values.default)
         rule = book.rule(
             f"value/{row.name}",
             grade.statement or row.statement,

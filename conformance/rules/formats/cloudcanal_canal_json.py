@@ -7,7 +7,7 @@ from typing import Final
 from conformance.rules.base import Aspect, Citation, Effect, Selector
 from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, WHOLE, Book, changes
 from conformance.rules.families import mysql_values as _mysql_values
-from conformance.rules.families.cloudcanal import values
+from conformance.rules.families.cloudcanal import partial, values
 from conformance.rules.order import Order
 
 _BOOK: Final = Book("cloudcanal-canal-json", DOCUMENTED)
@@ -193,25 +193,7 @@ _IMAGES: Final = (
         Selector(aspects=(Aspect.IMAGE,)),
         "cloudcanal#canal-row-example",
     ),
-    _BOOK.rule(
-        "image/partial-old",
-        "What old leaves out of a row is absent, and not NULL.",
-        Effect.NULL_FOR_ABSENT,
-        Selector(aspects=(Aspect.PRESENCE,), sides=("before",), ops=("UPDATE",), profiles=("*partial-old*",)),
-        "cloudcanal#before-whole-open",
-        "harness#wire-text",
-        provenance=ASSUMED,
-    ),
-    _BOOK.rule(
-        "image/filled-old",
-        "A column that old leaves out did not change: its old value is that of data.",
-        Effect.NULL_FOR_ABSENT,
-        Selector(fields=("cell",), aspects=CONTENT, classes=("left-out",)),
-        "cloudcanal#before-whole-open",
-        "canal#old-changed",
-        obligation=SHOULD,
-        provenance=ASSUMED,
-    ),
+    *partial(_BOOK, "old"),
     _BOOK.rule(
         "image/whole-old",
         "old holds whole rows, unchanged columns and the key too, where Canal has the changed ones.",

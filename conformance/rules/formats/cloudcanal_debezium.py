@@ -11,7 +11,7 @@ from typing import Final
 
 from conformance.rules.base import Aspect, Citation, Effect, Rule, Selector
 from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, SHOULD, UNSPECIFIED, WHOLE, Book, changes, value
-from conformance.rules.families.mysql_values import NOT_TEXT, WIRE
+from conformance.rules.families.mysql_values import wire
 from conformance.rules.order import FILE_POSITION, Order
 
 _BOOK: Final = Book("cloudcanal-debezium", DOCUMENTED)
@@ -331,14 +331,7 @@ _VALUES: Final = (
         value("json"),
         "debezium#json-text",
     ),
-    _BOOK.rule(
-        "value/wire",
-        WIRE,
-        Effect.SILENT_CORRUPTION,
-        Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=NOT_TEXT, levels=(1,)),
-        "harness#wire-text",
-        provenance=ASSUMED,
-    ),
+    wire(_BOOK),
     _BOOK.rule(
         "value/text",
         "Text comes back character for character; so does every value that no other rule names.",

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from conformance.rules.base import Aspect, Effect, Rule, Selector
-from conformance.rules.book import ASSUMED, CONTENT, MUST, OBSERVED, SHOULD, UNSPECIFIED, Book, value
-from conformance.rules.families.mysql_values import NOT_TEXT, WIRE
+from conformance.rules.base import Aspect, Effect, Selector
+from conformance.rules.book import ASSUMED, CONTENT, OBSERVED, SHOULD, UNSPECIFIED, Book, value
+from conformance.rules.families.mysql_values import meaning, wire
 
 BOOK: Final = Book("aliyun-dts-avro", OBSERVED)
 
@@ -406,14 +406,7 @@ _STRINGS: Final = (
         "aliyun#binary-objects",
         obligation=SHOULD,
     ),
-    BOOK.rule(
-        "value/wire",
-        WIRE,
-        Effect.SILENT_CORRUPTION,
-        Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=NOT_TEXT, levels=(1,)),
-        "harness#wire-text",
-        provenance=ASSUMED,
-    ),
+    wire(BOOK),
     BOOK.rule(
         "value/text",
         "Text comes back character for character; so does every value that no other rule names.",
@@ -424,12 +417,5 @@ _STRINGS: Final = (
 )
 
 
-def _meaning(rule: Rule) -> Rule:
-    """What a rule below MUST says of a value is what it means: it holds at level two."""
-    if rule.obligation is MUST or Aspect.VALUE not in rule.selector.aspects:
-        return rule
-    return replace(rule, selector=replace(rule.selector, levels=(2,)))
-
-
-VALUES: Final = tuple(map(_meaning, (*_NULLS, *_NUMBERS, *_OBJECTS, *_TIMES, *_STRINGS)))
+VALUES: Final = tuple(map(meaning, (*_NULLS, *_NUMBERS, *_OBJECTS, *_TIMES, *_STRINGS)))
 """The last owns every comparison that is left, so it ends the format's rules."""
