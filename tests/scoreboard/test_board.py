@@ -152,6 +152,9 @@ def test_readers_are_named_once_and_claim_formats_that_are_there():
         assert (reader.bundle is None) == bool(reader.module)
         if reader.factory:
             assert (judging.JAVA / f"{reader.factory.replace('.', '/')}.java").is_file()
+        else:
+            file, _, function = reader.module.partition(":")
+            assert f"def {function}(" in (judging.ROOT / "spark" / file).read_text("utf-8")
     with pytest.raises(UnknownName, match=r"spark-canal-zap.*spark-canal-zip"):
         named("spark-canal-zap")
 
