@@ -25,10 +25,10 @@ public final class ConnectReader implements Reader.Factory {
         converter.configure(Map.of("schemas.enable", "true"), false);
         String outer = table.schema() == null ? table.database() : table.schema();
         String topic = ("." + outer + "." + table.name()).replaceAll("[^A-Za-z0-9._-]", "_");
-        return message -> message.topic().endsWith(topic) ? read(converter, message) : List.of();
+        return message -> message.topic().endsWith(topic) ? read(converter, table, message) : List.of();
     }
 
-    private static List<Reader.Row> read(JsonConverter converter, Reader.Message message) {
+    private static List<Reader.Row> read(JsonConverter converter, Reader.Table table, Reader.Message message) {
         Object value = converter.toConnectData(message.topic(), message.value()).value();
         if (value == null) {
             return List.of(); // A tombstone.
@@ -38,23 +38,28 @@ public final class ConnectReader implements Reader.Factory {
         if (op == null) {
             return List.of();
         }
-        return List.of(new Reader.Row(op, image(envelope.getStruct("before")), image(envelope.getStruct("after"))));
+        return List.of(new Reader.Row(op, image(table, envelope.getStruct("before")), image(table, envelope.getStruct("after"))));
     }
 
-    private static Map<String, Object> image(Struct struct) {
+    private static Map<String, Object> image(Reader.Table table, Struct struct) {
         if (struct == null) {
             return null;
         }
         Map<String, Object> image = new LinkedHashMap<>();
-        for (Field field : struct.schema().fields()) {
-            image.put(field.name(), cell(field.schema(), struct.getWithoutDefault(field.name())));
+        for (Reader.Column column : table.columns()) {
+            Field field = struct.schema().field(column.name());
+            if (field != null) {
+                image.put(column.name(), cell(column, field.schema(), struct.getWithoutDefault(field.name())));
+            }
         }
         return image;
     }
 
-    /** Connect's value: its own logical types as Java's dates and times, all others as they are. */
-    private static Object cell(Schema schema, Object value) {
-        if (value instanceof ByteBuffer buffer) {
+    /** Connect's value: its own logical types as Java's dates and times, a boolean of a TINYINT as 1 or 0, others as they are. */
+    private static Object cell(Reader.Column column, Schema schema, Object value) {
+        if (value instanceof Boolean truth && !column.spark().equals("boolean")) {
+            return truth ? 1 : 0;
+        } else if (value instanceof ByteBuffer buffer) {
             byte[] bytes = new byte[buffer.remaining()];
             buffer.duplicate().get(bytes);
             return bytes;
