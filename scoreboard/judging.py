@@ -32,6 +32,8 @@ LETTERS: Final = 1_600
 """Characters of a message or a value that are kept."""
 _ENDS: Final = (0, 1)
 """Exit codes of a run that reached its verdict: conforms, or not."""
+_NOTHING: Final = (2, 4)
+"""Exit codes of a run that selects no case, or only cases that the reader does not claim."""
 
 
 def judge(reader: Reader, note: Note, *, formats: Sequence[str] = (), options: Sequence[str] = ()) -> dict[str, Any]:
@@ -108,11 +110,12 @@ def _run(name: str, decoder: str, options: Sequence[str], *, may_be_empty: bool 
         ]
         environment = {**os.environ, "PYTHONPATH": str(ROOT.parent)}
         ran = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=work, env=environment, check=False)
-        if may_be_empty and ran.returncode == 2:
+        if may_be_empty and ran.returncode in _NOTHING:
             return {}
         if ran.returncode not in _ENDS:
             raise HarnessError(f"the run of {name} ended with exit code {ran.returncode}:\n{ran.stderr[-3000:]}")
-        lines = [json.loads(line) for line in (Path(work) / "report.jsonl").read_text("utf-8").split("\n") if line]
+        text = (Path(work) / "report.jsonl").read_text("utf-8")
+        lines = [json.loads(line) for line in text.split("\n") if line]  # A text may hold U+2028.
     return distilled(lines, ran.returncode)
 
 

@@ -151,7 +151,7 @@ def test_readers_are_named_once_and_claim_formats_that_are_there():
         assert set(reader.formats) <= set(FORMATS)
         assert (reader.bundle is None) == bool(reader.module)
         if reader.factory:
-            assert (judging.JAVA / f"{reader.factory.replace('.', '/')}.java").is_file()
+            assert (judging.JAVA / f"{reader.factory.partition('$')[0].replace('.', '/')}.java").is_file()
         else:
             file, _, function = reader.module.partition(":")
             assert f"def {function}(" in (judging.ROOT / "spark" / file).read_text("utf-8")
