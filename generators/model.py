@@ -380,8 +380,8 @@ class Cell:
     """What a perfect decoder recovers for one column of one image.
 
     `value` is canonical (level two), `text` what stands on the wire (level one); `json` says that the wire holds a JSON value
-    other than a string, to be compared as a value. ONE_OF lists canonical values in `options`. ANY and ONE_OF say why in
-    `reason`, and still compare `text` at level one when it is set.
+    other than a string, to be compared as a value. ONE_OF lists canonical values in `options`; for ANY they are values that it
+    cannot be. ANY and ONE_OF say why in `reason`, and still compare `text` at level one when it is set.
     `cls` is the value's class (`generators.sources.mysql.value_class`), by which rules select.
     """
 

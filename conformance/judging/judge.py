@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, TypeAlias
 
-from conformance.judging.compare import null_is_fine, same_text, same_value
+from conformance.judging.compare import is_impossible, null_is_fine, same_text, same_value
 from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.judging.wording import cell as cell_text
 from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
@@ -507,7 +507,7 @@ class _Reader:
     def _cell(self, at: tuple[int, int], change: Change, side: str, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
         level, state = self.case.level, cell.state
         self.judge.cells[state] += 1
-        if state is State.ANY and (level == 2 or cell.text is None):
+        if state is State.ANY and (cell.text is None or (level == 2 and not cell.options)):
             return
         if level == 2 and state is State.ABSENT:
             unclaimed = NULL_FOR_ABSENT not in self._conventions and self.judge.capabilities.claims("types", cell.type.key)
@@ -528,6 +528,10 @@ class _Reader:
         if state is State.ABSENT:
             return
         got = actual[column]
+        if state is State.ANY and level == 2:
+            fine = got is None or not is_impossible(cell, got)
+            self.settle(fine, valued, Aspect.VALUE, at, path, "NULL, or a value", "" if fine else typed(got), column, side)
+            return
         if state is State.NULL:
             self.settle(got is None, null, Aspect.NULL, at, path, "NULL", "" if got is None else value(got), column, side)
             return

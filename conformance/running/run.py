@@ -158,7 +158,8 @@ def prepare(
     note(f"{fmt.name}: {len(cases)} cases in {time.monotonic() - began:.1f} s; waiting for the decoder")
     loaded = loading.result()
     if loaded.capabilities.types:
-        cases = [c for c in cases if c.level == 1] + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
+        as_recorded = [c for c in cases if c.level == 1 or c.origin is Origin.RECORDED]
+        cases = as_recorded + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
     mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
     count = sum(case.origin is Origin.DRAWN for case in (*mine, *(result.case for result in unsupported)))
     grouped = calls(fmt, mine, loaded.levels, settings.seed)
