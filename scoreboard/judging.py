@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.brokers.jars import Note, cache_dir, jars_of, require_java
+from conformance.judging.wording import clip
 from generators.errors import HarnessError
 from scoreboard.readers import Reader
 
@@ -27,6 +28,8 @@ _KEPT: Final = (
     *("rule", "case", "cases", "verdict", "aspect", "path", "expected", "actual", "message", "side", "column"),
     *("cause", "cause_in_words", "hint", "profiles", "faults"),
 )
+LETTERS: Final = 1_600
+"""Characters of a message or a value that are kept."""
 _ENDS: Final = (0, 1)
 """Exit codes of a run that reached its verdict: conforms, or not."""
 _NOTHING: Final = (2, 4)
@@ -34,7 +37,7 @@ _NOTHING: Final = (2, 4)
 
 
 def judge(reader: Reader, note: Note, *, formats: Sequence[str] = (), options: Sequence[str] = ()) -> dict[str, Any]:
-    """The outcome of a reader: release, and for each format the counts, the rules and the failures, of all cases and of recorded ones.
+    """The outcome of a reader: for each format the counts, the rules and the failures, of all cases and of recorded ones.
 
     Raises HarnessError if the adapter cannot be built or a run does not reach its verdict.
     """
@@ -64,7 +67,7 @@ def save(outcome: Mapping[str, Any]) -> None:
 def _decoder(reader: Reader, name: str, note: Note) -> str:
     """The `--decoder` of a reader for a format."""
     if reader.bundle is None:
-        return str(ROOT / "spark" / f"{reader.module}.py")
+        return str(ROOT / "spark" / reader.module)
     java = require_java()
     jars = jars_of(reader.bundle, note)
     classes = _compiled(reader, java.path, jars, note)
@@ -116,6 +119,13 @@ def _run(name: str, decoder: str, options: Sequence[str], *, may_be_empty: bool 
     return distilled(lines, ran.returncode)
 
 
+def _cut(value: Any) -> Any:
+    """The value with its long texts cut, as the page would cut them."""
+    if isinstance(value, dict):
+        return {key: _cut(one) for key, one in value.items()}
+    return clip(value, LETTERS) if isinstance(value, str) else value
+
+
 def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
     """What the scoreboard keeps of a report: verdict, counts of cases and rules, and the failures."""
     cases = Counter(line["verdict"] for line in lines if line["type"] == "case")
@@ -127,7 +137,7 @@ def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
         "compared": sum(1 for rule in rules if rule["compared"]),
         "failures": [
             {
-                **{key: line[key] for key in _KEPT},
+                **{key: _cut(line[key]) for key in _KEPT},
                 **{key: broken[line["rule"]][key] for key in ("statement", "obligation", "citations")},
             }
             for line in lines

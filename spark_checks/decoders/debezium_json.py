@@ -8,6 +8,7 @@ LSN. Debezium's own readers take `op` in either case.
 
 from __future__ import annotations
 
+import base64
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -83,6 +84,16 @@ def _position(p: Column) -> Column:
     return F.when(source["file"].isNotNull(), binlog).otherwise(source["lsn"].cast("string"))
 
 
+_PLACEHOLDER: Final = "__debezium_unavailable_value"
+UNSENT: Final = (
+    _PLACEHOLDER,
+    base64.b64encode(_PLACEHOLDER.encode()).decode(),
+    f'["{_PLACEHOLDER}"]',
+    f'{{"{_PLACEHOLDER}":"{_PLACEHOLDER}"}}',
+    f"[{','.join(map(str, _PLACEHOLDER.encode()))}]",
+)
+"""What stands for a TOASTed value that did not change, in texts, bytes, arrays and hstore (debezium#unavailable-value)."""
+
 DIALECT: Final = _connect.Dialect(
     kind=_kind,
     members=MEMBERS,
@@ -93,6 +104,7 @@ DIALECT: Final = _connect.Dialect(
     position=_position,
     commit_ms=lambda p: p["source"]["ts_ms"],
     sql=lambda p: p["ddl"],
+    unsent=UNSENT,
 )
 
 

@@ -198,7 +198,20 @@ def _hidden(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
             shown = list(UNAVAILABLE.encode())
     # a JSON column whose text is no JSON, a number's whose text is no number
     corrupt = kind.logical is Logical.DECIMAL or (kind.logical is Logical.JSON and shown == UNAVAILABLE)
-    return wired(schema(kind, modes, nullable), kind, "unavailable", Meaning(shown, None, _HIDDEN, lost=True, corrupt=corrupt))
+    meaning = Meaning(shown, None, _HIDDEN, (_typed(kind),), lost=True, corrupt=corrupt)
+    return wired(schema(kind, modes, nullable), kind, "unavailable", meaning)
+
+
+def _typed(kind: SourceType) -> Value:
+    """The placeholder as the typed value of a column, which the column does not have."""
+    match kind.name:
+        case "bytea":
+            return UNAVAILABLE.encode()
+        case "text[]":
+            return Json([UNAVAILABLE])
+        case "integer[]":
+            return Json(list(UNAVAILABLE.encode()))
+    return UNAVAILABLE
 
 
 def _is_placeholder(value: Value) -> bool:
