@@ -309,7 +309,9 @@ class Deployment:
 
     `time_zone` is an IANA name, `compression` none, snappy or lz4. The others are the writer's options, "" if it has no such
     option: `binary` the text form of binaries, `decimal` that of DECIMAL, `temporal` the precision or form of dates and times,
-    `bigint_unsigned` that of BIGINT UNSIGNED. The format's module names their values.
+    `bigint_unsigned` that of BIGINT UNSIGNED. The format's module names their values. `schemas` says where the schema of a
+    message is: `message` (in its key and value), `value` (in its value alone), `none` (nowhere), `published` (it is the
+    product's published one), "" if the format has none.
     """
 
     time_zone: str = "UTC"
@@ -319,6 +321,7 @@ class Deployment:
     decimal: str = ""
     temporal: str = ""
     bigint_unsigned: str = ""
+    schemas: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -443,12 +443,14 @@ def _stateless(request: Mapping[str, Any]) -> bool:
 
 
 def _then(future: Future[Any], convert: Any) -> Future[Any]:
-    """A future of the converted result."""
+    """A future of the converted result. To cancel it cancels the request, unless that runs already."""
     out: Future[Any] = Future()
+    out.add_done_callback(lambda ended: ended.cancelled() and future.cancel())
 
     def done(finished: Future[Any]) -> None:
         if finished.cancelled():
             out.cancel()
+        if not out.set_running_or_notify_cancel():
             return
         try:
             out.set_result(convert(finished.result()))

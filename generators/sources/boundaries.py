@@ -137,6 +137,20 @@ def scenario(name: str, *events: RowChange, level: int = 1, tags: frozenset[str]
     return Scenario(name, History(tuple(events), seed=sum(name.encode())), level, tags)
 
 
+def of_three(single: Scenario, column: str = "") -> Scenario:
+    """The scenario of an inserted row with a row before it and one behind it, with NULL in `column`; `-of-three` in its name.
+
+    At level one the table has a name of its own.
+    """
+    (event,) = single.history.events
+    assert isinstance(event, RowChange)
+    name, (images,) = f"{single.name}-of-three", event.rows
+    others: dict[str, Value] = {**(images.after or {}), **({column: None} if column else {})}
+    rows = (None, {**others, "id": 1}), (None, {**(images.after or {}), "id": 2}), (None, {**others, "id": 3})
+    table = event.table if single.level == 2 else replace(event.table, name=slug(name))
+    return scenario(name, change(table, event.op, *rows), level=single.level, tags=single.tags)
+
+
 def one_column(database: str, name: str, kind: SourceType) -> Table:
     """A table of a key and one column `c`, in the schema of the type's source."""
     columns = (id_column(kind.source), Column("c", kind))

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from generators.garbage.faults import OUTSIDE_DOMAIN
-from generators.model import Column, Deployment, Layout, SourceType, Table
+from generators.model import Column, Deployment, Layout, SourceType, Table, Written
 from generators.sources import boundaries
 from generators.sources.boundaries import ENVELOPE_NAMES, OTHER_DATABASE, OTHER_SCHEMA, POOL_DATABASE
 from generators.sources.postgresql import SCHEMA
@@ -143,14 +143,18 @@ def refused_as_nulls(decode_rows: Decode) -> Decode:
 _NAMESAKE: Final = "rows/keyless/same-name-elsewhere"
 
 
-def _tells_place(fmt: str) -> bool:
-    """Whether the format's messages tell a database or a schema."""
+def _written(fmt: str, name: str) -> list[Written]:
+    """The messages of a named scenario in the format's first profile."""
     wire = get(fmt)
     profile = wire.profiles[0]
     scenarios = boundaries.scenarios(profile.database, wire.supports, profile.source)
-    history = next(scenario.history for scenario in scenarios if scenario.name == _NAMESAKE)
-    changes = (change for written in wire.write(history, profile, Layout()) for change in written.changes)
-    return any(change.database or change.schema for change in changes)
+    history = next(scenario.history for scenario in scenarios if scenario.name == name)
+    return list(wire.write(history, profile, Layout()))
+
+
+def _tells_place(fmt: str) -> bool:
+    """Whether the format's messages tell a database or a schema."""
+    return any(change.database or change.schema for sent in _written(fmt, _NAMESAKE) for change in sent.changes)
 
 
 def database_ignored(fmt: str, decode_rows: Decode) -> Iterator[Liar]:
@@ -245,6 +249,34 @@ def malformed(fmt: str, decode: Decode, decode_rows: Decode) -> Iterator[Liar]:
         yield Liar("cell-outside-domain-as-null", fmt, 2, f"{fmt}/fault/cell-domain", why, refused_as_nulls(decode_rows))
 
 
+def before_the_error(fmt: str, decode: Decode, decode_rows: Decode) -> Iterator[Liar]:
+    """The liars that give the rows before an error, beside the CORRUPT row; of a format with several rows a message."""
+    if all(len(sent.changes) < 2 for sent in _written(fmt, "shape/multi-row-insert")):
+        return
+    wire = get(fmt)
+    cell = next(cell for cell in wire.cell_faults(wire.profiles[0]) if cell.name not in OUTSIDE_DOMAIN)
+    good, bad = F.lit("null"), F.lit(str(cell.bad))
+
+    def rows_of(decoded: DataFrame, which: str) -> DataFrame:
+        last = decoded.withColumn("last", F.expr("max(row) OVER (PARTITION BY topic, partition, offset)"))
+        return last.where(f"kind = 'ROW' AND {which}").drop("last")
+
+    def of_cut(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        closed = records.withColumn("value", F.concat("value", F.lit(b"}")))
+        return decode(records, deployment=deployment).unionByName(rows_of(decode(closed, deployment=deployment), "row < last"))
+
+    def of_cell(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        text = F.col("value").cast("string")
+        mended = records.where(F.contains(text, bad)).withColumn("value", F.replace(text, bad, good).cast("binary"))
+        before = rows_of(decode_rows(mended, table, deployment=deployment), "row = 0 AND last > 0")
+        return decode_rows(records, table, deployment=deployment).unionByName(before)
+
+    why = "A parser that emits as it reads: the rows before the error are out when the message is refused."
+    cut, unfit = "fault/truncated-last/insert-of-three", f"fault/{cell.name}-of-three"
+    yield Liar("rows-before-the-error", fmt, 1, f"{fmt}/fault/must-reject", why, of_cut, cut)
+    yield Liar("rows-before-the-bad-cell", fmt, 2, f"{fmt}/fault/cell-type", why, of_cell, unfit)
+
+
 def common(fmt: str, decode: Decode, decode_rows: Decode) -> tuple[Liar, ...]:
     """The liars that every format has: laws, and messages that none could have written."""
 
@@ -281,6 +313,7 @@ def common(fmt: str, decode: Decode, decode_rows: Decode) -> tuple[Liar, ...]:
         *on_texts(fmt, decode),
         *names_misread(fmt, decode_rows),
         *malformed(fmt, decode, decode_rows),
+        *before_the_error(fmt, decode, decode_rows),
     )
 
 
