@@ -369,6 +369,13 @@ class _Cases:
         yield _case("rows/debezium/keyless-deletes", change(bag, Op.DELETE, *pairs), level=2)
         if not self.profile.is_mysql:
             held: Row = {**dict.fromkeys(row), "id": 3, "c_text": LONG, "c_bytea": LONG.encode(), "c_integer": 1}
-            yield _case(
-                "rows/debezium/toast", change(table, Op.UPDATE, (held, {**held, "c_integer": 2})), level=2, tags={"toast"}
-            )
+            documents: Row = {
+                **dict.fromkeys(row),
+                "id": 4,
+                "c_json": Json({"a": LONG}),
+                "c_jsonb": Json({"a": LONG}),
+                "c_integer": 1,
+            }
+            for name, whole in (("toast", held), ("toast-documents", documents)):
+                event = change(table, Op.UPDATE, (whole, {**whole, "c_integer": 2}))
+                yield _case(f"rows/debezium/{name}", event, level=2, tags={"toast"})
