@@ -22,9 +22,8 @@ _FLINK_TYPES: Final = (
     " BOOLEAN, BINARY and BLOB are BYTES, DECIMAL above 38 digits, ENUM and JSON are STRING; but SET is STRING. "
 )
 _FLINK_DEBEZIUM: Final = (
-    "Of Debezium the topic of the table is read; of CloudCanal the rows whose metadata columns source.database and"
-    " source.table name the table. Option timestamp-format.standard is ISO-8601 for Debezium, so that TIMESTAMP can be"
-    " TIMESTAMP_LTZ; bits, which are bytes there, are not claimed, nor hex and URL-safe base64, which BYTES is not."
+    "The topic of the table is read. Option timestamp-format.standard is ISO-8601, so that TIMESTAMP can be TIMESTAMP_LTZ;"
+    " bits, which are bytes here, are not claimed, nor hex and URL-safe base64, which BYTES is not."
 )
 _WITH_SCHEMA: Final = (
     *("3.5.0.Final", "3.5.0.Final+mariadb", "3.5.0.Final+mariadb+[!bs]*", "3.5.0.Final+mariadb+base64", "2.5.*", "1.9.*"),
@@ -35,27 +34,33 @@ _SCHEMALESS: Final = ("*+schemaless", "*+schemaless+[!b]*", "*+schemaless+base64
 _DEBEZIUM_TYPES: Final = (*MYSQL, *LABELS, *POSTGRESQL)
 FLINK: Final = (
     Reader(
-        "flink",
-        "Flink SQL, canal-json and debezium-json",
+        "flink-canal",
+        "Flink SQL, canal-json",
         FLINK_RELEASE,
         {
             "alibaba-canal-json": {"types": (*MYSQL, "bit")},
             "ticdc-canal-json": {"types": (*MYSQL, "bit"), "profiles": UNCOMPRESSED},
             "cloudcanal-canal-json": {"types": (*MYSQL, "bit")},
-            "cloudcanal-debezium": {"types": (*MYSQL, *LABELS), "profiles": ("2022", "2022+sample")},
-            "debezium-json": {
-                "types": _DEBEZIUM_TYPES,
-                "conventions": ("read-as-insert",),
-                "profiles": _WITH_SCHEMA,
-            },
         },
         _FLINK_SOURCE,
         _FLINK_TYPES
-        + "Of Canal, BIT above one bit is BIGINT or DECIMAL(20,0); ENUM and SET are numbers, which that mapping lacks, and"
-        " are not claimed; TIMESTAMP, a wall clock, is cast to an instant in the server's zone, as table.local-time-zone"
-        " does. Options database.include and table.include name the table. " + _FLINK_DEBEZIUM,
+        + "BIT above one bit is BIGINT or DECIMAL(20,0); ENUM and SET are numbers, which that mapping lacks, and are not"
+        " claimed; TIMESTAMP, a wall clock, is cast to an instant in the server's zone, as table.local-time-zone does."
+        " Options database.include and table.include name the table.",
         _FLINK_BUNDLE,
         "flink.FlinkReader",
+        faults="flink",
+    ),
+    Reader(
+        "flink-debezium",
+        "Flink SQL, debezium-json with schema-include",
+        FLINK_RELEASE,
+        {"debezium-json": {"types": _DEBEZIUM_TYPES, "conventions": ("read-as-insert",), "profiles": _WITH_SCHEMA}},
+        _FLINK_SOURCE,
+        _FLINK_TYPES + _FLINK_DEBEZIUM,
+        _FLINK_BUNDLE,
+        "flink.FlinkReader",
+        faults="flink",
     ),
     Reader(
         "flink-schemaless",
@@ -66,7 +71,10 @@ FLINK: Final = (
             "debezium-json": {"types": _DEBEZIUM_TYPES, "conventions": ("read-as-insert",), "profiles": _SCHEMALESS},
         },
         _FLINK_SOURCE,
-        _FLINK_TYPES + _FLINK_DEBEZIUM,
+        _FLINK_TYPES
+        + _FLINK_DEBEZIUM
+        + " CloudCanal's topic holds all tables: of it the rows are kept whose metadata columns source.database and"
+        " source.table name the table, and the timestamp format is SQL.",
         _FLINK_BUNDLE,
         "flink.FlinkReader$Schemaless",
         faults="flink",
