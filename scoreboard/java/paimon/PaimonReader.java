@@ -101,7 +101,7 @@ public final class PaimonReader implements Reader {
         return cells;
     }
 
-    /** A value of Paimon's own classes; TIME is milliseconds of a day, BIT(n) big-endian bytes, TIMESTAMP a wall clock. */
+    /** A value of Paimon's own classes; TIME is milliseconds of a day, BIT(n) big-endian bytes, TIMESTAMP a wall clock, BOOL a boolean. */
     private Object cell(DataField field, Object value) {
         String logical = table.columns().stream()
                 .filter(column -> column.name().equals(field.name()))
@@ -121,6 +121,8 @@ public final class PaimonReader implements Reader {
             return String.format("%02d:%02d:%02d.%03d", ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60, ms % 1000);
         } else if (value instanceof byte[] bytes && logical.equals("bit")) {
             return new BigInteger(1, bytes);
+        } else if (value instanceof Boolean bool && logical.equals("int")) {
+            return bool ? 1 : 0;
         } else if (value instanceof InternalArray array) {
             List<String> labels = new ArrayList<>();
             for (int i = 0; i < array.size(); i++) {
