@@ -30,8 +30,8 @@ PAIMON: Final = Reader(
     "block, with the option tinyint1-not-bool, which the documentation gives for numbers. Messages without a schema block are "
     "not claimed: the documentation says that all their columns are STRING. A row that cannot be cast to the table's types "
     "stops the job and is reported as refused. The DELETE and the INSERT of one UPDATE are reported as an UPDATE. Rows of other "
-    "tables are dropped by the names that the parser gives, as kafka_sync_database does. TIMESTAMP is a wall clock: it is taken "
-    "in the source's time zone, in UTC for Debezium.",
+    "tables of a Canal topic are dropped by the names that the parser gives, as kafka_sync_database does; for Debezium the user "
+    "names the table's topic. TIMESTAMP is a wall clock: it is taken in the source's time zone, in UTC for Debezium.",
     jars(
         "paimon",
         "Paimon's CDC ingestion",
@@ -39,6 +39,7 @@ PAIMON: Final = Reader(
         "paimon-flink",
         ("org.apache.paimon", "paimon-flink-1.20", _PAIMON_RELEASE),
         ("org.apache.flink", "flink-core", "1.20.1"),
+        ("org.apache.avro", "avro", "1.11.4"),
         without=("paimon-bundle", "paimon-service-client", "paimon-service-runtime", "kryo", "commons-compress"),
     ),
     "paimon.PaimonReader$Factory",
