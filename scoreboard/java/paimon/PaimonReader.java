@@ -102,19 +102,18 @@ public final class PaimonReader implements Reader {
 
     private Map<String, Object> image(GenericRow row, List<DataField> fields) {
         Map<String, Object> cells = new LinkedHashMap<>();
-        for (int i = 0; i < fields.size(); i++) {
-            cells.put(fields.get(i).name(), cell(fields.get(i), row.getField(i)));
+        for (Column column : table.columns()) {
+            for (int i = 0; i < fields.size(); i++) {
+                if (fields.get(i).name().equals(column.name())) {
+                    cells.put(column.name(), cell(fields.get(i), column.logical(), row.getField(i)));
+                }
+            }
         }
         return cells;
     }
 
     /** A value of Paimon's own classes; TIME is milliseconds of a day, BIT(n) big-endian bytes, TIMESTAMP a wall clock, BOOL a boolean. */
-    private Object cell(DataField field, Object value) {
-        String logical = table.columns().stream()
-                .filter(column -> column.name().equals(field.name()))
-                .map(Column::logical)
-                .findFirst()
-                .orElse("");
+    private Object cell(DataField field, String logical, Object value) {
         DataTypeRoot root = field.type().getTypeRoot();
         if (value instanceof BinaryString text) {
             return text.toString();
