@@ -175,7 +175,7 @@ def board(results: Path = RESULTS, directory: Path = FAULTS, readers: Sequence[R
 
 
 def proofs(judged: Iterable[Judged], directory: Path = FAULTS) -> tuple[Proof, ...]:
-    """Each proved fault by the format that shows it best: on a recorded message, then in the smallest one."""
+    """Each proved fault by the reader and format that show it best: on a recorded message, then in the smallest one."""
     shown: dict[tuple[str, str], list[Proof]] = {}
     for one in judged:
         for fault in faults(one.reader.record, directory):
@@ -184,7 +184,7 @@ def proofs(judged: Iterable[Judged], directory: Path = FAULTS) -> tuple[Proof, .
             smallest = min(mine or ([real] if real else []), key=lambda failure: len(failure.value), default=None)
             if smallest is not None:
                 cases = sum(failure.told["cases"] for failure in mine) or 1
-                shown.setdefault((one.reader.name, fault.id), []).append(
+                shown.setdefault((one.reader.record, fault.id), []).append(
                     Proof(one.reader, fault, one.format, smallest, real, cases)
                 )
     return tuple(min(some, key=lambda proof: (proof.real is None, len(proof.failure.value))) for some in shown.values())

@@ -115,7 +115,8 @@ def _class(kind: SourceType, value: Value, found: Schema, meaning: Meaning) -> s
     """The value's class as written: `variable-scale` decimals, times in `unit-millis`."""
     if isinstance(meaning.value, dict):
         return "variable-scale"
-    return "unit-millis" if found.name == "io.debezium.time.Time" else postgresql.value_class(kind, value)
+    plain = postgresql.value_class(kind, value)
+    return "unit-millis" if found.name == "io.debezium.time.Time" and plain != "over-24h" else plain
 
 
 def not_sent(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
