@@ -316,7 +316,9 @@ class Deployment:
 
     `time_zone` is an IANA name, `compression` none, snappy or lz4. The others are the writer's options, "" if it has no such
     option: `binary` the text form of binaries, `decimal` that of DECIMAL, `temporal` the precision or form of dates and times,
-    `bigint_unsigned` that of BIGINT UNSIGNED. The format's module names their values.
+    `bigint_unsigned` that of BIGINT UNSIGNED. The format's module names their values. `schemas` says where the schema of a
+    message is: `message` (in its key and value), `value` (in its value alone), `none` (nowhere), `published` (it is the
+    product's published one), "" if the format has none.
     """
 
     time_zone: str = "UTC"
@@ -326,6 +328,7 @@ class Deployment:
     decimal: str = ""
     temporal: str = ""
     bigint_unsigned: str = ""
+    schemas: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,8 +387,8 @@ class Cell:
     """What a perfect decoder recovers for one column of one image.
 
     `value` is canonical (level two), `text` what stands on the wire (level one); `json` says that the wire holds a JSON value
-    other than a string, to be compared as a value. ONE_OF lists canonical values in `options`. ANY and ONE_OF say why in
-    `reason`, and still compare `text` at level one when it is set.
+    other than a string, to be compared as a value. ONE_OF lists canonical values in `options`; for ANY they are values that it
+    cannot be. ANY and ONE_OF say why in `reason`, and still compare `text` at level one when it is set.
     `cls` is the value's class (`generators.sources.mysql.value_class`), by which rules select.
     """
 

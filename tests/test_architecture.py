@@ -123,6 +123,21 @@ def test_recorders_are_imported_by_their_command_alone():
     assert {".".join(name.split(".")[:2]) for name in own} == {"conformance.brokers", "conformance.files", "conformance.text"}
 
 
+def test_nothing_imports_the_scoreboard():
+    for package in (*PACKAGES, "recorders"):
+        for path in sources(package):
+            assert not [name for name in imported(ast.parse(path.read_text(encoding="utf-8")), "") if within(name, "scoreboard")]
+    own = {
+        name
+        for path in sources("scoreboard")
+        if path.parent.name != "spark"
+        for name in imported(ast.parse(path.read_text(encoding="utf-8")), "")
+        if name.partition(".")[0] in PACKAGES and not within(name, "generators")
+    }
+    rooms = {"conformance.brokers", "conformance.judging", "conformance.reports"}
+    assert {".".join(name.split(".")[:2]) for name in own} == rooms
+
+
 @pytest.mark.parametrize("root", [*SKELETON.iterdir(), ROOT / "examples" / "toy-json"], ids=lambda path: path.name)
 def test_imports_of_a_new_format_point_one_way(root):
     paths = [path for path in root.rglob("*.py") if "tests" not in path.parts and "__pycache__" not in path.parts]

@@ -45,6 +45,10 @@ def anchors(page):
     return found
 
 
+def names_of(path, page):
+    return set(re.findall(r'id="([^"]+)"', page)) if path.suffix == ".html" else anchors(page)
+
+
 def broken(name, page):
     """Its links to files that are not there and to headings that no page has."""
     found = []
@@ -53,7 +57,7 @@ def broken(name, page):
             continue
         path, _, anchor = target.partition("#")
         there = (ROOT / name).parent / path if path else ROOT / name
-        if not there.exists() or (anchor and anchor not in anchors(page if not path else there.read_text("utf-8"))):
+        if not there.exists() or (anchor and anchor not in names_of(there, page if not path else there.read_text("utf-8"))):
             found.append(target)
     return found
 

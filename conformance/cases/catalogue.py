@@ -146,7 +146,23 @@ def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
     if compression == "none":
         for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile), profile.source):
             cases.append(_faulty(as_case(fmt, profile, scenario), partial(faults.cell_fault, fault=cell), cell.name))
+        cases += _of_three(fmt, profile, applicable)
     return tuple(case for case in cases if case.written)
+
+
+def _of_three(fmt: Format[Any], profile: Profile, applicable: Iterable[faults.Fault]) -> Iterator[Case]:
+    """Messages of three rows that cannot be read to the end, or whose second row has an unfit cell: where a message holds
+    several rows."""
+    for fault, scenario in faults.fault_scenarios(profile.database, profile.source, applicable):
+        if fault.tag == "truncated" and scenario.name.endswith("/insert"):
+            case = as_case(fmt, profile, boundaries.of_three(scenario))
+            if any(len(sent.changes) > 1 for sent in case.written):
+                yield _faulty(case, partial(faults.apply, fault=fault), fault.name)
+    fitting = [cell for cell in fmt.cell_faults(profile) if cell.name not in faults.OUTSIDE_DOMAIN][:1]
+    for cell, scenario in faults.cell_fault_scenarios(fmt.supports, tuple(fitting), profile.source):
+        case = as_case(fmt, profile, boundaries.of_three(scenario, cell.column))
+        if any(len(sent.changes) > 1 for sent in case.written):
+            yield _faulty(case, partial(faults.cell_fault, fault=cell), cell.name)
 
 
 def _faulty(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
@@ -272,7 +288,8 @@ def _order(deployment: Deployment) -> tuple[str, ...]:
 
 
 def _options(deployment: Deployment) -> tuple[str, ...]:
-    return (deployment.charset, deployment.binary, deployment.decimal, deployment.temporal, deployment.bigint_unsigned)
+    forms = deployment.binary, deployment.decimal, deployment.temporal, deployment.bigint_unsigned
+    return (deployment.charset, *forms, deployment.schemas)
 
 
 def _asked(case: Case) -> Table | None:

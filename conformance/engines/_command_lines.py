@@ -32,6 +32,9 @@ OPTIONAL: Final = ("position", "commit_time_us", "types", "schema_version")
 NAMED: Final = 8
 """Limit of sequence numbers in a message."""
 
+_STARTED: Final = frozenset(
+    {"type", "cdc", "name", "language", "version", "levels", "returns", "bytes", "labels", "tables", "capabilities"}
+)
 _KINDS: Final = frozenset(kind.value for kind in Kind)
 _OPS: Final = frozenset(op.value for op in Op)
 _text = json.JSONEncoder().encode
@@ -85,21 +88,32 @@ def start_line(fmt: str, levels: Sequence[int]) -> bytes:
     return _line({"cdc": VERSION, "type": "start", "format": fmt, "levels": list(levels)})
 
 
-def begin_line(batch: int, level: int, deployment: Deployment, table: Table | None) -> bytes:
-    """The first line of a batch. Level two has a table: columns with source type and Spark type, and the key columns."""
+def begin_line(
+    batch: int, level: int, deployment: Deployment, table: Table | None, tables: Sequence[Table] | None = None
+) -> bytes:
+    """The first line of a batch. Level two has a table: columns with source type and Spark type, and the key columns.
+
+    Level one has `tables`, each once, unless they are None.
+    """
     begin: dict[str, Any] = {"type": "begin", "batch": batch, "level": level, "deployment": codec.dump_deployment(deployment)}
     if table is not None:
-        dumped = codec.dump_table(table)
-        begin["table"] = {
-            "database": dumped["database"],
-            "schema": dumped.get("schema"),
-            "name": dumped["name"],
-            "primary_key": dumped["primary_key"],
-            "columns": [
-                {**fields, "spark": column.type.spark} for fields, column in zip(dumped["columns"], table.columns, strict=True)
-            ],
-        }
+        begin["table"] = _table(table)
+    elif tables is not None:
+        begin["tables"] = [_table(one) for one in dict.fromkeys(tables)]
     return _line(begin)
+
+
+def _table(table: Table) -> dict[str, Any]:
+    dumped = codec.dump_table(table)
+    return {
+        "database": dumped["database"],
+        "schema": dumped.get("schema"),
+        "name": dumped["name"],
+        "primary_key": dumped["primary_key"],
+        "columns": [
+            {**fields, "spark": column.type.spark} for fields, column in zip(dumped["columns"], table.columns, strict=True)
+        ],
+    }
 
 
 def end_line(batch: int) -> bytes:
@@ -154,8 +168,8 @@ class _Wrong(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The decoder's `started` line: its claims, the optional fields it returns, its form of bytes, its identity, and whether
-    its ENUM and SET cells are labels."""
+    """The decoder's `started` line: its claims, the optional fields it returns, its form of bytes, its identity, whether its
+    ENUM and SET cells are labels, and whether it asks for the tables of level one."""
 
     loaded: Loaded
     returns: frozenset[str]
@@ -163,6 +177,7 @@ class Started:
     name: str
     language: str
     labels: bool = False
+    tables: bool = False
 
 
 def started(line: bytes, asked: Sequence[int]) -> Started:
@@ -185,7 +200,7 @@ def _started(reply: Mapping[str, Any], asked: Sequence[int]) -> Started:
     version = reply.get("cdc")
     if version != VERSION or type(version) is not int:
         raise UsageError(f"the decoder speaks version {version!r} of the protocol; this release speaks {VERSION}")
-    _only(reply, "", {"type", "cdc", "name", "language", "version", "levels", "returns", "bytes", "labels", "capabilities"})
+    _only(reply, "", _STARTED)
     for name in ("name", "language", "version"):
         if not isinstance(reply.get(name, ""), str):
             raise _Wrong(name, "must be a string")
@@ -198,8 +213,9 @@ def _started(reply: Mapping[str, Any], asked: Sequence[int]) -> Started:
     returns = _texts(reply.get("returns", []), "returns", OPTIONAL)
     if reply.get("bytes", "text") not in ("text", "base64"):
         raise _Wrong("bytes", "must be 'text' or 'base64'")
-    if type(reply.get("labels", False)) is not bool:
-        raise _Wrong("labels", "must be true or false")
+    for name in ("labels", "tables"):
+        if type(reply.get(name, False)) is not bool:
+            raise _Wrong(name, "must be true or false")
     claims = reply.get("capabilities", {})
     if not isinstance(claims, dict):
         raise _Wrong("capabilities", "must be an object")
@@ -210,7 +226,8 @@ def _started(reply: Mapping[str, Any], asked: Sequence[int]) -> Started:
     }
     loaded = Loaded(common, Capabilities(**claimed))
     named = reply.get("name", ""), reply.get("language", "")
-    return Started(loaded, frozenset(returns), reply.get("bytes") == "base64", *named, reply.get("labels", False))
+    asks = reply.get("labels", False), reply.get("tables", False)
+    return Started(loaded, frozenset(returns), reply.get("bytes") == "base64", *named, *asks)
 
 
 def _listed(levels: Sequence[int]) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import Place
-from generators.model import Deployment, Message, Table
+from generators.model import Case, Deployment, Message, Table
 
 Ranges = tuple[tuple[str, int, int, int], ...]
 """(topic, partition, first offset, last offset), both inclusive."""
@@ -47,8 +47,9 @@ class RecordSource:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One decode call on opened records. `conf` are session settings for this call only; `table` None means level one;
-    `limit_s` replaces the engine's time limit, if not 0."""
+    """One decode call on opened records. `conf` are session settings for this call only; `table` None means level one, `tables`
+    are those of the records' rows for decoders that ask for them at level one; `limit_s` replaces the engine's time limit, if
+    not 0."""
 
     handle: str
     ranges: Ranges
@@ -60,6 +61,7 @@ class Request:
     repartition: int = 0
     mapping: Mapping[str, str] = field(default_factory=dict)
     limit_s: float = 0.0
+    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,11 @@ def lay_out(directory: Path, handle: str, messages: Sequence[Message]) -> tuple[
     path = directory / f"{handle}.parquet"
     write_records(path, messages, [offset for _, _, offset in places])
     return places, RecordSource(to_ranges(places), parquet=str(path))
+
+
+def tables_of(cases: Iterable[Case]) -> tuple[Table, ...]:
+    """The tables of some cases, in order of appearance, with repetitions."""
+    return tuple(table for case in cases for table in case.tables)
 
 
 def to_ranges(places: Iterable[Place]) -> Ranges:

@@ -63,18 +63,23 @@ def needed(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
     return (*(("kafka",) if kafka else ()), *(("avro",) if any(get(name).container == "avro" for name in formats) else ()))
 
 
+FIRST_OFFSET: Final = "spark.cdc.firstOffset"
+"""The setting that Spark decoders' records have an offset raised by; the output's are lowered again."""
+
 ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "time zone America/New_York, ANSI off, case-sensitive, 1 shuffle partition": {
+    "time zone America/New_York, ANSI off, case-sensitive, 1 shuffle partition, offsets from 2^31": {
         "spark.sql.session.timeZone": "America/New_York",
         "spark.sql.ansi.enabled": "false",
         "spark.sql.caseSensitive": "true",
         "spark.sql.shuffle.partitions": "1",
+        FIRST_OFFSET: str(1 << 31),
     },
-    "time zone Asia/Kolkata, ANSI on, case-insensitive, 7 shuffle partitions": {
+    "time zone Asia/Kolkata, ANSI on, case-insensitive, 7 shuffle partitions, offsets from 2^33": {
         "spark.sql.session.timeZone": "Asia/Kolkata",
         "spark.sql.ansi.enabled": "true",
         "spark.sql.caseSensitive": "false",
         "spark.sql.shuffle.partitions": "7",
+        FIRST_OFFSET: str(1 << 33),
     },
 }
 """Spark sessions for the law of environment independence."""
@@ -438,12 +443,14 @@ def _stateless(request: Mapping[str, Any]) -> bool:
 
 
 def _then(future: Future[Any], convert: Any) -> Future[Any]:
-    """A future of the converted result."""
+    """A future of the converted result. To cancel it cancels the request, unless that runs already."""
     out: Future[Any] = Future()
+    out.add_done_callback(lambda ended: ended.cancelled() and future.cancel())
 
     def done(finished: Future[Any]) -> None:
         if finished.cancelled():
             out.cancel()
+        if not out.set_running_or_notify_cancel():
             return
         try:
             out.set_result(convert(finished.result()))

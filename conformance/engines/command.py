@@ -277,7 +277,8 @@ class CommandEngine:
         answers.expect(batch, first, records)
 
         def lines() -> Iterator[bytes]:
-            yield begin_line(batch, request.level, request.deployment, request.table)
+            tables = (request.tables if records else ()) if hello.tables else None
+            yield begin_line(batch, request.level, request.deployment, request.table, tables)
             for i, record in enumerate(records):
                 yield record.line(first + i, hello.base64_only)
             yield end_line(batch)

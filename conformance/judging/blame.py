@@ -50,7 +50,7 @@ def _result(judge: Judge, result: CaseResult, traits: _Traits, named: _Named) ->
             judge.compared[rule.id] += 1
             finding = replace(finding, rule=rule.id, instead=finding.rule)
         findings.append(replace(finding, causes=named.causes(result, finding)))
-    verdict = result.verdict if result.verdict in _FAILED else judge.verdict(result.case, findings)
+    verdict = result.verdict if result.verdict in _FAILED else judge.verdict(result.case, findings, result.nulled)
     return replace(result, verdict=verdict, findings=tuple(findings))
 
 

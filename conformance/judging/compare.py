@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from math import copysign
 from typing import Any, Final
 
 from generators.model import Cell, Json, Logical, SourceType, State, Value, ZeroDate
@@ -93,6 +94,14 @@ def same_value(cell: Cell, actual: Typed) -> bool:
     return any(compare(cell.type, expected, actual) for expected in options)
 
 
+def is_impossible(cell: Cell, actual: Typed) -> bool:
+    """Level two: whether a typed value is one that a cell of unknown value cannot be."""
+    compare = _COMPARE[cell.type.logical]
+    return any(
+        compare(cell.type, option, actual) if isinstance(option, Json) else actual.value == option for option in cell.options
+    )
+
+
 def null_is_fine(cell: Cell) -> bool:
     """Whether NULL may replace the value: zero dates, which no Spark type holds."""
     options = cell.options if cell.state is State.ONE_OF else (cell.value,)
@@ -100,9 +109,10 @@ def null_is_fine(cell: Cell) -> bool:
 
 
 def _real(kind: SourceType, expected: Value, actual: Typed) -> bool:
-    """Exactly; NaN equals NaN."""
+    """Exactly, the sign of zero too; NaN equals NaN."""
     held = mysql.to_float32(actual.value) if kind.logical is Logical.FLOAT else actual.value
-    return bool(held == expected or (held != held and expected != expected))
+    assert isinstance(expected, float)
+    return bool((held == expected and copysign(1, held) == copysign(1, expected)) or (held != held and expected != expected))
 
 
 def _number(kind: SourceType, expected: Value, actual: Typed) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from conformance.cases.catalogue import named_cases
@@ -22,18 +22,23 @@ def exercising(fmt: Format[Any], rule: Rule) -> tuple[Case, Message] | None:
     if rule.law:
         return None
     for profile in fmt.profiles:
-        owned = [pair for case in named_cases(fmt, [profile]) for pair in _owned(case, rule)]
+        owned = [(case, sites[rule.id]) for case in named_cases(fmt, [profile]) if rule.id in (sites := _owned(case))]
         if owned:
             return min(owned, key=lambda pair: (pair[0].deployment.compression != "none", pair[1].size))
     return None
 
 
-def _owned(case: Case, rule: Rule) -> Iterator[tuple[Case, Message]]:
+def exercised(fmt: Format[Any]) -> set[str]:
+    """The ids of all rules that a named case exercises."""
+    return {rule for case in named_cases(fmt, fmt.profiles) for rule in _owned(case)}
+
+
+def _owned(case: Case) -> dict[str, Message]:
+    """The rules that own a comparison of the case, each with its first message."""
     judge = Judge(rules(case.format), remembers=True)
     table = case.tables[0].name if case.level == 2 and case.tables else None
     judge.judge(case, [[_shaped(change, case.level) for change in written.changes] for written in case.written], table)
-    for site in judge.sites.get(rule.id, ())[:1]:
-        yield case, case.written[site.message].message
+    return {rule: case.written[sites[0].message].message for rule, sites in judge.sites.items() if sites}
 
 
 def _shaped(change: Change, level: int) -> OutputRow:

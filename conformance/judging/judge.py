@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, TypeAlias
 
-from conformance.judging.compare import null_is_fine, same_text, same_value
+from conformance.judging.compare import is_impossible, null_is_fine, same_text, same_value
 from conformance.judging.output import ENVELOPE, OutputRow
 from conformance.judging.wording import cell as cell_text
 from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
@@ -78,7 +78,8 @@ class Finding:
 class CaseResult:
     """A judged case. `note` says why it errored, timed out or is unsupported; `known` are the broken rules on record
     as known failures (conformance.judging.known), `covered` the known pairs of rule and cause. `alone` is False for a case
-    that errored or timed out together with others."""
+    that errored or timed out together with others. `nulled` counts the typed cells that are NULL because the message does
+    not hold their columns."""
 
     case: Case
     verdict: Verdict
@@ -87,16 +88,19 @@ class CaseResult:
     known: frozenset[str] = frozenset()
     covered: frozenset[tuple[str, str]] = frozenset()
     alone: bool = True
+    nulled: int = 0
 
 
 WHOLE_BEFORE: Final = "whole-before"
 TYPED_VALUES: Final = "typed-values"
 READ_AS_INSERT: Final = "read-as-insert"
+NULL_FOR_ABSENT: Final = "null-for-absent"
 STOPS: Final = "stops-on-unreadable"
 CONVENTIONS: Final[Mapping[str, str]] = {
     WHOLE_BEFORE: "at level one the before image of an UPDATE is the whole row, as far as the message has it",
     TYPED_VALUES: "at level one a value's text is the decoder's own: presence and NULL alone are compared",
     READ_AS_INSERT: "a snapshot row is INSERT",
+    NULL_FOR_ABSENT: "at level two a column that the message does not hold is NULL",
     STOPS: "an unreadable message stops the decoder: it raises, or gives no row",
 }
 """Honest differences that a decoder may claim."""
@@ -234,10 +238,12 @@ class Judge:
             if case.level == 2:
                 changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or (c.kind is Kind.ROW and c.table == table))
             reader.message(number, changes, rows)
-        return CaseResult(case, self.verdict(case, reader.findings), tuple(reader.findings))
+        verdict, nulled = self.verdict(case, reader.findings, reader.nulled), reader.nulled
+        note = f"NULL in {nulled} cell(s) whose columns the message does not hold" if nulled else ""
+        return CaseResult(case, verdict, tuple(reader.findings), note, nulled=nulled)
 
-    def verdict(self, case: Case, findings: Sequence[Finding]) -> Verdict:
-        """The verdict of a case's findings."""
+    def verdict(self, case: Case, findings: Sequence[Finding], nulled: int = 0) -> Verdict:
+        """The verdict of a case's findings, and of cells that are NULL for a column that the message does not hold."""
         by_id = {rule.id: rule for rule in self.rules}
         worst = {by_id[f.rule].obligation for f in findings}
         must = [f for f in findings if by_id[f.rule].obligation is Obligation.MUST]
@@ -249,7 +255,9 @@ class Judge:
         open_ended = any(c.anything for w in case.written for c in w.changes)
         if worst or open_ended:
             return Verdict.INFORMATIONAL
-        return Verdict.REJECTED if rejects else Verdict.PASS
+        if rejects:
+            return Verdict.REJECTED
+        return Verdict.INFORMATIONAL if nulled else Verdict.PASS
 
 
 class _Reader:
@@ -259,6 +267,7 @@ class _Reader:
         self.judge = judge
         self.case = case
         self.findings: list[Finding] = []
+        self.nulled = 0
         self._profile, self._tags = view = judge.seen_by_selectors(case)
         self._plans = judge.plans(view, case.level)
         self._counted: set[str] = set()
@@ -498,9 +507,11 @@ class _Reader:
     def _cell(self, at: tuple[int, int], change: Change, side: str, column: str, cell: Cell, actual: Mapping[str, Any]) -> None:
         level, state = self.case.level, cell.state
         self.judge.cells[state] += 1
-        if state is State.ANY and (level == 2 or cell.text is None):
+        if state is State.ANY and (cell.text is None or (level == 2 and not cell.options)):
             return
         if level == 2 and state is State.ABSENT:
+            unclaimed = NULL_FOR_ABSENT not in self._conventions and self.judge.capabilities.claims("types", cell.type.key)
+            self.nulled += unclaimed and column in actual and actual[column] is None
             return
         if not self.judge.capabilities.claims("types", cell.type.key):
             return
@@ -517,6 +528,10 @@ class _Reader:
         if state is State.ABSENT:
             return
         got = actual[column]
+        if state is State.ANY and level == 2:
+            fine = got is None or not is_impossible(cell, got)
+            self.settle(fine, valued, Aspect.VALUE, at, path, "NULL, or a value", "" if fine else typed(got), column, side)
+            return
         if state is State.NULL:
             self.settle(got is None, null, Aspect.NULL, at, path, "NULL", "" if got is None else value(got), column, side)
             return

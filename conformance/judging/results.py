@@ -71,6 +71,11 @@ class FormatResult:
         """Ids of reachable rules that owned no comparison."""
         return tuple(r.rule.id for r in self.rules if r.reachable and not r.compared)
 
+    @property
+    def nulled(self) -> Counter[str]:
+        """Cases with a typed cell that is NULL because the message does not hold its column, by profile."""
+        return Counter(result.case.profile for result in self.cases if result.nulled)
+
     def counting(self, strict: bool = False) -> Iterator[CaseResult]:
         """Cases that fail the run: by their verdict, unless all rules that cause it are known."""
         obligations = {r.rule.id: r.rule.obligation for r in self.rules}

@@ -114,12 +114,13 @@ def cell(expected: Cell, level: int) -> str:
 
 
 def shift(expected: Cell, given: Any, time_zone: str) -> str:
-    """Of a wrong instant or wall clock: how far it is off, and the deployment's time zone; else ""."""
+    """Of an instant or wall clock that is off by a minute or more, as zones are: by how much, and the zone; else ""."""
     if expected.type.logical not in (Logical.TIMESTAMP, Logical.DATETIME) or not isinstance(given, Typed):
         return ""
     if not isinstance(expected.value, int) or not given.family.startswith("timestamp"):
         return ""
-    return f", {off(expected.value, given.value, time_zone)}"
+    far = abs(given.value - expected.value) >= _UNITS[-1][1]
+    return f", {off(expected.value, given.value, time_zone)}" if far else ""
 
 
 def off(expected: int, actual: int, time_zone: str) -> str:

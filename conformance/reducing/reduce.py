@@ -21,6 +21,7 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out, to_ranges
+from conformance.engines.base import tables_of as offered
 from conformance.judging.causes import alike
 from conformance.judging.judge import Capabilities, CaseResult, Finding, HarnessFault, Judge, Verdict
 from conformance.judging.output import Outputs, Place, read
@@ -383,7 +384,7 @@ class Decoding:
         self.calls += 1
         ranges = to_ranges(self._place(w.message) for c in batch.candidates for w in c.case.written)
         asked = Request(handle, ranges, self.decoder, batch.level, batch.deployment, batch.table, mapping=self.mapping)
-        return self.engine.decode(asked)
+        return self.engine.decode(replace(asked, tables=offered(c.case for c in batch.candidates)))
 
     def wait(self, future: Future[pa.Table]) -> pa.Table:
         """The answer. Raises OutOfTime if it does not come in time."""

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from conformance.judging.judge import CaseResult, Verdict
 from conformance.judging.results import Failure, FormatResult, RunResult
-from conformance.reports.facts import Standing, cause, headline, matrix, remedy, replay, spread, standings, sums
+from conformance.reports.facts import Standing, cause, headline, matrix, nulled, remedy, replay, spread, standings, sums
 from conformance.reports.wire import MALFORMED, WHOLE, WireText, wire
 from conformance.rules.base import Aspect
 from conformance.text import printable
@@ -181,6 +181,7 @@ def render(result: RunResult, *, table: bool = True) -> RenderableType:
     ]
     if table:
         parts.append(summary(result))
+    parts += [Text(printable(line), style="cyan") for fmt in result.formats if (line := nulled(fmt))]
     cases, messages, certain, *rest = sums(result)
     parts.append(Text(printable(f"{cases}, {messages}; {certain}; {rest[0]}, decoder {result.header.decoder}; {rest[1]}")))
     failing = [f for f in result.failures if not f.known]

@@ -187,6 +187,14 @@ def unjudged(result: RunResult) -> str:
     return f", {' and '.join(words)} not judged" if words else ""
 
 
+def nulled(fmt: FormatResult) -> str:
+    """The profiles whose rows have NULL for columns that the messages do not hold, as a line; "" if none."""
+    if not fmt.nulled:
+        return ""
+    profiles = _some([f"{profile} ({cases:,})" for profile, cases in fmt.nulled.most_common()])
+    return f"{fmt.format}: NULL for columns that the message does not hold, in {fmt.nulled.total():,} cases: {profiles}"
+
+
 def sums(result: RunResult) -> list[str]:
     """What was judged: cases, messages, certainty, seed, time."""
     head = result.header

@@ -46,6 +46,7 @@ def render(result: RunResult) -> str:
     for fmt in result.formats:
         if fmt.unexercised:
             lines += [f"#### Not exercised in {fmt.format}", "", *(f"- `{rule}`" for rule in fmt.unexercised[:SHOWN]), ""]
+    lines += [f"{code(line, 1000)}\n" for fmt in result.formats if (line := facts.nulled(fmt))]
     lines += _record(result)
     if lax:
         lines += _folded(f"Broken, does not count: {len(lax)}", _failures(lax))

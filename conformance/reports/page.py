@@ -240,8 +240,8 @@ def _format(fmt: FormatResult, strict: bool) -> FormatView:
     if any_ := fmt.cells.get(State.ANY, 0):
         cells += f", {any_:,} of which nothing can be told"
     standings = facts.standings(fmt, strict)
-    grid = _grid(fmt, [row.name for row in rows], strict)
-    return FormatView(row, rows, standings, fmt.decoder, fmt.levels, fmt.calls, fmt.notes, fmt.unexercised, cells, grid)
+    grid, notes = _grid(fmt, [row.name for row in rows], strict), (*filter(None, [facts.nulled(fmt)]), *fmt.notes)
+    return FormatView(row, rows, standings, fmt.decoder, fmt.levels, fmt.calls, notes, fmt.unexercised, cells, grid)
 
 
 def _grid(fmt: FormatResult, profiles: Sequence[str], strict: bool) -> list[tuple[Rule, list[tuple[str, str, int]]]]:

@@ -105,6 +105,7 @@ def _cases(fmt: FormatResult) -> Iterator[dict[str, Any]]:
             "rules_known": sorted(result.known),
             "messages": [{"topic": t, "partition": p, "offset": o} for t, p, o in places],
             "note": result.note,
+            "nulled": result.nulled,
         }
 
 

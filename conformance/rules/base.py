@@ -194,7 +194,7 @@ def laws(fmt: str) -> tuple[Rule, ...]:
                 "environment",
                 Effect.UNSTABLE_RESULT,
                 "harness#environment-independence",
-                "A message decodes alike under other session time zones, ANSI modes, case sensitivity and shuffle partitions.",
+                "A message decodes alike under other time zones, ANSI modes, case sensitivity, shuffle partitions and offsets.",
             ),
             (
                 "returns",

@@ -12,7 +12,7 @@ WHOLE: Final = (*EXISTENCE, Aspect.KIND, Aspect.OP)
 CONTENT: Final = (Aspect.NULL, Aspect.VALUE)
 
 MALFORMED: Final = ("truncated", "wrong-container", "trailing-content", "second-document", "empty", "null", "no-message")
-DUBIOUS: Final = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control")
+DUBIOUS: Final = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control", "nested-cell")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ _FAULTS: Final = {
         "A truncated document, another container than an object, content after it, an empty or NULL value: one CORRUPT row.",
         "standards#json-document",
         DUBIOUS,
-        "Duplicate keys, a BOM, invalid UTF-8, lone surrogates, raw control characters are read or refused, never lost.",
+        "Duplicate keys, a BOM, invalid UTF-8, lone surrogates, raw controls, nested cells are read or refused, never lost.",
         "standards#json-doubtful",
     ),
     "avro": FaultWords(
@@ -97,6 +97,7 @@ class Book:
                 provenance=ASSUMED,
             ),
             *((self.cell_domain(),) if domain else ()),
+            *((self.no_such_message(),) if container == "json" else ()),
             self.rule(
                 "fault/never-lost",
                 words.doubtful,
@@ -107,7 +108,7 @@ class Book:
                     tags=tuple(f"fault:{name}" for name in words.dubious),
                 ),
                 words.leaves,
-                obligation=UNSPECIFIED,
+                "harness#every-offset",
                 provenance=ASSUMED,
             ),
         )
@@ -120,6 +121,18 @@ class Book:
             Effect.SILENT_CORRUPTION,
             Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:domain",)),
             "harness#cell-in-domain",
+            obligation=SHOULD,
+            provenance=ASSUMED,
+        )
+
+    def no_such_message(self) -> Rule:
+        """What is owed for a JSON document of the format's look that its product does not write."""
+        return self.rule(
+            "fault/no-such-message",
+            "A document without type, of an unknown type, with rows of another container should be CORRUPT or CONTROL.",
+            Effect.SILENT_CORRUPTION,
+            Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:no-such-message",)),
+            "harness#no-such-message",
             obligation=SHOULD,
             provenance=ASSUMED,
         )

@@ -14,18 +14,13 @@ from conformance.judging.judge import Finding, Judge, Verdict
 from conformance.judging.output import OutputRow, Place, read
 from conformance.rules.base import Aspect
 from conformance.running import laws
+from conformance.running.hangs import HANGS, PARTS, parts, probe_s
 from conformance.running.prepared import Prepared, Settings, request
 from generators.errors import HarnessError
 from generators.model import Case, Message, Origin, Written
 
 CALLS: Final = 120
 """Limit of decode calls to isolate the messages that make a call raise."""
-HANGS: Final = 3.0
-"""Limit of the time lost in calls that hang or end the process, as a multiple of the time limit of a call."""
-PROBE_S: Final = 10.0
-"""Least time limit of a part of a call that hung; a case alone has the whole time limit."""
-PARTS: Final = 8
-"""Parts of a call that hung or ended the process: each failure costs a time limit or a start, so there are few steps."""
 
 Outputs = Mapping[Place, Sequence[OutputRow]]
 
@@ -57,13 +52,12 @@ def isolate(
     bare = replace(call, foreign=())
     cases = (*call.cases, *(foreign_case(prepared, call, message) for message in call.foreign))
     waiting: list[Sequence[Case]] = [cases] if first is None else _split(cases, first)
-    probe_s = min(settings.timeout_s, max(PROBE_S, settings.timeout_s / PARTS))
     performed, lost_s = 0, 0.0
     while waiting and performed < CALLS and lost_s < HANGS * settings.timeout_s:
         some = waiting.pop()
         asked = request(settings, prepared, bare, some)
         if isinstance(first, DecodeTimeout) and len(some) > 1:
-            asked = replace(asked, limit_s=probe_s)
+            asked = replace(asked, limit_s=probe_s(settings.timeout_s))
         performed, began = performed + 1, time.monotonic()
         try:
             outputs |= read(engine.decode(asked).result(), call.level)
@@ -94,8 +88,7 @@ def _split(cases: Sequence[Case], error: Exception) -> list[Sequence[Case]]:
     """The cases in parts, the first part last."""
     if isinstance(error, RecordsRaised):
         return [cases]
-    size = -(-len(cases) // (2 if isinstance(error, DecodeRaised) else PARTS))
-    return [cases[start : start + size] for start in reversed(range(0, len(cases), size))]
+    return parts(cases, 2 if isinstance(error, DecodeRaised) else PARTS)
 
 
 def strays(

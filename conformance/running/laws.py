@@ -7,17 +7,20 @@ call on the sample.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from concurrent.futures import CancelledError
+from collections.abc import Container, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from conformance.cases.catalogue import Call
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, to_ranges
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, tables_of, to_ranges
 from conformance.judging.judge import Finding, Judge
 from conformance.judging.output import OutputRow, Place, read
 from conformance.rules.base import Aspect
+from conformance.running.hangs import guilty
 from conformance.running.prepared import Owners, Prepared, Sample, Settings, Trial, request, sample
+from generators.model import Case
 
 ALONE: Final = 4
 """Messages that are decoded alone, one per call."""
@@ -26,6 +29,9 @@ PARTITIONS: Final = 3
 """Partitions of a sample: fewer than its messages, more than cores."""
 
 _UNSTABLE = ("types", "schema_version")
+_LETHAL: Final = (DecodeTimeout, ChildDied)
+"""What costs a time limit, or a start."""
+_FAILURES: Final = (DecodeRaised, *_LETHAL)
 
 
 Rows = Mapping[Place, Sequence[OutputRow]]
@@ -38,6 +44,7 @@ def submit(engine: Engine, one: Prepared, settings: Settings) -> list[Sample]:
     Only after a difference are the circumstances tried one by one (`again`).
     """
     samples: list[Sample] = []
+    judged = {call.name: future for call, future in zip(one.calls, one.futures, strict=True)}
     by_level = {level: [c for c in one.calls if c.level == level] for level in (1, 2)}
     chosen = _plainest(by_level[1]) + _widest(by_level[2])
     for call in chosen:
@@ -46,7 +53,8 @@ def submit(engine: Engine, one: Prepared, settings: Settings) -> list[Sample]:
         owners = {one.place(m): (case, n) for case, n, m in sample(settings.seed, f"law/{call.name}", mine, share)}
         if owners:
             mixed = random.Random(f"{settings.seed}/halves").sample(list(owners), len(owners))
-            plain = replace(request(settings, one, call, ()), ranges=to_ranges(owners))
+            tables = tables_of({case.id: case for case, _ in owners.values()}.values())
+            plain = replace(request(settings, one, call, ()), ranges=to_ranges(owners), tables=tables)
             samples.append(Sample(call.name, plain, owners, tuple(mixed), []))
 
     def attempt(one: Sample, laws: tuple[str, ...], text: str, parts: Sequence[Sequence[Place]], **changed: Any) -> None:
@@ -65,7 +73,24 @@ def submit(engine: Engine, one: Prepared, settings: Settings) -> list[Sample]:
     for each in samples:
         if each.plain.level == 1:
             attempt(each, ("batch",), "alone", [[place] for place in each.places[:ALONE]])
+    for each, future in zip(samples, (judged[each.call] for each in samples), strict=True):
+        trials = [one for trial in each.trials for one in trial.futures]
+        future.add_done_callback(partial(_withdraw, trials, _FAILURES))
+        _ended_by_one(trials)
     return samples
+
+
+def _withdraw(others: Sequence[Future[Any]], failures: tuple[type[Exception], ...], future: Future[Any]) -> None:
+    """Cancels what has not begun, if the future failed: the same message would make it fail, too."""
+    if not future.cancelled() and isinstance(future.exception(), failures):
+        for other in others:
+            other.cancel()
+
+
+def _ended_by_one(futures: Sequence[Future[Any]]) -> None:
+    """The first of the futures that hangs or ends the process withdraws the others."""
+    for future in futures:
+        future.add_done_callback(partial(_withdraw, futures, _LETHAL))
 
 
 def _plainest(calls: Sequence[Call]) -> list[Call]:
@@ -82,17 +107,23 @@ def _widest(calls: Sequence[Call]) -> list[Call]:
     return [max(calls, key=rank)] if calls else []
 
 
-def collect(engine: Engine, samples: Sequence[Sample], outputs: Mapping[str, Rows], judge: Judge) -> list[Finding]:
+def collect(
+    engine: Engine, samples: Sequence[Sample], outputs: Mapping[str, Rows], failed: Container[str], judge: Judge, limit_s: float
+) -> list[Finding]:
     """Waits for the trials and compares them with the judged calls' outputs, by name; counts each message as a comparison of the
-    tested laws. After a failed call, which has no output, the circumstances are tried one by one.
+    tested laws. After a `failed` call the circumstances are tried one by one on the messages that have an output.
     """
     findings: list[Finding] = []
-    for one in samples:
-        judged, level = outputs.get(one.call), one.plain.level
-        tried = [] if judged is None else [_compare(judge, trial, judged, level, one.owners) for trial in one.trials]
+    for whole in samples:
+        one, judged = whole, outputs.get(whole.call, {})
+        if one.call in failed:
+            left = tuple(place for place in one.places if judged.get(place))
+            one = replace(one, places=left, owners={place: one.owners[place] for place in left}, trials=[])
+        tried = [_compare(judge, trial, judged, one.plain.level, one.owners) for trial in one.trials]
         broken: list[Finding] = []
-        if judged is None or any(tried):
-            broken = again(engine, one.plain, one.owners, judge, [[place] for place in one.places[:ALONE]])
+        if one.places and (one.call in failed or any(tried) or any(map(_withdrawn, one.trials))):
+            alone = [[place] for place in one.places[:ALONE]]
+            broken = again(engine, one.plain, one.owners, judge, alone, limit_s)
         if not broken:
             # A difference only in combination is a finding.
             for trial, differences in zip(one.trials, tried, strict=False):
@@ -108,26 +139,39 @@ def again(
     owners: Owners,
     judge: Judge,
     alone: Sequence[Sequence[Place]] | None = None,
+    limit_s: float = 120,
+    search: bool = True,
 ) -> list[Finding]:
     """Tests the laws one circumstance at a time, against a plain call on the same messages: every other environment, each message
-    (or each part in `alone`), halves, several partitions."""
+    (or each part in `alone`), halves, several partitions.
+
+    The first circumstance in which the decoder hangs or ends its process ends the test; its messages are searched for those to
+    blame, and the test is repeated once without them. `limit_s` is the time limit of a call.
+    """
     places = tuple(sorted(owners))
     half = len(places) // 2
 
     def attempt(law: str, text: str, parts: Sequence[Sequence[Place]], **changed: Any) -> Trial:
         futures = [engine.decode(replace(plain, ranges=to_ranges(part), **changed)) for part in parts if part]
-        return Trial((law,), text, tuple(place for part in parts for place in part), tuple(futures))
+        return Trial((law,), text, tuple(place for part in parts for place in part), tuple(futures), changed)
 
+    plain = replace(plain, ranges=to_ranges(places))
     baseline = engine.decode(plain)
     trials = [attempt("environment", text, [places], conf=conf) for text, conf in engine.environments.items()]
     trials.append(attempt("batch", "alone", [[place] for place in places] if alone is None else alone))
     trials.append(attempt("batch", "in other batches", [places[:half], places[half:]] if half else []))
     trials.append(attempt("batch", f"in {PARTITIONS} partitions", [places], repartition=PARTITIONS))
+    tried = [future for trial in trials for future in trial.futures]
+    baseline.add_done_callback(partial(_withdraw, tried, _FAILURES))
+    _ended_by_one(tried)
     try:
         expected: Rows = read(baseline.result(), plain.level)
-    except (DecodeRaised, DecodeTimeout, ChildDied, CancelledError):
+    except (*_FAILURES, CancelledError):
         # A decoder that fails on the plain call is errored there; no output to compare.
         return []
+    lethal = next(((trial, error) for trial in trials if (error := _lethal(trial))), None)
+    if search and lethal:
+        return _without(engine, plain, owners, judge, alone, limit_s, *lethal)
     findings: list[Finding] = []
     for trial in trials:
         found = _compare(judge, trial, expected, plain.level, owners)
@@ -136,9 +180,55 @@ def again(
     return findings
 
 
+def _without(
+    engine: Engine,
+    plain: Request,
+    owners: Owners,
+    judge: Judge,
+    alone: Sequence[Sequence[Place]] | None,
+    limit_s: float,
+    trial: Trial,
+    error: BaseException,
+) -> list[Finding]:
+    """A finding for each message on which the trial hangs or ends the process, and the test without these messages; one finding
+    if they are all or none.
+    """
+
+    def ask(some: Sequence[Place], within_s: float) -> object:
+        return engine.decode(replace(plain, ranges=to_ranges(some), limit_s=within_s, **trial.changed)).result()
+
+    found = guilty(ask, trial.places, limit_s)
+    told_apart = 0 < len(found) < len(trial.places)
+    blamed: Mapping[Place, BaseException] = found if told_apart else {min(trial.places): error}
+    findings = [_failed(judge, trial, owners[place], why) for place, why in blamed.items()]
+    _count(judge, replace(trial, places=tuple(blamed), futures=()), findings)
+    if not told_apart:
+        return findings
+    left = {place: owner for place, owner in owners.items() if place not in blamed}
+    apart = None if alone is None else [[place for place in part if place in left] for part in alone]
+    return findings + again(engine, plain, left, judge, apart, limit_s, search=False)
+
+
+def _lethal(trial: Trial) -> BaseException | None:
+    """The error of a trial that hung or ended its process."""
+    errors = map(_error, trial.futures)
+    return next((error for error in errors if isinstance(error, _LETHAL)), None)
+
+
+def _withdrawn(trial: Trial) -> bool:
+    return any(isinstance(_error(future), CancelledError) for future in trial.futures)
+
+
+def _error(future: Future[Any]) -> BaseException | None:
+    try:
+        return future.exception()
+    except CancelledError as error:
+        return error
+
+
 def _count(judge: Judge, trial: Trial, findings: Sequence[Finding]) -> None:
-    """Counts each message as a comparison of each law of the trial."""
-    for law in trial.laws:
+    """Counts each message as a comparison of each law of the trial, unless it was withdrawn."""
+    for law in () if _withdrawn(trial) else trial.laws:
         judge.compared[rule_of(judge, law)] += len(trial.places)
     for finding in findings:
         judge.broken[finding.rule] += 1
@@ -156,10 +246,10 @@ def _compare(judge: Judge, trial: Trial, expected: Rows, level: int, owners: Own
     try:
         for future in trial.futures:
             other |= read(future.result(), level)
-    except (DecodeRaised, DecodeTimeout, ChildDied, CancelledError) as error:
-        case, number = owners[min(trial.places)]
-        text = str(error).splitlines()[0] if str(error) else type(error).__name__
-        return [Finding(case.id, rule, number, 0, Aspect.VALUE, "message", "the same rows", f"{trial.circumstance}: {text}")]
+    except CancelledError:
+        return []
+    except _FAILURES as error:
+        return [_failed(judge, trial, owners[min(trial.places)], error)]
     findings = []
     for place in sorted(trial.places):
         before, after = _stable(expected.get(place, ())), _stable(other.get(place, ()))
@@ -168,6 +258,13 @@ def _compare(judge: Judge, trial: Trial, expected: Rows, level: int, owners: Own
             want, got = _difference(before, after)
             findings.append(Finding(case.id, rule, number, 0, Aspect.VALUE, "message", want, f"{trial.circumstance}: {got}"))
     return findings
+
+
+def _failed(judge: Judge, trial: Trial, owner: tuple[Case, int], error: BaseException) -> Finding:
+    case, number = owner
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    told = f"{trial.circumstance}: {text}"
+    return Finding(case.id, rule_of(judge, trial.laws[0]), number, 0, Aspect.VALUE, "message", "the same rows", told)
 
 
 def _stable(rows: Sequence[OutputRow]) -> list[OutputRow]:

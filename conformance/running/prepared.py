@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
 from conformance.cases.catalogue import Budget, Call
-from conformance.engines.base import Loaded, Request, to_ranges
+from conformance.engines.base import Loaded, Request, tables_of, to_ranges
 from conformance.judging.judge import CaseResult
 from conformance.judging.known import Expectations
 from conformance.judging.output import Place
@@ -59,12 +59,13 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Messages decoded under other circumstances; `laws` are the tested laws."""
+    """Messages decoded under other circumstances; `laws` are the tested laws, `changed` what differs from the plain request."""
 
     laws: tuple[str, ...]
     circumstance: str
     places: tuple[Place, ...]
     futures: tuple[Future[pa.Table], ...]
+    changed: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,8 @@ def request(settings: Settings, prepared: Prepared, call: Call, cases: Sequence[
     """The decode request for some cases of a call, with its foreign messages."""
     messages = [w.message for case in cases for w in case.written]
     ranges = to_ranges(prepared.place(m) for m in (*messages, *call.foreign))
-    return Request(prepared.handle, ranges, prepared.decoder, call.level, call.deployment, call.table, mapping=settings.mapping)
+    asked = Request(prepared.handle, ranges, prepared.decoder, call.level, call.deployment, call.table, mapping=settings.mapping)
+    return replace(asked, tables=tables_of(cases))
 
 
 def sample(seed: int, name: str, items: Sequence[Any], size: int) -> list[Any]:

@@ -263,6 +263,7 @@ def replay(crash: Crash, engine: Engine, decoder: str | None = None) -> tuple[Re
     engine.open("replay", source)
     table = crash.case.tables[0] if crash.case.level == 2 else None
     asked = Request("replay", source.ranges, spec, crash.case.level, crash.case.deployment, table, mapping=crash.mapping)
+    asked = replace(asked, tables=crash.case.tables)
     judge = Judge(format_rules, loaded.capabilities)
     owners = [rule.id, *([crash.instead] if crash.instead else [])]
     try:

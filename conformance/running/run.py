@@ -158,7 +158,8 @@ def prepare(
     note(f"{fmt.name}: {len(cases)} cases in {time.monotonic() - began:.1f} s; waiting for the decoder")
     loaded = loading.result()
     if loaded.capabilities.types:
-        cases = [c for c in cases if c.level == 1] + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
+        as_recorded = [c for c in cases if c.level == 1 or c.origin is Origin.RECORDED]
+        cases = as_recorded + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
     mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
     count = sum(case.origin is Origin.DRAWN for case in (*mine, *(result.case for result in unsupported)))
     grouped = calls(fmt, mine, loaded.levels, settings.seed)
@@ -250,10 +251,12 @@ def finish(
                     listen(Broken(one.fmt.name, by_id[finding.rule], finding, result))
         if problem:
             notes.append(f"{call.name}: {problem}")
-        elif any(sample.call == call.name for sample in one.laws):
+        if any(sample.call == call.name for sample in one.laws):
             told[call.name] = outputs
     judge.compared[laws.rule_of(judge, "returns")] += sum(r.verdict is not Verdict.UNSUPPORTED for r in results)
-    results = blamed(judge, _with_findings(judge, results, laws.collect(engine, one.laws, told, judge)))
+    failed = {call.name for call in performed if call.note}
+    results = _with_findings(judge, results, laws.collect(engine, one.laws, told, failed, judge, settings.timeout_s))
+    results = blamed(judge, results)
     if len(kept) < len(found):
         results = [_only(judge, r, kept) for r in results]
     order = {profile.name: number for number, profile in enumerate(one.fmt.profiles)}
@@ -373,7 +376,7 @@ def _with_findings(judge: Judge, results: Sequence[CaseResult], findings: Sequen
         more = by_case.get(result.case.id, [])
         if more and result.verdict not in (Verdict.ERRORED, Verdict.TIMEOUT):
             merged = (*result.findings, *more)
-            result = CaseResult(result.case, judge.verdict(result.case, merged), merged, result.note)
+            result = replace(result, verdict=judge.verdict(result.case, merged, result.nulled), findings=merged)
         out.append(result)
     return out
 
@@ -382,7 +385,7 @@ def _only(judge: Judge, result: CaseResult, kept: frozenset[str]) -> CaseResult:
     left = tuple(f for f in result.findings if f.rule in kept)
     if len(left) == len(result.findings) or result.verdict in (Verdict.ERRORED, Verdict.TIMEOUT):
         return result
-    return CaseResult(result.case, judge.verdict(result.case, left), left, result.note)
+    return replace(result, verdict=judge.verdict(result.case, left, result.nulled), findings=left)
 
 
 def _rule_result(settings: Settings, prepared: Prepared, judge: Judge, rule: Rule, kept: bool) -> RuleResult:

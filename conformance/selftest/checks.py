@@ -31,6 +31,7 @@ from conformance.running.isolating import isolate, strays
 from conformance.running.prepared import Prepared, Settings, request, sample
 from conformance.running.run import Evidence, finish, prepare
 from conformance.selftest.alter import alter
+from conformance.selftest.ideas import measuring
 from conformance.selftest.lies.base import Lie, lies
 from conformance.streams import reading as streams
 from conformance.streams.kept import RESTART, judge
@@ -49,13 +50,15 @@ LIE_CASES: Final = 60
 
 STREAMED: Final = {name: order_of(name).tried for name in FORMATS if order_of(name).tried}
 """Formats whose stream liars are tried, by profile: together they exercise all stream rules."""
+NEW: Final = "new fault"
+RATE: Final = "conviction rate"
 STREAM_NEMESES: Final = ("none", "duplicate", "replay", "schema-lags", "late-watermarks", "corrupt")
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """A check, passed or not. `kind` is liar, non-strict (a liar that only `--strict` convicts), stream, altered, writer or
-    reference."""
+    reference; of new faults it is `NEW` or `RATE`."""
 
     kind: str
     format: str
@@ -89,6 +92,18 @@ def selftest(engine: ChildEngine, formats: Sequence[str], seed: int, note: Calla
         if name in STREAMED:
             note(f"{name}: stream liars")
             checks += stream_liars(engine, fmt, seed)
+    return checks
+
+
+def new_faults(formats: Sequence[str], seed: int, note: Callable[[str], None]) -> list[Check]:
+    """How many faults are convicted that were thought of without a look at rules and liars, and each that is not."""
+    checks: list[Check] = []
+    for name in formats:
+        note(f"{name}: new faults")
+        measured = list(measuring.measure(get(name), seed))
+        checks.append(Check(RATE, name, "rate", True, measuring.rate(measured)))
+        for one in measured:
+            checks.append(Check(NEW, name, f"{one.idea.name}/{one.level}", one.answer is not measuring.Answer.MISSED, str(one)))
     return checks
 
 
@@ -360,6 +375,7 @@ def render(checks: Sequence[Check]) -> RenderableType:
         "non-strict": "liars convicted by a SHOULD rule: only with --strict",
         "writer": "lying writers seen",
         "stream": "streams converge, and their liars are convicted",
+        NEW: "new faults convicted, or right in that format",
     }
     for name in dict.fromkeys(c.format for c in checks):
         for kind, what in words.items():
@@ -370,7 +386,8 @@ def render(checks: Sequence[Check]) -> RenderableType:
             table.add_row(name, what, Text(str(good), style="green" if good == len(matching) else "red"), str(len(matching)))
     parts: list[RenderableType] = [table]
     for check in checks:
-        if check.kind in ("liar", "non-strict", "stream") and check.ok:
+        weak = check.kind == NEW and any(answer in check.detail for answer in (measuring.Answer.MISLED, measuring.Answer.LOOSE))
+        if check.ok and (check.kind in ("liar", "non-strict", "stream", RATE) or weak):
             parts.append(Text(f"ok   {check.kind} {check.format} {check.name}: {check.detail}"))
     for check in checks:
         if not check.ok:

@@ -62,4 +62,6 @@ def as_case(fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layo
 def boundary_scenarios(fmt: Format[Any], profile: Profile) -> Iterator[Scenario]:
     """Every named scenario of a profile: the generic ones of its source in their fixed order, then the format's own."""
     yield from boundaries.scenarios(profile.database, fmt.supports, profile.source)
+    if profile is fmt.profiles[0]:
+        yield boundaries.megabyte(profile.database, profile.source)
     yield from fmt.scenarios(profile, profile.database)

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 import fastavro
 
-from generators.garbage.faults import MUST, Fault
+from generators.garbage.faults import MUST, NULL, Fault
 
 Schema: TypeAlias = str | Mapping[str, Any] | Sequence[Any]
 """An Avro schema as the specification writes it in JSON. A value of a union is (branch's full name, value), or None."""
@@ -82,6 +82,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault("trailing-text", "trailing-content", MUST, "A text follows the record.", _behind(b"\ntrailing")),
     Fault("second-document", "second-document", MUST, "The record stands in the value twice.", lambda value: value + value),
     Fault("empty", "empty", MUST, "The value has no bytes.", lambda _value: b"", packed=True),
+    NULL,
     Fault(
         "registry-header",
         "foreign-framing",

@@ -30,6 +30,7 @@ from generators.families.cloudcanal.messages import (
     type_map,
 )
 from generators.families.cloudcanal.messages import write as write_drafts
+from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
 from generators.wire_format import Choices, Format, KindRow
 
@@ -133,6 +134,7 @@ FORMAT: Final = Format(
     build=lambda _release, *options: profile(*options),
     write=write,
     kinds=KINDS,
+    faults=(*FAULTS, NESTED_CELL),
     position="`id`, described as the operation's sequence number; 0 in every example, so no order",
     scenarios=canal_scenarios,
     supports=supports,

@@ -31,6 +31,7 @@ from generators.families.cloudcanal.messages import (
 )
 from generators.families.cloudcanal.messages import write as write_drafts
 from generators.families.mysql_texts import BASE64, HEX
+from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import Change, Deployment, History, Layout, Written
 from generators.wire_format import Choices, Format, KindRow
 
@@ -170,6 +171,7 @@ FORMAT: Final = Format(
     build=lambda _release, *options: profile(*options),
     write=write,
     kinds=KINDS,
+    faults=(*FAULTS, NESTED_CELL),
     position="`bid`, the number of the producer's batch; 0 in every example, so no order",
     scenarios=json_scenarios,
     supports=supports,

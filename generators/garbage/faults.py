@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from generators.errors import Refused
 from generators.model import Change, Column, Kind, Op, Row, Scenario, SourceType, Table, Value, Written
@@ -117,6 +117,65 @@ NO_MESSAGE: Final = Fault(
 )
 """A document that is no message of any format: CORRUPT, or CONTROL as a message that is not known."""
 
+_KINDS: Final = ("messageType", "OPERATION", "action", "op", "type")
+"""Members that say what a message is, in an object or in its payload."""
+_ROWS: Final = ("newColumns", "data", "after")
+"""Members that hold an INSERT's or UPDATE's new rows."""
+
+
+def _into(names: tuple[str, ...], change: Callable[[dict[str, Any], str], None]) -> Callable[[bytes], bytes | None]:
+    """Changes the first of these members of the object, or of its payload."""
+
+    def apply(value: bytes) -> bytes | None:
+        text, end = _split(value)
+        document = json.loads(text)
+        inner = document.get("payload")
+        held = inner if isinstance(inner, dict) else document
+        name = next((name for name in names if name in held), None)
+        if name is None:
+            return None
+        change(held, name)
+        return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode() + end
+
+    return apply
+
+
+def _into_rows(change: Callable[[Any], Any]) -> Callable[[bytes], bytes | None]:
+    """Changes the first row."""
+
+    def apply(held: dict[str, Any], name: str) -> None:
+        rows = held[name]
+        held[name] = [change(rows[0]), *rows[1:]] if isinstance(rows[0], dict) else change(rows)
+
+    return _into(_ROWS, apply)
+
+
+def _reshaped(held: dict[str, Any], name: str) -> None:
+    rows = held[name]
+    if isinstance(rows, dict):
+        held[name] = [rows]
+    else:
+        held[name] = rows[0] if isinstance(rows[0], dict) else {str(i): cell for i, cell in enumerate(rows)}
+
+
+_NO_SUCH: Final = tuple(
+    Fault(name, "no-such-message", MUST, statement, apply, accept=(Kind.CONTROL,))
+    for name, statement, apply in (
+        ("no-type", "The member that says what the message is is missing.", _into(_KINDS, lambda held, name: held.pop(name))),
+        (
+            "unknown-type",
+            "The member that says what the message is has a word that the product does not write.",
+            _into(_KINDS, lambda held, name: held.update({name: "UNHEARD"})),
+        ),
+        (
+            "rows-reshaped",
+            "An object stands in the place of the list of rows, or a list in that of the row.",
+            _into(_ROWS, _reshaped),
+        ),
+    )
+)
+"""JSON documents of the format's look that the product does not write: CORRUPT, or CONTROL as a message that is not known."""
+
 FAULTS: Final[tuple[Fault, ...]] = (
     Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _truncated, packed=True),
     Fault("truncated-last", "truncated", MUST, "The closing brace is missing.", _truncated_last),
@@ -142,6 +201,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     Fault("empty", "empty", MUST, "The value has no bytes.", lambda _value: b"", packed=True),
     NULL,
     NO_MESSAGE,
+    *_NO_SUCH,
     Fault("duplicate-key", "duplicate-key", UNSPECIFIED, "The first member's name occurs again, with null.", _duplicate_key),
     Fault("bom", "bom", UNSPECIFIED, "A UTF-8 byte order mark precedes the object.", lambda value: b"\xef\xbb\xbf" + value),
     Fault("invalid-utf-8", "invalid-utf-8", UNSPECIFIED, "A string holds the byte FF.", _into_string(b"\xff")),
@@ -150,6 +210,15 @@ FAULTS: Final[tuple[Fault, ...]] = (
 )
 """Every envelope fault of messages in JSON. RFC 8259 leaves duplicate names (4), surrogates (8.2) and a BOM (8.1) to the parser;
 raw control characters (7) and invalid UTF-8 (8.1) it forbids, but common parsers differ."""
+
+NESTED_CELL: Final = Fault(
+    "nested-cell",
+    "nested-cell",
+    UNSPECIFIED,
+    "A cell is an object, in a format whose cells are texts.",
+    _into_rows(lambda row: {**row, min(row): {"nested": "1"}} if isinstance(row, dict) else [{"nested": "1"}, *row[1:]]),
+)
+"""Beside FAULTS, for formats whose rows are lists of texts or of objects of texts: its JSON is its text, or it is refused."""
 
 _CORRUPT: Final = Change(row=0, kind=Kind.CORRUPT)
 

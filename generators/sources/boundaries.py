@@ -19,6 +19,7 @@ from generators.model import (
     RowChange,
     RowImages,
     Scenario,
+    SchemaChange,
     SourceType,
     Table,
     Value,
@@ -57,6 +58,9 @@ AWKWARD_TEXTS = (" both ends ", "\\n", "\\\\", "\\u0041", "a\r\nb", "e\u0301")
 ENVELOPE_NAMES = ("data", "old", "type", "table", "sql", "before", "after", "op")
 PUNCTUATED_NAMES = ("a:b", "a/b", "a,b", "a[0]")
 
+MEGABYTE = 1_100_000
+"""Characters of the text in a message of more than a megabyte."""
+
 
 def slug(name: str) -> str:
     """A table name made of a scenario's name."""
@@ -78,9 +82,11 @@ def composite(source: str = "mysql") -> Table:
     Raises UnknownName.
     """
     origin = sources.source(source)
+    more = (*ENVELOPE_NAMES, *PUNCTUATED_NAMES, "UPPER", origin.identifier("n" * 64))
     columns = (
         Column(AWKWARD_NAMES[0], origin.number, nullable=False),
         *(Column(name, origin.string) for name in AWKWARD_NAMES[2:]),
+        *(Column(name, origin.string) for name in more),
         Column(AWKWARD_NAMES[1], origin.string, nullable=False),
     )
     return Table(origin.pool_database, "composite `key`", columns, (AWKWARD_NAMES[1], AWKWARD_NAMES[0]), schema=origin.schema)
@@ -129,6 +135,20 @@ def insert(table: Table, row: Row, at: Instant = START) -> RowChange:
 def scenario(name: str, *events: RowChange, level: int = 1, tags: frozenset[str] = BOUNDARY) -> Scenario:
     """A named scenario of row changes whose seed is derived from its name."""
     return Scenario(name, History(tuple(events), seed=sum(name.encode())), level, tags)
+
+
+def of_three(single: Scenario, column: str = "") -> Scenario:
+    """The scenario of an inserted row with a row before it and one behind it, with NULL in `column`; `-of-three` in its name.
+
+    At level one the table has a name of its own.
+    """
+    (event,) = single.history.events
+    assert isinstance(event, RowChange)
+    name, (images,) = f"{single.name}-of-three", event.rows
+    others: dict[str, Value] = {**(images.after or {}), **({column: None} if column else {})}
+    rows = (None, {**others, "id": 1}), (None, {**(images.after or {}), "id": 2}), (None, {**others, "id": 3})
+    table = event.table if single.level == 2 else replace(event.table, name=slug(name))
+    return scenario(name, change(table, event.op, *rows), level=single.level, tags=single.tags)
 
 
 def one_column(database: str, name: str, kind: SourceType) -> Table:
@@ -250,6 +270,19 @@ def _shape_scenarios(database: str, source: sources.Source) -> Iterator[Scenario
     yield scenario(name, insert(table(name, key_column, *wide), {"id": 1, **{c.name: i for i, c in enumerate(wide)}}))
     name = "shape/long-text"
     yield scenario(name, insert(one_column(database, name, source.long_text), {"id": 1, "c": "0123456789abcdef" * 16_384}))
+    if source.name == "mysql":
+        name = "ddl/semicolon-in-text"
+        altered = one_column(database, name, key_column.type)
+        sql = f"ALTER TABLE `{altered.name}` COMMENT = ' first; second -- 汉字 é #'"
+        event = SchemaChange(START, "table comment", sql, database, altered.name, altered, altered)
+        yield Scenario(name, History((event,), seed=sum(name.encode())), 1, BOUNDARY | {"ddl:table comment"})
+
+
+def megabyte(database: str, source: str = "mysql") -> Scenario:
+    """A row whose message has more than a megabyte, the default limit of a Kafka broker. Raises UnknownName."""
+    name = "shape/megabyte"
+    table = one_column(database, name, sources.source(source).long_text)
+    return scenario(name, insert(table, {"id": 1, "c": "0123456789" * (MEGABYTE // 10)}))
 
 
 def _row_scenarios(supports: Callable[[SourceType], bool], source: str) -> Iterator[Scenario]:

@@ -151,7 +151,7 @@ TYPES: Final[Mapping[str, SourceType]] = {
     "time-6": temporal("time", 6),
     "year": year(),
     "enum": enum_of("a", "b", "c"),
-    "enum-quoted": enum_of("it's", "a,b", 'say "hi"', "", "汉字"),
+    "enum-quoted": enum_of("it's", "a,b", 'say "hi"', "", "汉字", "MixedCase"),
     "set": set_of("a", "b", "c"),
     "set-64": set_of(*(f"m{i}" for i in range(64))),
     "json": json(),
@@ -525,6 +525,7 @@ _PLAIN_BOUNDARIES: Final[Mapping[Logical, Mapping[str, Value]]] = {
         "integral-double": Json(1.0),
         "large-double": Json(1e20),
         "small-double": Json(1e-16),
+        "upper-case-keys": Json({"Key": "Value", "KEY": {"K": 1}}),
         "keys-by-length": Json({"bb": 1, "a": 2, "ccc": {"z": [], "y": "汉"}}),
     },
 }

@@ -321,7 +321,7 @@ TYPES: Final[Mapping[str, SourceType]] = {
     "timestamptz-6": temporal("timestamptz", 6),
     "interval": temporal("interval"),
     "enum": enum_of("sad", "ok", "happy"),
-    "enum-quoted": enum_of("it's", "a,b", 'say "hi"', "back\\slash", "汉字"),
+    "enum-quoted": enum_of("it's", "a,b", 'say "hi"', "back\\slash", "汉字", "MixedCase"),
     "uuid": uuid(),
     "inet": inet(),
     "json": json("json"),

@@ -167,6 +167,7 @@ _DOCUMENTS: Final[Mapping[str, Value]] = {
     "integral-double": Json(1.0),
     "small-double": Json(1e-7),
     "spaced": Json({"a b": "  c  d ", " ": [" ", ",", ": "]}),
+    "upper-case-keys": Json({"Key": "Value", "KEY": {"K": 1}}),
     "keys-by-length": Json({"bb": 1, "a": 2, "ccc": {"z": [], "y": "汉"}}),
     "unavailable-text": Json(UNAVAILABLE),
 }

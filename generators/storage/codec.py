@@ -182,7 +182,7 @@ def load_table(data: Plain, at: str = "") -> Table:
     )
 
 
-_DEPLOYMENT = ("time_zone", "charset", "compression", "binary", "decimal", "temporal", "bigint_unsigned")
+_DEPLOYMENT = ("time_zone", "charset", "compression", "binary", "decimal", "temporal", "bigint_unsigned", "schemas")
 
 
 def dump_deployment(deployment: Deployment) -> Plain:
@@ -191,8 +191,8 @@ def dump_deployment(deployment: Deployment) -> Plain:
 
 
 def load_deployment(data: Plain, at: str = "") -> Deployment:
-    """Inverse of `dump_deployment`. Raises Malformed."""
-    members = fields(data, at, frozenset(_DEPLOYMENT))
+    """Inverse of `dump_deployment`; older files lack `schemas`. Raises Malformed."""
+    members = {"schemas": "", **fields(data, at, frozenset(_DEPLOYMENT))}
     return Deployment(*(string(need(members, name, at), path(at, name)) for name in _DEPLOYMENT))
 
 

@@ -11,6 +11,7 @@ text null is no value: of such messages it is a delete, which a header alone tel
 
 from __future__ import annotations
 
+import base64
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -96,6 +97,16 @@ def _position(p: Column) -> Column:
     return F.when(source["file"].isNotNull(), binlog).otherwise(F.coalesce(source["lsn"], p["__lsn"]).cast("string"))
 
 
+_PLACEHOLDER: Final = "__debezium_unavailable_value"
+UNSENT: Final = (
+    _PLACEHOLDER,
+    base64.b64encode(_PLACEHOLDER.encode()).decode(),
+    f'["{_PLACEHOLDER}"]',
+    f'{{"{_PLACEHOLDER}":"{_PLACEHOLDER}"}}',
+    f"[{','.join(map(str, _PLACEHOLDER.encode()))}]",
+)
+"""What stands for a TOASTed value that did not change, in texts, bytes, arrays and hstore (debezium#unavailable-value)."""
+
 DIALECT: Final = _connect.Dialect(
     kind=_kind,
     members=MEMBERS,
@@ -109,6 +120,7 @@ DIALECT: Final = _connect.Dialect(
     bare=_flattened,
     added=("__op", "__deleted", "__db", "__table", "__lsn", "__source_ts_ms"),
     header="__db",
+    unsent=UNSENT,
 )
 
 

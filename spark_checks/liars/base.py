@@ -12,13 +12,15 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from generators.garbage.faults import OUTSIDE_DOMAIN
-from generators.model import Column, Deployment, Layout, SourceType, Table
+from generators.model import Column, Deployment, Layout, SourceType, Table, Written
 from generators.sources import boundaries
-from generators.sources.boundaries import OTHER_DATABASE, OTHER_SCHEMA, POOL_DATABASE
+from generators.sources.boundaries import ENVELOPE_NAMES, OTHER_DATABASE, OTHER_SCHEMA, POOL_DATABASE
 from generators.sources.postgresql import SCHEMA
 from generators.wire_format import get
 
 Decode = Callable[..., DataFrame]
+
+IMAGES: Final = ("before", "after")
 
 _OWNERS: Final[Mapping[str, Mapping[str, str]]] = {
     "ticdc-canal-json": {
@@ -140,14 +142,18 @@ def refused_as_nulls(decode_rows: Decode) -> Decode:
 _NAMESAKE: Final = "rows/keyless/same-name-elsewhere"
 
 
-def _tells_place(fmt: str) -> bool:
-    """Whether the format's messages tell a database or a schema."""
+def _written(fmt: str, name: str) -> list[Written]:
+    """The messages of a named scenario in the format's first profile."""
     wire = get(fmt)
     profile = wire.profiles[0]
     scenarios = boundaries.scenarios(profile.database, wire.supports, profile.source)
-    history = next(scenario.history for scenario in scenarios if scenario.name == _NAMESAKE)
-    changes = (change for written in wire.write(history, profile, Layout()) for change in written.changes)
-    return any(change.database or change.schema for change in changes)
+    history = next(scenario.history for scenario in scenarios if scenario.name == name)
+    return list(wire.write(history, profile, Layout()))
+
+
+def _tells_place(fmt: str) -> bool:
+    """Whether the format's messages tell a database or a schema."""
+    return any(change.database or change.schema for sent in _written(fmt, _NAMESAKE) for change in sent.changes)
 
 
 def database_ignored(fmt: str, decode_rows: Decode) -> Iterator[Liar]:
@@ -167,6 +173,33 @@ def database_ignored(fmt: str, decode_rows: Decode) -> Iterator[Liar]:
     yield Liar("database-ignored", fmt, 2, f"{fmt}/{owner}", why, lie, _NAMESAKE)
 
 
+def names_misread(fmt: str, owner: str, decode_rows: Decode) -> Iterator[Liar]:
+    """The level-two liars that lose columns by their names: those of an envelope's members, and those with punctuation.
+
+    `owner` is the rule on NULL in place of a text.
+    """
+
+    def losing(which: Callable[[str], bool]) -> Decode:
+        def lie(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+            decoded = decode_rows(records, table, deployment=deployment)
+            for side in IMAGES:
+                cells = (
+                    f"{'CAST(NULL AS string)' if which(c.name) else f'{side}.{quoted(c.name)}'} AS {quoted(c.name)}"
+                    for c in table.columns
+                )
+                decoded = decoded.withColumn(side, F.expr(f"CASE WHEN {side} IS NOT NULL THEN struct({', '.join(cells)}) END"))
+            return decoded
+
+        return lie
+
+    for name, why, which in (
+        ("envelope-names-lost", "A column called data or type is taken for the envelope's member.", ENVELOPE_NAMES.__contains__),
+        ("names-as-paths", "A name with punctuation is taken for a path.", lambda name: bool(set(":/,[.") & set(name))),
+        ("names-in-lower-case", "Columns are looked up in lower case.", lambda name: name != name.lower()),
+    ):
+        yield Liar(name, fmt, 2, f"{fmt}/{owner}", why, losing(which), "rows/composite/*")
+
+
 def on_texts(fmt: str, decode: Decode) -> Iterator[Liar]:
     """The liar on texts."""
 
@@ -180,12 +213,18 @@ def on_texts(fmt: str, decode: Decode) -> Iterator[Liar]:
 
     def twice(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
         decoded = decode(records, *args, deployment=deployment)
-        return decoded.withColumns({side: unescaped(side) for side in ("before", "after")})
+        return decoded.withColumns({side: unescaped(side) for side in IMAGES})
+
+    def cut(records: DataFrame, *args: Table, deployment: Deployment | None = None) -> DataFrame:
+        decoded = decode(records, *args, deployment=deployment)
+        return decoded.withColumns({side: F.transform_values(side, lambda _, v: F.left(v, F.lit(1_000_000))) for side in IMAGES})
 
     why = "A text is unescaped twice: a backslash and an n, as characters, become a line feed."
     # Where a text is bytes on the wire, level one has no character to unescape.
     if owner := _OWNERS.get(fmt, {}).get("text", "value/text"):
         yield Liar("double-unescape", fmt, 1, f"{fmt}/{owner}", why, twice, "shape/awkward-texts")
+        why = "A buffer of a million characters: the rest of a larger message is lost."
+        yield Liar("cut-at-a-million", fmt, 1, f"{fmt}/{owner}", why, cut, "shape/megabyte")
 
 
 def malformed(fmt: str, decode: Decode, decode_rows: Decode) -> Iterator[Liar]:
@@ -200,9 +239,41 @@ def malformed(fmt: str, decode: Decode, decode_rows: Decode) -> Iterator[Liar]:
         why = "from_json reads any object: one without members becomes a row without columns."
         lie = as_row(decode, r"rlike(CAST(value AS string), '^[{][}][\\r\\n]*$')", "INSERT")
         yield Liar("no-message-as-row", fmt, 1, f"{fmt}/{owners['no-message']}", why, lie)
+    if "no-such-message" in tags:
+        why = "An unknown operation is taken for the first that the decoder knows."
+        lie = as_row(decode, "CAST(value AS string) LIKE '%\"UNHEARD\"%'", "INSERT")
+        yield Liar("unknown-type-as-insert", fmt, 1, f"{fmt}/fault/no-such-message", why, lie)
     if any(cell.name in OUTSIDE_DOMAIN for cell in wire.cell_faults(wire.profiles[0])):
         why = "try_cast gives NULL for a cell outside its column's domain, and the row goes on."
         yield Liar("cell-outside-domain-as-null", fmt, 2, f"{fmt}/fault/cell-domain", why, refused_as_nulls(decode_rows))
+
+
+def before_the_error(fmt: str, decode: Decode, decode_rows: Decode) -> Iterator[Liar]:
+    """The liars that give the rows before an error, beside the CORRUPT row; of a format with several rows a message."""
+    if all(len(sent.changes) < 2 for sent in _written(fmt, "shape/multi-row-insert")):
+        return
+    wire = get(fmt)
+    cell = next(cell for cell in wire.cell_faults(wire.profiles[0]) if cell.name not in OUTSIDE_DOMAIN)
+    good, bad = F.lit("null"), F.lit(str(cell.bad))
+
+    def rows_of(decoded: DataFrame, which: str) -> DataFrame:
+        last = decoded.withColumn("last", F.expr("max(row) OVER (PARTITION BY topic, partition, offset)"))
+        return last.where(f"kind = 'ROW' AND {which}").drop("last")
+
+    def of_cut(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        closed = records.withColumn("value", F.concat("value", F.lit(b"}")))
+        return decode(records, deployment=deployment).unionByName(rows_of(decode(closed, deployment=deployment), "row < last"))
+
+    def of_cell(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+        text = F.col("value").cast("string")
+        mended = records.where(F.contains(text, bad)).withColumn("value", F.replace(text, bad, good).cast("binary"))
+        before = rows_of(decode_rows(mended, table, deployment=deployment), "row = 0 AND last > 0")
+        return decode_rows(records, table, deployment=deployment).unionByName(before)
+
+    why = "A parser that emits as it reads: the rows before the error are out when the message is refused."
+    cut, unfit = "fault/truncated-last/insert-of-three", f"fault/{cell.name}-of-three"
+    yield Liar("rows-before-the-error", fmt, 1, f"{fmt}/fault/must-reject", why, of_cut, cut)
+    yield Liar("rows-before-the-bad-cell", fmt, 2, f"{fmt}/fault/cell-type", why, of_cell, unfit)
 
 
 def common(fmt: str, decode: Decode, decode_rows: Decode) -> tuple[Liar, ...]:
@@ -224,6 +295,12 @@ def common(fmt: str, decode: Decode, decode_rows: Decode) -> tuple[Liar, ...]:
             "An outer join loses the coordinates of an unreadable message.",
             on_columns(decode, offset="IF(kind = 'CORRUPT', NULL, offset)"),
         ),
+        law(
+            "offset-as-int",
+            "environment-independence",
+            "Offsets are cast to 32 bits: right until a partition has had 2^31 messages.",
+            on_columns(decode, offset="IF(offset & 2147483648 = 0, 0, -2147483648) + (offset & 2147483647)"),
+        ),
         law("no-reason", "row-shape", "A CORRUPT row without its reason.", on_columns(decode, error="CAST(NULL AS string)")),
         law(
             "corrupt-image",
@@ -234,6 +311,7 @@ def common(fmt: str, decode: Decode, decode_rows: Decode) -> tuple[Liar, ...]:
         *database_ignored(fmt, decode_rows),
         *on_texts(fmt, decode),
         *malformed(fmt, decode, decode_rows),
+        *before_the_error(fmt, decode, decode_rows),
     )
 
 

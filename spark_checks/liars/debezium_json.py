@@ -7,10 +7,10 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-from generators.model import Deployment
+from generators.model import Deployment, Logical, Table
 from spark_checks.decoders import debezium_json as reference
 from spark_checks.decoders.families.connect import rows as _connect
-from spark_checks.liars.base import Liar, on_columns, on_input
+from spark_checks.liars.base import Liar, on_cells, on_columns, on_input
 from spark_checks.liars.families.connect import common
 
 _FORMAT: Final = "debezium-json"
@@ -70,8 +70,41 @@ def _one_a_position(records: DataFrame, *, deployment: Deployment | None = None)
     )
 
 
+def _placeholders(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
+    return _connect.decode_rows(records, table, replace(reference.DIALECT, unsent=()), deployment)
+
+
 LIARS: Final[tuple[Liar, ...]] = (
     *common(_FORMAT, reference, _CONVICTS),
+    Liar(
+        "placeholder-as-a-value",
+        _FORMAT,
+        2,
+        f"{_FORMAT}/toast/not-a-value",
+        "The placeholder of a value that was not sent becomes the column's value.",
+        _placeholders,
+    ),
+    Liar(
+        "placeholder-as-a-document",
+        _FORMAT,
+        2,
+        f"{_FORMAT}/toast/no-value-of-the-type",
+        "A column of JSON is a string, so that the placeholder, which is no JSON, goes through.",
+        on_cells(
+            reference.decode_rows,
+            lambda kind: kind.logical is Logical.JSON,
+            lambda cell, _: f"coalesce({cell}, '__debezium_unavailable_value')",
+        ),
+    ),
+    Liar(
+        "negative-zero-as-zero",
+        _FORMAT,
+        2,
+        f"{_FORMAT}/value/double",
+        "Spark's own aggregation and joins normalise -0.0 to 0.0.",
+        on_cells(reference.decode_rows, lambda kind: kind.logical is Logical.DOUBLE, lambda cell, _: f"{cell} + 0D"),
+        "rows/every-type/alone-double-precision",
+    ),
     Liar(
         "commit-time-of-the-connector",
         _FORMAT,

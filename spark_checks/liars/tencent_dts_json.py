@@ -43,8 +43,8 @@ def _images(sql: str) -> Decode:
     )
 
 
-def _liar(name: str, level: int, convicts: str, why: str, decode: Decode) -> Liar:
-    return Liar(name, _FORMAT, level, f"{_FORMAT}/{convicts}", why, decode)
+def _liar(name: str, level: int, convicts: str, why: str, decode: Decode, scenario: str = "") -> Liar:
+    return Liar(name, _FORMAT, level, f"{_FORMAT}/{convicts}", why, decode, scenario)
 
 
 LIARS: Final[tuple[Liar, ...]] = (
@@ -173,6 +173,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         "envelope/keys",
         "The first column is taken for the key, whatever pkNames says.",
         on_columns(reference.decode, keys="CASE WHEN size(keys) > 1 THEN slice(keys, 1, 1) ELSE keys END"),
+        "shape/composite-key",
     ),
     _liar(
         "fragments-awaited",

@@ -31,6 +31,8 @@ from generators.wire_format import module_name
 from spark_checks.liars.base import Liar, common
 from spark_checks.services.session import session
 
+FIRST_OFFSET: Final = "spark.cdc.firstOffset"
+"""The setting of a call whose records have offsets higher by so much (conformance.engines.child.FIRST_OFFSET)."""
 LIAR: Final = "liar:"
 """Prefix of the specification of a liar: `liar:<format>/<name>`."""
 TASK_RECORDS: Final = 20_000
@@ -305,11 +307,16 @@ class SparkEngine:
         records = self._opened[request["handle"]].where(within(request["ranges"]))
         if request["repartition"]:
             records = records.repartition(request["repartition"])
+        first = int(request.get("conf", {}).get(FIRST_OFFSET, 0))
+        if first:
+            records = records.withColumn("offset", F.col("offset") + F.lit(first))
         table = codec.load_table(request["table"]) if request["table"] is not None else None
         deployment = codec.load_deployment(request["deployment"])
         frame = decoder(level, records, table, deployment)
         for name, expression in request["mapping"].items():
             frame = frame.withColumn(name, F.expr(expression))
+        if first and "offset" in frame.columns:
+            frame = frame.withColumn("offset", F.col("offset").cast("bigint") - F.lit(first))
         decoded = contract(frame).toArrow()
         with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, decoded.schema) as writer:
             writer.write_table(decoded)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from generators.drawing.cases import LAYOUT, boundary_scenarios
 from generators.errors import UnknownName, UsageError
-from generators.wire_format import Choices, Format, Limit, Profile, formats
+from generators.wire_format import Choices, Format, Limit, Profile, formats, get
 
 SHAPES = Choices(
     "shapes",
@@ -72,3 +74,36 @@ def test_one_case_of_each_composed_profile_is_written() -> None:
     for fmt in formats():
         for profile in composed(fmt)[::7]:
             assert any(fmt.write(scenario.history, profile, LAYOUT) for scenario in boundary_scenarios(fmt, profile))
+
+
+WITH_SCHEMAS: Final[Mapping[str, Mapping[str, str]]] = {
+    "aliyun-dts-avro": {"2020-06": "published"},
+    "cloudcanal-debezium": {"2022": "message", "2022+schemaless": "none", "2022+typed+null-images+op-a": "message"},
+    "debezium-json": {
+        "3.5.0.Final": "message",
+        "3.5.0.Final+schemaless": "none",
+        "2.5.4.Final+plain-key+transaction+nulls-kept": "value",
+        "3.5.0.Final+postgresql": "message",
+    },
+    "huawei-cdl-debezium": {"2.0": "message"},
+    "huawei-cdl-json": {"1.0": "message"},
+    "ticdc-simple-avro": {"v8.5.7": "published", "v8.5.7+claim-check+snappy": "published"},
+}
+
+
+def test_deployments_say_where_a_messages_schema_is() -> None:
+    for fmt in formats():
+        told = {profile.name: profile.deployment.schemas for profile in fmt.profiles}
+        assert told.items() >= WITH_SCHEMAS.get(fmt.name, {}).items()
+        assert (fmt.name in WITH_SCHEMAS) is any(told.values()) is all(told.values())
+
+
+@pytest.mark.parametrize("name", [name for name in WITH_SCHEMAS if not name.endswith("avro")])
+def test_the_schema_is_where_the_deployment_says(name: str) -> None:
+    fmt = get(name)
+    for profile in fmt.profiles:
+        scenario = next(s for s in boundary_scenarios(fmt, profile) if s.name.startswith("shape/insert"))
+        message = fmt.write(scenario.history, profile, LAYOUT)[-1].message
+        key, value = (None if part is None else json.loads(part) for part in (message.key, message.value))
+        assert ("payload" in value) is (profile.deployment.schemas in ("message", "value")), profile.name
+        assert key is None or ("payload" in key) is (profile.deployment.schemas == "message"), profile.name

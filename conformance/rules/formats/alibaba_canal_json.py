@@ -381,6 +381,13 @@ _VALUES: Final = (
         "canal#timestamps",
     ),
     _BOOK.rule(
+        "value/timestamp-fraction",
+        "TIMESTAMP keeps its fraction to the microsecond.",
+        Effect.LOST_PRECISION,
+        value("timestamp", classes=("micros", "millis")),
+        "canal#datetimes",
+    ),
+    _BOOK.rule(
         "value/timestamp-zone",
         "TIMESTAMP is wall clock of Canal's JVM zone, neither UTC nor the reader's.",
         Effect.TIME_SHIFT,

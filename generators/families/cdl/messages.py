@@ -21,6 +21,7 @@ from generators.model import (
     Cell,
     Change,
     Column,
+    Deployment,
     History,
     Image,
     Instant,
@@ -61,6 +62,7 @@ class CdlProfile(Profile):
     """
 
     identity: str = "full"
+    deployment: Deployment = Deployment(schemas="message")
     package: str = "com.xxx"
     heartbeat: bool = True
     properties: tuple[str, ...] = ("lsn", "txId")

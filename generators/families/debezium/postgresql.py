@@ -135,7 +135,8 @@ def _class(kind: SourceType, value: Value, found: Schema, meaning: Meaning) -> s
         return "beyond" if meaning.reason == _BEYOND else "empty"
     if found.name == "io.debezium.data.VariableScaleDecimal":
         return "variable-scale"
-    return "unit-millis" if found.name == "io.debezium.time.Time" else postgresql.value_class(kind, value)
+    plain = postgresql.value_class(kind, value)
+    return "unit-millis" if found.name == "io.debezium.time.Time" and plain != "over-24h" else plain
 
 
 def not_sent(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
@@ -233,7 +234,20 @@ def _hidden(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
             shown = list(UNAVAILABLE.encode())
     # a JSON column whose text is no JSON, a number's whose text is no number
     corrupt = kind.logical is Logical.DECIMAL or (kind.logical is Logical.JSON and shown == UNAVAILABLE)
-    return wired(schema(kind, modes, nullable), kind, "unavailable", Meaning(shown, None, _HIDDEN, lost=True, corrupt=corrupt))
+    meaning = Meaning(shown, None, _HIDDEN, (_typed(kind),), lost=True, corrupt=corrupt)
+    return wired(schema(kind, modes, nullable), kind, "unavailable", meaning)
+
+
+def _typed(kind: SourceType) -> Value:
+    """The placeholder as the typed value of a column, which the column does not have."""
+    match kind.name:
+        case "bytea":
+            return UNAVAILABLE.encode()
+        case "text[]":
+            return Json([UNAVAILABLE])
+        case "integer[]":
+            return Json(list(UNAVAILABLE.encode()))
+    return UNAVAILABLE
 
 
 _UUID: Final = "b68a35a7-17ad-35b3-af2a-ae46edb4545a"
@@ -358,7 +372,7 @@ def _array(kind: SourceType, value: Json, modes: Modes) -> Meaning:
         return Meaning(items, value)
     element = postgresql.element(kind)
     shown = [
-        None if item is None or isinstance(item, list) else _meaning(element, _typed(element, item), modes).value
+        None if item is None or isinstance(item, list) else _meaning(element, _element_value(element, item), modes).value
         for item in items
     ]
     return Meaning(shown, Json(json.loads(payload_text(schema(kind, modes), shown))), _FORMS)
@@ -367,7 +381,7 @@ def _array(kind: SourceType, value: Json, modes: Modes) -> Meaning:
 _FORMS: Final = "an array has its elements' forms; one within it is null"
 
 
-def _typed(element: SourceType, item: Any) -> Value:
+def _element_value(element: SourceType, item: Any) -> Value:
     """An array's element as the type's canonical value."""
     match element.logical, item:
         case Logical.DATE, str() if not item.endswith("infinity"):

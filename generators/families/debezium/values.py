@@ -56,8 +56,8 @@ class Modes:
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """A Connect value, and what a reader of it has: `meant` the canonical value, or `options` when the bytes leave several; a
-    `reason` where that is not the source's value. `lost` says that nothing can be recovered, `corrupt` that the wire's value no
-    longer fits the column, so that refusing the message is as good."""
+    `reason` where that is not the source's value. `lost` says that nothing can be recovered but what the value is not, in
+    `options`; `corrupt` that the wire's value no longer fits the column, so that refusing the message is as good."""
 
     value: Any
     meant: Value = None
@@ -89,7 +89,7 @@ def wired(schema: Schema, kind: SourceType, cls: str, found: Meaning) -> Debeziu
         return DebeziumCell(schema, None, json, Cell(State.NULL, kind, cls=cls, reason=found.reason), found.corrupt)
     text, is_json = wire_text(value, json)
     if found.lost:
-        cell = Cell(State.ANY, kind, found.meant, text, cls, is_json, reason=found.reason)
+        cell = Cell(State.ANY, kind, found.meant, text, cls, is_json, found.options, found.reason)
     elif found.options:
         cell = Cell(State.ONE_OF, kind, found.meant, text, cls, is_json, found.options, found.reason)
     else:

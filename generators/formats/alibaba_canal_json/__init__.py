@@ -18,6 +18,7 @@ from generators.families.java_text import Escapes, has_raw_control, hash_code, j
 from generators.formats.alibaba_canal_json.cases import scenarios
 from generators.formats.alibaba_canal_json.cells import column_type, column_wire
 from generators.formats.alibaba_canal_json.profiles import CHOICES, PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
+from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import (
     Cell,
     Change,
@@ -386,6 +387,7 @@ FORMAT: Final = Format(
     build=profile,
     write=write,
     kinds=KINDS,
+    faults=(*FAULTS, NESTED_CELL),
     position="`id`, the number of Canal's batch, shared by every message of the batch; not unique and no total order",
     scenarios=scenarios,
     supports=supports,

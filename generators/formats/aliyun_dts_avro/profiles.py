@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from generators.formats.aliyun_dts_avro.schema import ONE_BLOCK, Framing
+from generators.model import Deployment
 from generators.wire_format import Choices, Limit, Profile
 
 NAME: Final = "aliyun-dts-avro"
@@ -46,6 +47,7 @@ class AliyunProfile(Profile):
     `processed` writes processTimestamps, `meta_version` writes metaVersion.
     """
 
+    deployment: Deployment = Deployment(schemas="published")
     born: bool = True
     version: int = 0
     source_type: str = "MySQL"

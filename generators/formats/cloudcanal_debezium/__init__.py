@@ -96,7 +96,7 @@ def profile(*options: str) -> EnvelopeProfile:
     return EnvelopeProfile(
         RELEASE,
         chosen,
-        MODES.deployment if typed else _TEXTS,
+        replace(MODES.deployment if typed else _TEXTS, schemas="none" if "schemaless" in options else "message"),
         ASSUMED,
         sample="sample" in options,
         typed=typed,

@@ -6,7 +6,7 @@ Source: the pages debezium and connect of the sources.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from generators.families.debezium.postgresql import TOASTED
@@ -147,6 +147,7 @@ CHOICES: Final = Choices(
 )
 """What goes together (debezium#minimal-image)."""
 
+_SCHEMAS: Final = {"": "message", "plain-key": "value", "schemaless": "none"}
 _MYSQL_ASSUMED: Final = (
     "the MySQL connector behaves as MariaDB's was seen to; ids of transactions are GTIDs; columns of tableChanges"
 )
@@ -172,7 +173,7 @@ def profile(release: str, *options: str) -> DebeziumProfile:
     return DebeziumProfile(
         release,
         ordered,
-        modes.deployment,
+        replace(modes.deployment, schemas=_SCHEMAS[chosen.get("schemas", "")]),
         _POSTGRESQL_ASSUMED if postgresql else _MYSQL_ASSUMED,
         "postgresql" if postgresql else "mysql",
         modes,
@@ -205,7 +206,7 @@ PROFILES: Final = (
     profile("3.5.0.Final", "postgresql", "full", "schemaless", "transaction", "string", "connect", "base64", "interval-string"),
     profile("1.4.0.Final", "postgresql"),
 )
-"""Three deployments: the defaults; string, connect, base64; double, isostring, hex, unsigned-precise."""
+"""Deployments: the defaults; string, connect, base64; double, isostring, hex, unsigned-precise; and what has schemas."""
 
 
 def supports(kind: SourceType) -> bool:

@@ -230,13 +230,17 @@ _MANGLED: Final = "the connector mangles names that are not ASCII: the column st
 
 
 def full_image(shape: Shape, row: Wires | None) -> Image | None:
-    """Level two's image where it is not the wire's: columns that were not sent or stand under another name are unknown."""
+    """Level two's image where it is not the wire's: columns under another name are unknown, those that were not sent absent."""
     if row is None:
         return None
     hidden = {name: wire.cell.reason for name, wire in row.items() if wire.cell.cls in ("not-sent", "fallback")}
     hidden |= {name: _MANGLED for name, shown in shape.names.items() if shown != name}
     if not hidden:
         return None
+    # An image of which nothing is known may be missing.
+    unsent = State.ANY if len(hidden) == len(row) else State.ABSENT
+    states = {name: unsent if wire.cell.cls == "not-sent" else State.ANY for name, wire in row.items()}
     return {
-        name: Cell(State.ANY, wire.cell.type, reason=hidden[name]) if name in hidden else wire.cell for name, wire in row.items()
+        name: Cell(states[name], wire.cell.type, reason=hidden[name]) if name in hidden else wire.cell
+        for name, wire in row.items()
     }

@@ -17,6 +17,7 @@ from generators.families.java_text import hash_code, remainder_of_abs
 from generators.formats.tencent_dts_json.cases import cell_faults, scenarios
 from generators.formats.tencent_dts_json.profiles import CHOICES, NAME, PROFILES, TencentProfile, profile
 from generators.formats.tencent_dts_json.rows import Texts, columns_of, images_of, keys_of, list_text, quoted, types_of
+from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import (
     Change,
     Event,
@@ -287,6 +288,7 @@ FORMAT: Final = Format(
     build=lambda _release, *options: profile(*options),
     write=write,
     kinds=KINDS,
+    faults=(*FAULTS, NESTED_CELL),
     position="`position`, end offset and file number as `2196@4`; the rows of one event share it, heartbeats have none",
     scenarios=scenarios,
     supports=supports,

@@ -25,6 +25,7 @@ from generators.families.ticdc.ddl import restored
 from generators.families.ticdc.sink import RECORD_OVERHEAD, claim_check_location, pack, partition_of, split_rows
 from generators.formats.ticdc_canal_json.cases import scenarios
 from generators.formats.ticdc_canal_json.profiles import CHOICES, PROFILES, TicdcProfile, profile
+from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import (
     Cell,
     Change,
@@ -377,6 +378,7 @@ FORMAT: Final[Format[TicdcProfile]] = Format(
     build=profile,
     write=write,
     kinds=KINDS,
+    faults=(*FAULTS, NESTED_CELL),
     position="commitTs of `_tidb`, for a watermark its watermarkTs, as decimal text; none without the extension",
     scenarios=scenarios,
     losses=losses,

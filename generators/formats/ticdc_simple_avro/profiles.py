@@ -5,7 +5,7 @@ Facts: ticdc#avro-bits-and-sets, #avro-map-order, #simple-timestamp.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final, Literal
 
 from generators.families.ticdc_simple import profiles as simple
@@ -35,6 +35,7 @@ def profile(release: str, *options: str) -> AvroProfile:
     """
     common = simple.profile(release, *options)
     told = {field.name: getattr(common, field.name) for field in fields(common)}
+    told["deployment"] = replace(common.deployment, schemas="published")
     told["assumed"] = _ASSUMED_NEW if common.new else _ASSUMED
     return AvroProfile(**told, bits="string" if common.new else "long", timestamp_decimal=common.new)
 

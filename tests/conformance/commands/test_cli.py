@@ -102,7 +102,7 @@ def test_wrong_usage_is_exit_2_and_names_what_is_near(command, fake, tmp_path, m
         (["run", TICDC, "--broker", "none", "--select", "nothing"], "unknown case or rule 'nothing'"),
         (["run", TICDC, "--broker", "none", "--select", "ticdc-canal-jsn/v7.1.6"], "Did you mean 'ticdc-canal-json"),
         (["run", TICDC, "--broker", "none", "--select", f"{TICDC}/v7.1.6/no-such-case"], "no case matches"),
-        (["run", "--broker", "none", "--budget", "smoke", "--exclude", "*"], "no case"),
+        (["run", "huawei-cdl-json", "--broker", "none", "--budget", "smoke", "--exclude", "*"], "no case"),
         (["cases", TICDC, "--writer-profile", "v7.1.6", "--select", "*/no-such-case"], "no case matches"),
     ],
 )

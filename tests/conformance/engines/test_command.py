@@ -185,6 +185,7 @@ REFUSALS = {
     "no-version": r"speaks version None of the protocol",
     "no-levels": r"levels: must list 1, 2 or both",
     "unknown-claim": r"capabilities\.profile: unknown; known here: columns, conventions, kinds, profiles, types",
+    "tables-as-text": r"tables: must be true or false",
     "unknown-return": r"returns\[0\]: 'colour' is unknown; known here: position",
 }
 
@@ -499,6 +500,39 @@ def test_level_two_has_typed_cells(engine, tmp_path):
     }
     for mark, line in traffic(tmp_path / "trace"):
         schema_of("harness" if mark == ">" else "decoder").validate(line)
+
+
+def begun(path):
+    return [line for mark, line in traffic(path) if line["type"] == "begin"]
+
+
+def test_level_one_has_the_tables_of_its_rows_for_a_decoder_that_asks(engine, tmp_path):
+    started = engine(trace=tmp_path / "trace")
+    wider = Table("db", "t", (*TYPED_TABLE.columns, Column("more", TYPES["int"])), ("tiny",))
+    asked = asking(liar("tables"), tables=(TYPED_TABLE, wider, TYPED_TABLE))
+    assert seen(started.decode(asked).result(20)) == HONEST
+    first, last = begun(tmp_path / "trace")
+    assert [(one["name"], len(one["columns"])) for one in first["tables"]] == [("t", 11), ("t", 12)]
+    assert first["tables"][1]["primary_key"] == ["tiny"]
+    more = first["tables"][1]["columns"][-1]
+    assert (more["name"], more["nullable"], more["spark"], more["type"]["name"]) == ("more", True, "int", "int")
+    assert last["tables"] == [], "the empty batch has no rows"
+    for mark, line in traffic(tmp_path / "trace"):
+        schema_of("harness" if mark == ">" else "decoder").validate(line)
+
+
+def test_a_decoder_that_does_not_ask_gets_no_tables(engine, tmp_path):
+    started = engine(trace=tmp_path / "trace")
+    assert seen(started.decode(asking(liar("honest"), tables=(TYPED_TABLE,))).result(20)) == HONEST
+    assert [sorted(line) for line in begun(tmp_path / "trace")] == [["batch", "deployment", "level", "type"]] * 2
+
+
+def test_level_two_has_its_table_alone(engine, tmp_path):
+    (tmp_path / "typed.py").write_text(TYPED_DECODER.replace('"cdc": 1', '"cdc": 1, "tables": True'), "utf-8")
+    spec = f"cmd:{sys.executable} {tmp_path}/typed.py"
+    started = engine([b"{}"], trace=tmp_path / "trace")
+    started.decode(asking(spec, (("cdc", 0, 0, 0),), level=2, table=TYPED_TABLE, tables=(TYPED_TABLE,))).result(20)
+    assert all("tables" not in line and line["table"]["name"] == "t" for line in begun(tmp_path / "trace"))
 
 
 @pytest.mark.kafka

@@ -1,8 +1,10 @@
 """The example decoder in JavaScript through the real judge: it conforms, and a spoiled copy is convicted by the right rule."""
 
+import json
 import re
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,31 @@ def test_the_example_in_javascript_conforms(profile):
     assert result.formats[0].levels == (1, 2)
     assert set(verdicts) <= {Verdict.PASS, Verdict.REJECTED, Verdict.INFORMATIONAL}
     assert verdicts[Verdict.PASS] > 400
+
+
+def test_a_run_offers_the_tables_of_the_messages_to_a_decoder_that_asks(tmp_path):
+    trace, liar = tmp_path / "trace", Path(__file__).parent / "command_liars" / "liar.py"
+    settings = Settings(
+        (NAME,),
+        Budget("tiny", 0, 12),
+        7,
+        decoder=f"cmd:{shlex.quote(sys.executable)} {shlex.quote(str(liar))} tables",
+        level="changes",
+        writer_profile="v7.1.6",
+        select=("*/shape/*", f"{NAME}/law/*"),
+    )
+    with CommandEngine(fmt=NAME, trace=trace) as started:
+        run(settings, started)
+    batches = []
+    for line in map(bytes.decode, trace.read_bytes().splitlines()):
+        told = json.loads(line[2:])
+        if told["type"] == "begin":
+            batches.append(({(t["database"], t["name"]) for t in told["tables"]}, set()))
+        if told["type"] == "record":
+            value = json.loads(told["value"]["text"])
+            batches[-1][1].add((value["database"], value["table"]))
+    assert len([read for _, read in batches if read]) > 3
+    assert all(read <= offered for offered, read in batches)
 
 
 @node

@@ -13,7 +13,7 @@ import pytest
 
 from conformance.cases.catalogue import BUDGETS, Call
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, RecordSource, Request, write_records
-from conformance.engines.child import ChildEngine
+from conformance.engines.child import FIRST_OFFSET, ChildEngine
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import read
 from conformance.running.isolating import isolate
@@ -233,6 +233,26 @@ def test_topics_that_share_partitions_and_offsets_are_told_apart(engine, decoder
     found = read(engine.decode(Request("topics", wanted, spec, 1, Deployment())).result(), 1)
     assert sorted(found) == [("a", 0, 0), ("a", 0, 1), ("it's", 0, 2)]
     engine.release("topics")
+
+
+@pytest.mark.spark
+def test_offsets_beyond_32_bits_are_raised_for_the_decoder_and_lowered_in_its_output(engine, decoder):
+    first = {FIRST_OFFSET: str(1 << 31)}
+    shown = decoder("""
+        def decode(records):
+            return rows(records, lambda value: F.create_map(F.lit("v"), F.col("offset").cast("string")))
+    """)
+    assert values(engine, shown, conf=first) == {i: str((1 << 31) + i) for i in range(COUNT)}
+    assert values(engine, shown) == NUMBERS
+    short = decoder(
+        """
+        def decode(records):
+            return rows(records.withColumn("offset", F.expr("offset & 2147483647")))
+        """,
+        stem="short",
+    )
+    assert values(engine, short) == NUMBERS
+    assert list(values(engine, short, conf=first)) == [i - (1 << 31) for i in range(COUNT)]
 
 
 @pytest.mark.spark

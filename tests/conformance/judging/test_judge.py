@@ -253,7 +253,6 @@ EITHER = Cell(State.ONE_OF, mysql.TYPES["timestamp-0"], options=(0, HOUR), text=
         (Cell(State.VALUE, DATE, ZeroDate(), "0000-00-00"), 2, None, True),
         (Cell(State.VALUE, DATE, ZeroDate(), "0000-00-00"), 1, None, False),
         (Cell(State.VALUE, DATE, dt.date(1970, 1, 1), "1970-01-01"), 2, None, False),
-        (ABSENT, 2, None, True),
         (NULL, 2, None, True),
         (NULL, 2, Typed("string", ""), False),
         (number(1), 2, Typed("int", 1), True),
@@ -279,6 +278,28 @@ def test_a_column_that_level_two_lacks_is_missing_and_an_additional_one_is_not_j
     assert convicted(judge([INSERT], [replace(GOOD, after=after)], level=2)) == [("presence", "after['a']")]
     after |= {"a": Typed("string", "x"), "b": None}
     assert judge([INSERT], [replace(GOOD, after=after)], level=2).verdict is Verdict.PASS
+
+
+KEY_ONLY = replace(INSERT, op=Op.DELETE, before={"id": number(1), "a": ABSENT}, after=None)
+KEY_READ = replace(GOOD, op="DELETE", before={"id": Typed("int", 1), "a": None}, after=None)
+
+
+def test_null_for_a_column_that_the_message_does_not_hold_is_informational_and_no_finding():
+    result = judge([KEY_ONLY], [KEY_READ], level=2)
+    assert (result.verdict, result.findings, result.nulled) == (Verdict.INFORMATIONAL, (), 1)
+    assert result.note == "NULL in 1 cell(s) whose columns the message does not hold"
+    claims = Capabilities(conventions=("null-for-absent",))
+    claimed = judge([KEY_ONLY], [KEY_READ], level=2, capabilities=claims)
+    assert (claimed.verdict, claimed.nulled, claimed.note) == (Verdict.PASS, 0, "")
+    unclaimed = judge([KEY_ONLY], [KEY_READ], level=2, capabilities=Capabilities(types=("int",)))
+    assert unclaimed.verdict is Verdict.PASS
+
+
+def test_null_for_absent_hides_neither_a_failure_nor_a_rejection():
+    wrong = replace(KEY_READ, before={"id": Typed("int", 2), "a": None})
+    assert judge([KEY_ONLY], [wrong], level=2).verdict is Verdict.FAIL
+    both = Judge(GENERAL).judge(case([KEY_ONLY], [CORRUPT], level=2), [[KEY_READ], [REJECTED]], "t")
+    assert (both.verdict, both.nulled) == (Verdict.REJECTED, 1)
 
 
 def test_a_partial_before_stays_partial_at_level_one_and_is_whole_at_level_two():

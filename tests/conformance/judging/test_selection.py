@@ -8,7 +8,7 @@ from conformance.judging.judge import Capabilities, Verdict
 from conformance.judging.selection import Selection, claimed
 from conformance.rules.base import rules
 from generators.errors import NothingSelected
-from generators.model import Case, Change, Column, Deployment, Kind, Message, Op, Table, Written
+from generators.model import Case, Change, Column, Deployment, Kind, Message, Op, Origin, Table, Written
 from generators.sources import mysql
 
 NAME = "ticdc-canal-json"
@@ -87,3 +87,10 @@ def test_types_narrow_level_one_alone_and_levels_that_a_decoder_has_not_are_nowh
     typed = replace(INSERT, level=2)
     assert claimed([typed], Capabilities(types=("int",)), (1, 2)) == ([typed], [])
     assert claimed([typed], Capabilities(profiles=("v8*",)), (1,)) == ([], [])
+
+
+def test_recorded_rows_have_the_columns_that_they_have():
+    recorded = replace(INSERT, level=2, origin=Origin.RECORDED)
+    assert claimed([recorded], Capabilities(types=("varchar",)), (2,)) == ([recorded], [])
+    kept, unsupported = claimed([recorded], Capabilities(types=("int",)), (2,))
+    assert (kept, [one.note for one in unsupported]) == ([], ["column type not claimed"])

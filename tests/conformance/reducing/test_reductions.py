@@ -212,7 +212,7 @@ def test_a_writer_takes_every_candidate_of_a_named_scenario_or_refuses_it_on_pur
     profile = fmt.profiles[-1]
     recipe = Recipe(fmt, profile)
     taken: Counter[str] = Counter()
-    for found in random.Random(name).sample(list(boundary_scenarios(fmt, profile)), 60):
+    for found in random.Random(name).sample(list(boundary_scenarios(fmt, profile)), 30):
         for smaller in itertools.islice(candidates(found, Hint()), 0, 24, 7):
             try:
                 taken["written" if recipe.case(smaller).written else "empty"] += 1

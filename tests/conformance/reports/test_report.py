@@ -1,5 +1,6 @@
 """Reports made from a hand-made run: lines of report.jsonl, what the console shows, hostile text in each, and exit codes."""
 
+import html
 import io
 import json
 from dataclasses import replace
@@ -14,7 +15,7 @@ from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult
 from conformance.judging.known import State as EntryState
 from conformance.judging.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult
-from conformance.reports import console, records
+from conformance.reports import console, markdown, page, records
 from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule
 from generators.errors import HarnessError
 from generators.model import Case, Column, Deployment, Message, State, Table, Written
@@ -278,6 +279,21 @@ def test_a_run_that_conforms():
     text = rendered(replace(RUN, formats=(replace(FORMAT, cases=(GOOD,)),), failures=()))
     assert "conforms" in text.splitlines()[-1]
     assert "NOT" not in text
+
+
+NULLED = replace(RUN, formats=(replace(FORMAT, cases=(replace(GOOD, verdict=Verdict.INFORMATIONAL, nulled=3),)),), failures=())
+
+
+def test_null_for_absent_columns_is_in_every_report(validator):
+    told = "x-json: NULL for columns that the message does not hold, in 1 cases: v1 (1)"
+    assert told in rendered(NULLED) and told not in rendered(RUN)
+    assert "info" in rendered(NULLED)
+    assert told in html.unescape(page.html(NULLED)) and told not in html.unescape(page.html(RUN))
+    assert told in html.unescape(markdown.render(NULLED)) and told not in html.unescape(markdown.render(RUN))
+    (line,) = [line for line in lines(NULLED) if line["type"] == "case"]
+    validator.validate(line)
+    assert (line["verdict"], line["nulled"]) == ("informational", 3)
+    assert replace(NULLED, strict=True).exit_code == NULLED.exit_code == 0
 
 
 def test_a_rule_that_was_not_exercised_is_named():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.engines.base import ChildDied, DecodeRaised, Request
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Request
 from conformance.judging.judge import Judge
 from conformance.judging.output import OutputRow
 from conformance.rules.base import Aspect, rules
@@ -34,7 +34,7 @@ class Memory:
         try:
             places = [(t, p, offset) for t, p, low, high in request.ranges for offset in range(low, high + 1)]
             future.set_result(self.lie(request, {place: [ROW] for place in places}))
-        except (DecodeRaised, ChildDied) as error:
+        except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             future.set_exception(error)
         return future
 
@@ -139,13 +139,14 @@ def test_a_decoder_that_fails_in_the_plain_call_has_nothing_to_be_compared_with(
     assert not judge.compared
 
 
-def sampled(lie, judged):
-    """The findings of the trials of a run whose call gave these rows."""
+def sampled(lie, judged, failed=False):
+    """The findings of the trials of a run whose call gave these rows, or failed and then gave these rows."""
     engine, judge = Memory(lie), Judge(rules(NAME))
     asked = replace(PLAIN, conf={"zone": "Pacific/Chatham"}, repartition=3)
     trial = laws.Trial(("environment", "batch"), "Chatham, in 3 partitions", PLACES, (engine.decode(asked),))
     one = laws.Sample("call", PLAIN, OWNERS, PLACES, [trial])
-    return laws.collect(engine, [one], {} if judged is None else {"call": judged}, judge), judge, engine
+    failed = {"call"} if failed else set()
+    return laws.collect(engine, [one], {"call": judged}, failed, judge, 120), judge, engine
 
 
 def test_trials_are_compared_with_the_judged_call_and_count_for_each_law():
@@ -172,7 +173,56 @@ def test_what_differs_only_in_combination_is_a_finding_of_the_first_law():
     assert len(found) == judge.broken[ENVIRONMENT] == len(PLACES)
 
 
-def test_a_call_that_failed_is_tried_one_by_one():
-    _, judge, engine = sampled(lambda request, rows: rows, None)
-    assert judge.compared[ENVIRONMENT] == 2 * len(PLACES)
-    assert len(engine.asked) > 5
+def test_a_call_that_failed_is_tried_one_by_one_without_the_messages_to_blame():
+    _, judge, engine = sampled(lambda request, rows: rows, {place: [ROW] for place in PLACES if place != PLACES[2]}, failed=True)
+    assert judge.compared[ENVIRONMENT] == 2 * (len(PLACES) - 1)
+    tried_ones = engine.asked[1:]
+    assert len(tried_ones) > 5
+    assert not [request for request in tried_ones for _, _, low, high in request.ranges if low <= 2 <= high]
+
+
+def test_a_call_that_failed_as_a_whole_is_not_tried_again():
+    found, judge, engine = sampled(lambda request, rows: rows, {}, failed=True)
+    assert (found, judge.compared, len(engine.asked)) == ([], {}, 1)
+
+
+def hanging(guilty, conf):
+    """A decoder that hangs on some messages in an environment."""
+
+    def lie(request, rows):
+        if request.conf == conf and any(place in rows for place in guilty):
+            raise DecodeTimeout("no end")
+        return rows
+
+    return lie
+
+
+def test_a_message_that_hangs_in_a_circumstance_is_found_and_left_out_of_the_others():
+    engine, judge = Memory(hanging([PLACES[3]], {"zone": "America/Caracas"})), Judge(rules(NAME))
+    found = laws.again(engine, PLAIN, OWNERS, judge)
+    assert [(f.rule, f.message, f.actual) for f in found] == [(ENVIRONMENT, 3, "Caracas: no end")]
+    hung = [request for request in engine.asked if request.conf == {"zone": "America/Caracas"}]
+    assert [request.limit_s for request in hung] == [0, *[0] * 6, 0], "six messages stand alone at once"
+    last = [request for request in engine.asked if request.limit_s == 0][-1]
+    assert not [1 for _, _, low, high in last.ranges if low <= 3 <= high]
+    assert judge.compared[ENVIRONMENT] == 1 + 2 * (len(PLACES) - 1)
+
+
+def test_a_hang_on_every_message_of_a_circumstance_is_one_finding():
+    engine, judge = Memory(hanging(PLACES, {"zone": "America/Caracas"})), Judge(rules(NAME))
+    found = laws.again(engine, PLAIN, OWNERS, judge)
+    assert [(f.rule, f.message, f.actual) for f in found] == [(ENVIRONMENT, 0, "Caracas: no end")]
+
+
+@pytest.mark.parametrize("error", [DecodeTimeout("late"), ChildDied("gone")])
+def test_what_hangs_withdraws_what_has_not_begun(error):
+    first, running, waiting = Future(), Future(), Future()
+    running.set_running_or_notify_cancel()
+    laws._ended_by_one([first, running, waiting])
+    first.set_exception(error)
+    assert (running.cancelled(), waiting.cancelled()) == (False, True)
+    trial = laws.Trial(("batch",), "alone", PLACES, (waiting,))
+    judge = Judge(rules(NAME))
+    assert laws._compare(judge, trial, {}, 1, OWNERS) == []
+    laws._count(judge, trial, [])
+    assert not judge.compared

@@ -11,7 +11,7 @@ from generators.garbage.faults import CELL_FAULTS, FAULTS, CellFault, Fault
 from generators.model import Change, Kind, Message, Op, RowChange, Written
 from generators.sources import boundaries, mysql
 
-PLAIN = b'{"id":0,"table":"t","data":[{"a":"x"}]}'
+PLAIN = b'{"id":0,"table":"t","data":[{"a":"x"}],"type":"INSERT"}'
 BY_NAME = {fault.name: fault for fault in FAULTS}
 
 
@@ -22,7 +22,7 @@ def written(value: bytes | None) -> Written:
 @pytest.mark.parametrize(
     ("name", "tag", "plain", "terminated"),
     [
-        ("truncated", "truncated", b'{"id":0,"table":"t"', b'{"id":0,"table":"t",'),
+        ("truncated", "truncated", PLAIN[:27], PLAIN[:28]),
         ("truncated-last", "truncated", PLAIN[:-1], PLAIN[:-1]),
         ("wrong-container", "wrong-container", b"[" + PLAIN + b"]", b"[" + PLAIN + b"]\r\n"),
         ("scalar", "wrong-container", b"42", b"42\r\n"),
@@ -34,6 +34,14 @@ def written(value: bytes | None) -> Written:
         ("empty", "empty", b"", b""),
         ("null", "null", None, None),
         ("no-message", "no-message", b"{}", b"{}\r\n"),
+        ("no-type", "no-such-message", PLAIN[:-17] + b"}", PLAIN[:-17] + b"}\r\n"),
+        ("unknown-type", "no-such-message", PLAIN.replace(b"INSERT", b"UNHEARD"), PLAIN.replace(b"INSERT", b"UNHEARD") + b"\r\n"),
+        (
+            "rows-reshaped",
+            "no-such-message",
+            b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}',
+            b'{"id":0,"table":"t","data":{"a":"x"},"type":"INSERT"}\r\n',
+        ),
         ("duplicate-key", "duplicate-key", PLAIN[:-1] + b',"id":null}', PLAIN[:-1] + b',"id":null}\r\n'),
         ("bom", "bom", b"\xef\xbb\xbf" + PLAIN, b"\xef\xbb\xbf" + PLAIN + b"\r\n"),
         ("invalid-utf-8", "invalid-utf-8", PLAIN.replace(b'"t"', b'"\xfft"'), PLAIN.replace(b'"t"', b'"\xfft"') + b"\r\n"),
@@ -54,13 +62,14 @@ def test_bytes(name: str, tag: str, plain: bytes | None, terminated: bytes | Non
 
 
 def test_every_fault_has_its_bytes_tested() -> None:
-    assert len(FAULTS) == len(BY_NAME) == 17
+    assert len(FAULTS) == len(BY_NAME) == 20
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_expectation(fault: Fault) -> None:
     spoiled = faults.apply(written(PLAIN), fault)
-    accept = {"null": ((Kind.TOMBSTONE, None),), "no-message": ((Kind.CONTROL, None),)}.get(fault.name, ())
+    control = fault.tag in ("no-message", "no-such-message")
+    accept = ((Kind.TOMBSTONE, None),) if fault.name == "null" else ((Kind.CONTROL, None),) * control
     assert spoiled.changes == (Change(0, Kind.CORRUPT, accept=accept, anything=fault.obligation == faults.UNSPECIFIED),)
     message = spoiled.message
     assert (message.topic, message.partition, message.key, message.timestamp_ms, message.event) == ("cdc", 1, b"", 5, 2)
@@ -86,6 +95,30 @@ def test_python_json(fault: Fault, end: bytes) -> None:
         assert isinstance(parsed, dict)
     else:
         assert not isinstance(parsed, dict)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "spoiled"),
+    [
+        ("no-type", b'{"payload":{"op":"c","after":{"a":1}}}', b'{"payload":{"after":{"a":1}}}'),
+        ("unknown-type", b'{"type":"t","messageType":"DDL"}', b'{"type":"t","messageType":"UNHEARD"}'),
+        ("rows-reshaped", b'{"payload":{"op":"c","after":{"a":1}}}', b'{"payload":{"op":"c","after":[{"a":1}]}}'),
+        ("rows-reshaped", b'{"newColumns":["1",null]}', b'{"newColumns":{"0":"1","1":null}}'),
+    ],
+)
+def test_the_members_of_each_family_of_formats(name: str, value: bytes, spoiled: bytes) -> None:
+    assert faults.apply(written(value), BY_NAME[name]).message.value == spoiled
+
+
+@pytest.mark.parametrize(
+    ("value", "spoiled"),
+    [
+        (b'{"data":[{"b":"x","a":null},{"a":"y"}]}', b'{"data":[{"b":"x","a":{"nested":"1"}},{"a":"y"}]}'),
+        (b'{"newColumns":["1","x"]}', b'{"newColumns":[{"nested":"1"},"x"]}'),
+    ],
+)
+def test_a_nested_cell(value: bytes, spoiled: bytes) -> None:
+    assert faults.apply(written(value), faults.NESTED_CELL).message.value == spoiled
 
 
 def test_lone_surrogate_stays_alone() -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from generators.errors import UnknownName
-from generators.model import Op, RowChange, Scenario
+from generators.model import Op, RowChange, Scenario, SchemaChange
 from generators.sources import boundaries
 from generators.sources import registry as sources
 
@@ -21,9 +21,19 @@ def row_changes(scenario: Scenario) -> list[RowChange]:
 
 def test_names_are_unique_and_their_number_is_known() -> None:
     assert len({scenario.name for scenario in ALL}) == len(ALL)
-    assert Counter(scenario.level for scenario in ALL) == {1: 689, 2: 90}
+    assert Counter(scenario.level for scenario in ALL) == {1: 692, 2: 90}
     assert len({scenario.name for scenario in POSTGRESQL}) == len(POSTGRESQL)
-    assert Counter(scenario.level for scenario in POSTGRESQL) == {1: 492, 2: 76}
+    assert Counter(scenario.level for scenario in POSTGRESQL) == {1: 495, 2: 76}
+
+
+def test_the_largest_message_and_the_statement_with_a_semicolon() -> None:
+    (large,) = row_changes(boundaries.megabyte("db"))
+    (row,) = large.rows
+    assert row.after is not None
+    assert len(str(row.after["c"])) == 1_100_000
+    (statement,) = next(s for s in ALL if s.name == "ddl/semicolon-in-text").history.events
+    assert isinstance(statement, SchemaChange)
+    assert statement.sql == "ALTER TABLE `ddl_semicolon_in_text` COMMENT = ' first; second -- 汉字 é #'"
 
 
 def test_names_do_not_change() -> None:

@@ -163,6 +163,11 @@ def test_deployments_survive(deployment: Deployment) -> None:
     assert codec.load_deployment(through(codec.dump_deployment(deployment))) == deployment
 
 
+def test_a_deployment_of_an_older_file_says_nothing_of_schemas() -> None:
+    older = {name: text for name, text in codec.dump_deployment(Deployment("Asia/Shanghai")).items() if name != "schemas"}
+    assert codec.load_deployment(older) == Deployment("Asia/Shanghai")
+
+
 @given(messages("x"))
 def test_messages_survive(message: Message) -> None:
     assert codec.load_message(through(codec.dump_message(message)), case="x") == message

@@ -313,6 +313,26 @@ _IMAGES: Final = (
         "debezium#before-fallback",
     ),
     BOOK.rule(
+        "toast/no-value-of-the-type",
+        "At level two the placeholder of an unchanged TOASTed value is no document and no number: NULL, or a CORRUPT message.",
+        Effect.SILENT_CORRUPTION,
+        Selector(
+            fields=("cell",), aspects=(Aspect.VALUE,), classes=("unavailable",), types=("json", "jsonb", "numeric"), levels=(2,)
+        ),
+        "debezium#unavailable-value",
+        "harness#cell-fits-type",
+        provenance=ASSUMED,
+    ),
+    BOOK.rule(
+        "toast/not-a-value",
+        "At level two the placeholder of an unchanged TOASTed value should be NULL: the column's value is another one.",
+        Effect.SILENT_CORRUPTION,
+        Selector(fields=("cell",), aspects=(Aspect.VALUE,), classes=("unavailable",), states=("ANY",), levels=(2,)),
+        "debezium#unavailable-value",
+        obligation=SHOULD,
+        provenance=ASSUMED,
+    ),
+    BOOK.rule(
         "toast/placeholder",
         "The placeholder of an unchanged TOASTed value stands in the image as any value does; it may be genuine data.",
         Effect.SILENT_CORRUPTION,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from conformance.rules.base import Aspect, Effect, Rule, Selector
-from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED, UNSPECIFIED
+from conformance.rules.book import ASSUMED, CONTENT, DOCUMENTED
 from conformance.rules.families.ticdc_order import TICDC
 from conformance.rules.formats.ticdc_canal_json.values import BOOK, LEGACY, VALUES
 
@@ -25,6 +25,7 @@ _FAULTS: Final = (
         provenance=ASSUMED,
     ),
     BOOK.cell_domain(),
+    BOOK.no_such_message(),
     _rule(
         "fault/trailing-content",
         "Content after the JSON document, or a second document, makes the value one CORRUPT row.",
@@ -61,21 +62,21 @@ _FAULTS: Final = (
         Selector(fields=("change",), aspects=(Aspect.MISSING,), tags=("fault:duplicate-key",)),
         "standards#json-doubtful",
         "harness#doubtful",
-        obligation=UNSPECIFIED,
+        "harness#every-offset",
         provenance=ASSUMED,
     ),
     _rule(
         "fault/encoding",
-        "What becomes of a BOM, invalid UTF-8, lone surrogates or raw control characters is open, but the message gives a row.",
+        "What becomes of a BOM, invalid UTF-8, lone surrogates, raw control characters, nested cells is open, but a row is owed.",
         Effect.LOST_CHANGE,
         Selector(
             fields=("change",),
             aspects=(Aspect.MISSING,),
-            tags=("fault:bom", "fault:invalid-utf-8", "fault:lone-surrogate", "fault:raw-control"),
+            tags=("fault:bom", "fault:invalid-utf-8", "fault:lone-surrogate", "fault:raw-control", "fault:nested-cell"),
         ),
         "standards#json-doubtful",
         "harness#doubtful",
-        obligation=UNSPECIFIED,
+        "harness#every-offset",
         provenance=ASSUMED,
     ),
 )

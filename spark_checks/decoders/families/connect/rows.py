@@ -89,6 +89,7 @@ class Dialect:
     `form`: the form of a column's cells where no schema tells it; Debezium's by default.
     `bare`: the operation on the wire of a payload that is the row itself, NULL of any other; `added` are the payload's members
     that are no columns then, and `header` is a header that tells such a member. None where every row has an envelope.
+    `unsent`: what cells of texts, bytes and documents hold in place of a value that was not sent, as text: NULL at level two.
     """
 
     kind: Told
@@ -108,6 +109,7 @@ class Dialect:
     bare: Told | None = None
     added: tuple[str, ...] = ()
     header: str = ""
+    unsent: tuple[str, ...] = ()
 
     def operation(self, payload: Column) -> Column:
         """The operation as the column `op` has it, NULL for one that the format has not."""
@@ -159,7 +161,7 @@ def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None =
 
 def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
     """Level two: typed rows of `table`, and CORRUPT rows."""
-    sql = _RowSql(table, deployment or Deployment(), dialect.form)
+    sql = _RowSql(table, deployment or Deployment(), dialect.form, dialect.unsent)
     p, kind, op, rows, row = F.col("p"), F.col("kind"), F.col("op"), F.col("rows"), F.col("row")
     mine = kind == "ROW"
     for what, name in ((dialect.database, table.database), (dialect.schema, table.schema), (dialect.table, table.name)):
@@ -216,6 +218,7 @@ class _RowSql:
     table: Table
     deployment: Deployment
     form: Callable[[SourceType, Deployment], str]
+    unsent: tuple[str, ...] = ()
 
     @property
     def wire(self) -> StructType:
@@ -248,7 +251,9 @@ class _RowSql:
         arrays = ((g, key, ", ".join(cells[i] for i in own)) for g, (key, own) in enumerate(groups.items()))
         values = ", ".join(f"transform(array({own}), cell -> {key}) AS g{g}" for g, key, own in arrays)
         place = {i: f"get(image.typed.g{g}, {n}).value" for g, own in enumerate(groups.values()) for n, i in enumerate(own)}
-        fields = ", ".join(f"{place.get(i, f'image.row.{_name(c.name)}')} AS {_name(c.name)}" for i, c in columns)
+        fields = ", ".join(
+            f"{place.get(i) or self._sent(f'image.row.{_name(c.name)}', c)} AS {_name(c.name)}" for i, c in columns
+        )
         unfit = " OR ".join(f"exists(image.typed.g{g}, cell -> cell.unfit)" for g in range(len(groups))) or "false"
         there = "CASE WHEN image.row IS NOT NULL THEN"
         found = "transform(images, row -> struct(row))"
@@ -273,10 +278,18 @@ class _RowSql:
         text = f"image.row.{_name(c.name)}"
         if not isinstance(self._wire(c.type), StringType):
             text = f"CAST({text} AS string)"
+        text = self._sent(text, c)
         form = f"'{self.form(c.type, self.deployment)}'"
         if form != "'numeric'":  # the schema is that of base64
             form = f"coalesce(get(cells, {i}).form, {form})"
         return f"struct({text} AS t, {form} AS form, coalesce(get(cells, {i}).scale, {c.type.scale or 0}) AS scale)"
+
+    def _sent(self, text: str, c: ColumnOf) -> str:
+        """The text, NULL where it says that the value was not sent."""
+        if not self.unsent or c.type.logical not in (Logical.TEXT, Logical.BINARY, Logical.JSON):
+            return text
+        unsent = ", ".join(f"'{one}'" for one in self.unsent)
+        return f"CASE WHEN {text} NOT IN ({unsent}) THEN {text} END"
 
     def _wire(self, kind: SourceType) -> DataType:
         if self.deployment.decimal == "numeric" and kind.logical is Logical.DECIMAL and (kind.precision or 0) <= 38:

@@ -167,6 +167,10 @@ def main():
             hello["returns"] = ["colour"]
         case "base64":
             hello["bytes"] = "base64"
+        case "tables":
+            hello["tables"] = True
+        case "tables-as-text":
+            hello["tables"] = "yes"
         case "stubborn":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
     say(**hello)

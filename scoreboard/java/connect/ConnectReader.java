@@ -1,0 +1,76 @@
+package connect;
+
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.ZoneOffset;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.connect.data.Field;
+import org.apache.kafka.connect.data.Schema;
+import org.apache.kafka.connect.data.Struct;
+import org.apache.kafka.connect.json.JsonConverter;
+import scoreboard.Reader;
+
+/** Kafka Connect's JsonConverter with its defaults: the envelope's op, before and after, as a sink gets them. */
+public final class ConnectReader implements Reader.Factory {
+    private static final Map<String, String> OPS = Map.of("c", "INSERT", "r", "READ", "u", "UPDATE", "d", "DELETE", "t", "TRUNCATE");
+
+    @Override
+    public Reader open(String format, Reader.Table table, Reader.Deployment deployment) {
+        JsonConverter converter = new JsonConverter();
+        converter.configure(Map.of("schemas.enable", "true"), false);
+        String outer = table.schema() == null ? table.database() : table.schema();
+        String topic = ("." + outer + "." + table.name()).replaceAll("[^A-Za-z0-9._-]", "_");
+        return message -> message.topic().endsWith(topic) ? read(converter, table, message) : List.of();
+    }
+
+    private static List<Reader.Row> read(JsonConverter converter, Reader.Table table, Reader.Message message) {
+        Object value = converter.toConnectData(message.topic(), message.value()).value();
+        if (value == null) {
+            return List.of(); // A tombstone.
+        }
+        Struct envelope = (Struct) value;
+        String op = OPS.get(envelope.getString("op"));
+        if (op == null) {
+            return List.of();
+        }
+        return List.of(new Reader.Row(op, image(table, envelope.getStruct("before")), image(table, envelope.getStruct("after"))));
+    }
+
+    private static Map<String, Object> image(Reader.Table table, Struct struct) {
+        if (struct == null) {
+            return null;
+        }
+        Map<String, Object> image = new LinkedHashMap<>();
+        for (Reader.Column column : table.columns()) {
+            Field field = struct.schema().field(column.name());
+            if (field != null) {
+                image.put(column.name(), cell(column, field.schema(), struct.getWithoutDefault(field.name())));
+            }
+        }
+        return image;
+    }
+
+    /** Connect's value: its own logical types as Java's dates and times, a boolean of a TINYINT as 1 or 0, others as they are. */
+    private static Object cell(Reader.Column column, Schema schema, Object value) {
+        if (value instanceof Boolean truth && !column.spark().equals("boolean")) {
+            return truth ? 1 : 0;
+        } else if (value instanceof ByteBuffer buffer) {
+            byte[] bytes = new byte[buffer.remaining()];
+            buffer.duplicate().get(bytes);
+            return bytes;
+        } else if (value instanceof java.util.Date date) {
+            LocalDateTime time = LocalDateTime.ofInstant(Instant.ofEpochMilli(date.getTime()), ZoneOffset.UTC);
+            return switch (schema.name()) {
+                case org.apache.kafka.connect.data.Date.LOGICAL_NAME -> LocalDate.from(time);
+                case org.apache.kafka.connect.data.Time.LOGICAL_NAME -> LocalTime.from(time);
+                default -> time;
+            };
+        }
+        return value;
+    }
+}

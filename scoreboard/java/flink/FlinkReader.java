@@ -1,0 +1,170 @@
+package flink;
+
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.apache.flink.api.common.functions.util.ListCollector;
+import org.apache.flink.api.common.serialization.DeserializationSchema;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.formats.json.canal.CanalJsonFormatFactory;
+import org.apache.flink.formats.json.debezium.DebeziumJsonFormatFactory;
+import org.apache.flink.table.api.DataTypes;
+import org.apache.flink.table.connector.RuntimeConverter;
+import org.apache.flink.table.connector.format.DecodingFormat;
+import org.apache.flink.table.connector.sink.DynamicTableSink;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.runtime.connector.sink.SinkRuntimeProviderContext;
+import org.apache.flink.table.runtime.connector.source.ScanRuntimeProviderContext;
+import org.apache.flink.table.types.DataType;
+import org.apache.flink.table.types.utils.DataTypeUtils;
+import org.apache.flink.types.Row;
+import scoreboard.Reader;
+
+/** Flink SQL's canal-json and debezium-json on a Kafka topic; Debezium's messages with their schema. */
+public class FlinkReader implements Reader.Factory {
+    private final boolean schemas;
+
+    public FlinkReader() {
+        this(true);
+    }
+
+    FlinkReader(boolean schemas) {
+        this.schemas = schemas;
+    }
+
+    /** The same for Debezium's messages without a schema, which debezium-json expects unless an option says otherwise. */
+    public static final class Schemaless extends FlinkReader {
+        public Schemaless() {
+            super(false);
+        }
+    }
+
+    @Override
+    public Reader open(String format, Reader.Table table, Reader.Deployment deployment) throws Exception {
+        boolean debezium = format.equals("debezium-json");
+        DecodingFormat<DeserializationSchema<RowData>> decoding;
+        List<String> filter = List.of();
+        if (format.endsWith("canal-json")) {
+            Map<String, String> options = new HashMap<>();
+            options.put("database.include", Pattern.quote(table.database()));
+            options.put("table.include", Pattern.quote(table.name()));
+            decoding = new CanalJsonFormatFactory().createDecodingFormat(null, Configuration.fromMap(options));
+        } else {
+            Map<String, String> options = new HashMap<>();
+            options.put("schema-include", String.valueOf(schemas));
+            options.put("timestamp-format.standard", debezium ? "ISO-8601" : "SQL");
+            decoding = new DebeziumJsonFormatFactory().createDecodingFormat(null, Configuration.fromMap(options));
+            filter = debezium ? filter : List.of("source.database", "source.table");
+        }
+        DataType physical = DataTypes.ROW(table.columns().stream()
+                .map(column -> DataTypes.FIELD(column.name(), type(column, debezium)))
+                .toList());
+        decoding.applyReadableMetadata(filter);
+        DeserializationSchema<RowData> schema = decoding.createRuntimeDecoder(ScanRuntimeProviderContext.INSTANCE, physical);
+        schema.open(null);
+        DataType produced = DataTypeUtils.appendRowFields(
+                physical, filter.stream().map(key -> DataTypes.FIELD(key, DataTypes.STRING())).toList());
+        String topic = debezium ? topic(table) : "";
+        DynamicTableSink.DataStructureConverter converter =
+                new SinkRuntimeProviderContext(false).createDataStructureConverter(produced);
+        converter.open(RuntimeConverter.Context.create(FlinkReader.class.getClassLoader()));
+        return new Open(table, ZoneId.of(deployment.timeZone()), schema, converter, topic, !filter.isEmpty())::read;
+    }
+
+    /** The declared type of a column: the mapping of Flink's JDBC connector, and that of Flink CDC for what it leaves out. */
+    private static DataType type(Reader.Column column, boolean zoned) {
+        if (column.logical().equals("time")) {
+            return DataTypes.TIME(column.fsp());
+        } else if (!column.members().isEmpty()) {
+            return DataTypes.STRING();
+        } else if (column.spark().startsWith("decimal")) {
+            return column.precision() < 0 ? DataTypes.DECIMAL(20, 0) : DataTypes.DECIMAL(column.precision(), column.scale());
+        } else if (isBoolean(column)) {
+            return DataTypes.BOOLEAN();
+        }
+        return switch (column.spark()) {
+            case "tinyint" -> DataTypes.TINYINT();
+            case "smallint" -> DataTypes.SMALLINT();
+            case "int" -> DataTypes.INT();
+            case "bigint" -> DataTypes.BIGINT();
+            case "float" -> DataTypes.FLOAT();
+            case "double" -> DataTypes.DOUBLE();
+            case "date" -> DataTypes.DATE();
+            case "timestamp_ntz" -> DataTypes.TIMESTAMP(column.fsp());
+            case "timestamp" -> zoned ? DataTypes.TIMESTAMP_LTZ(column.fsp()) : DataTypes.TIMESTAMP(column.fsp());
+            case "binary" -> DataTypes.BYTES();
+            default -> DataTypes.STRING();
+        };
+    }
+
+    private static boolean isBoolean(Reader.Column column) {
+        return column.spark().equals("boolean") || column.type().equals("tinyint") && column.length() == 1;
+    }
+
+    /** How the name of a table's topic ends: Debezium has a topic for each table. */
+    private static String topic(Reader.Table table) {
+        String outer = table.schema() == null ? table.database() : table.schema();
+        return ("." + outer + "." + table.name()).replaceAll("[^A-Za-z0-9._-]", "_");
+    }
+
+    /** An open reader; `topic` is how the topic's name ends, or empty, and `filtered` says that the last columns name the table. */
+    private record Open(
+            Reader.Table table,
+            ZoneId zone,
+            DeserializationSchema<RowData> schema,
+            DynamicTableSink.DataStructureConverter converter,
+            String topic,
+            boolean filtered) {
+        List<Reader.Row> read(Reader.Message message) throws Exception {
+            List<Reader.Row> rows = new ArrayList<>();
+            if (!message.topic().endsWith(topic)) {
+                return rows;
+            }
+            List<RowData> read = new ArrayList<>();
+            schema.deserialize(message.value(), new ListCollector<>(read));
+            Map<String, Object> before = null;
+            for (RowData data : read) {
+                Row row = (Row) converter.toExternal(data);
+                if (filtered && !isOfTheTable(row)) {
+                    continue;
+                }
+                Map<String, Object> image = image(row);
+                switch (row.getKind()) {
+                    case INSERT -> rows.add(new Reader.Row("INSERT", null, image));
+                    case UPDATE_BEFORE -> before = image;
+                    case UPDATE_AFTER -> rows.add(new Reader.Row("UPDATE", before, image));
+                    case DELETE -> rows.add(new Reader.Row("DELETE", image, null));
+                }
+            }
+            return rows;
+        }
+
+        private boolean isOfTheTable(Row row) {
+            int columns = table.columns().size();
+            return table.database().equals(row.getField(columns)) && table.name().equals(row.getField(columns + 1));
+        }
+
+        private Map<String, Object> image(Row row) {
+            Map<String, Object> image = new LinkedHashMap<>();
+            for (int i = 0; i < table.columns().size(); i++) {
+                image.put(table.columns().get(i).name(), value(table.columns().get(i), row.getField(i)));
+            }
+            return image;
+        }
+
+        /** Flink's value; a wall clock of a TIMESTAMP is cast to an instant, and a BOOLEAN of a TINYINT(1) to 1 or 0. */
+        private Object value(Reader.Column column, Object value) {
+            if (value instanceof LocalDateTime time && column.logical().equals("timestamp")) {
+                return time.atZone(zone).toInstant();
+            } else if (value instanceof Boolean truth && !column.spark().equals("boolean")) {
+                return truth ? 1 : 0;
+            }
+            return value;
+        }
+    }
+}

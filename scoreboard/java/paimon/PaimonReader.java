@@ -1,0 +1,133 @@
+package paimon;
+
+import java.math.BigInteger;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.util.Collector;
+import org.apache.paimon.data.BinaryString;
+import org.apache.paimon.data.Decimal;
+import org.apache.paimon.data.GenericRow;
+import org.apache.paimon.data.InternalArray;
+import org.apache.paimon.data.Timestamp;
+import org.apache.paimon.flink.action.cdc.CdcSourceRecord;
+import org.apache.paimon.flink.action.cdc.TypeMapping;
+import org.apache.paimon.flink.action.cdc.format.AbstractRecordParser;
+import org.apache.paimon.flink.action.cdc.format.canal.CanalRecordParser;
+import org.apache.paimon.flink.action.cdc.format.debezium.DebeziumJsonRecordParser;
+import org.apache.paimon.flink.action.cdc.serialization.CdcJsonDeserializationSchema;
+import org.apache.paimon.flink.sink.cdc.CdcRecordUtils;
+import org.apache.paimon.flink.sink.cdc.RichCdcMultiplexRecord;
+import org.apache.paimon.types.DataField;
+import org.apache.paimon.types.DataTypeRoot;
+import org.apache.paimon.types.RowKind;
+import scoreboard.Reader;
+
+/**
+ * Paimon's parsers of canal-json and debezium-json, and the cast of their texts to the types of the table, which are those that the
+ * message itself gives: the action creates the table of them.
+ */
+public final class PaimonReader implements Reader {
+    private final Table table;
+    private final ZoneId zone;
+    private final CdcJsonDeserializationSchema json = new CdcJsonDeserializationSchema();
+    private final AbstractRecordParser parser;
+
+    private PaimonReader(String format, Table table, Deployment deployment) {
+        this.table = table;
+        boolean debezium = format.equals("debezium-json");
+        zone = ZoneId.of(debezium ? "UTC" : deployment.timeZone()); // The parser turns Debezium's instants into UTC's clock.
+        TypeMapping mapping = TypeMapping.parse(new String[] {"tinyint1-not-bool"});
+        parser = debezium ? new DebeziumJsonRecordParser(mapping, List.of()) : new CanalRecordParser(mapping, List.of());
+    }
+
+    /** Opens a reader. */
+    public static final class Factory implements Reader.Factory {
+        static {
+            System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off"); // Each refused row is logged with a trace.
+        }
+
+        @Override
+        public Reader open(String format, Table table, Deployment deployment) {
+            return new PaimonReader(format, table, deployment);
+        }
+    }
+
+    @Override
+    public List<Row> read(Message message) throws Exception {
+        CdcSourceRecord record = json.deserialize(message.value());
+        Rows rows = new Rows();
+        if (record != null) {
+            parser.flatMap(record, rows);
+        }
+        return rows.read;
+    }
+
+    /** Collects the rows of the table, as kafka_sync_database does by names; an UPDATE is a DELETE and the INSERT behind it. */
+    private final class Rows implements Collector<RichCdcMultiplexRecord> {
+        private final List<Row> read = new ArrayList<>();
+
+        @Override
+        public void collect(RichCdcMultiplexRecord record) {
+            if (!table.database().equals(record.databaseName()) || !table.name().equals(record.tableName())) {
+                return;
+            }
+            List<DataField> fields = record.buildSchema().fields();
+            GenericRow row = CdcRecordUtils.toGenericRow(record.toRichCdcRecord().toCdcRecord(), fields, false)
+                    .orElseThrow(() -> new IllegalArgumentException("a value cannot be cast to its type of " + fields));
+            Map<String, Object> image = image(row, fields);
+            Row last = read.isEmpty() ? null : read.get(read.size() - 1);
+            if (row.getRowKind() == RowKind.DELETE) {
+                read.add(new Row("DELETE", image, null));
+            } else if (last != null && last.op().equals("DELETE")) {
+                read.set(read.size() - 1, new Row("UPDATE", last.before(), image));
+            } else {
+                read.add(new Row("INSERT", null, image));
+            }
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private Map<String, Object> image(GenericRow row, List<DataField> fields) {
+        Map<String, Object> cells = new LinkedHashMap<>();
+        for (int i = 0; i < fields.size(); i++) {
+            cells.put(fields.get(i).name(), cell(fields.get(i), row.getField(i)));
+        }
+        return cells;
+    }
+
+    /** A value of Paimon's own classes; TIME is milliseconds of a day, BIT(n) big-endian bytes, TIMESTAMP a wall clock. */
+    private Object cell(DataField field, Object value) {
+        String logical = table.columns().stream()
+                .filter(column -> column.name().equals(field.name()))
+                .map(Column::logical)
+                .findFirst()
+                .orElse("");
+        DataTypeRoot root = field.type().getTypeRoot();
+        if (value instanceof BinaryString text) {
+            return text.toString();
+        } else if (value instanceof Decimal decimal) {
+            return decimal.toBigDecimal();
+        } else if (value instanceof Timestamp time) {
+            return logical.equals("timestamp") ? time.toLocalDateTime().atZone(zone).toInstant() : time.toLocalDateTime();
+        } else if (value instanceof Integer days && root == DataTypeRoot.DATE) {
+            return LocalDate.ofEpochDay(days);
+        } else if (value instanceof Integer ms && root == DataTypeRoot.TIME_WITHOUT_TIME_ZONE) {
+            return String.format("%02d:%02d:%02d.%03d", ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60, ms % 1000);
+        } else if (value instanceof byte[] bytes && logical.equals("bit")) {
+            return new BigInteger(1, bytes);
+        } else if (value instanceof InternalArray array) {
+            List<String> labels = new ArrayList<>();
+            for (int i = 0; i < array.size(); i++) {
+                labels.add(array.getString(i).toString());
+            }
+            return labels;
+        }
+        return value;
+    }
+}

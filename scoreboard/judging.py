@@ -1,0 +1,146 @@
+"""Judges a reader: builds its adapter, runs the harness on all cases and on the recorded ones, and keeps the outcome."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.brokers.jars import Note, cache_dir, jars_of, require_java
+from conformance.judging.wording import clip
+from generators.errors import HarnessError
+from scoreboard.readers import Reader
+
+ROOT: Final = Path(__file__).parent
+RESULTS: Final = ROOT / "results"
+JAVA: Final = ROOT / "java"
+JVM: Final = ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true", "-Duser.timezone=UTC")
+_KEPT: Final = (
+    *("rule", "case", "cases", "verdict", "aspect", "path", "expected", "actual", "message", "side", "column"),
+    *("cause", "cause_in_words", "hint", "profiles", "faults"),
+)
+LETTERS: Final = 1_600
+"""Characters of a message or a value that are kept."""
+_ENDS: Final = (0, 1)
+"""Exit codes of a run that reached its verdict: conforms, or not."""
+_NOTHING: Final = (2, 4)
+"""Exit codes of a run that selects no case, or only cases that the reader does not claim."""
+
+
+def judge(reader: Reader, note: Note, *, formats: Sequence[str] = (), options: Sequence[str] = ()) -> dict[str, Any]:
+    """The outcome of a reader: for each format the counts, the rules and the failures, of all cases and of recorded ones.
+
+    Raises HarnessError if the adapter cannot be built or a run does not reach its verdict.
+    """
+    outcome: dict[str, Any] = {"reader": reader.name, "release": reader.release, "formats": {}}
+    for name in formats or tuple(reader.formats):
+        decoder = _decoder(reader, name, note)
+        began = time.monotonic()
+        note(f"{reader.name}: {name}")
+        every = _run(name, decoder, (*reader.options, *options))
+        seconds = round(time.monotonic() - began)
+        note(f"{reader.name}: {name}: {every['verdict']} in {seconds} s; now its recorded messages")
+        recorded = _run(name, decoder, (*reader.options, *options, "--select", "*/recorded/*"), may_be_empty=True)
+        outcome["formats"][name] = {**every, "recorded": recorded, "seconds": seconds}
+    return outcome
+
+
+def save(outcome: Mapping[str, Any]) -> None:
+    """Keeps an outcome in `results/`; formats that were not judged again stay as they are."""
+    file = RESULTS / f"{outcome['reader']}.json"
+    kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    if kept.get("release") == outcome["release"]:
+        outcome = {**outcome, "formats": {**kept["formats"], **outcome["formats"]}}
+    RESULTS.mkdir(exist_ok=True)
+    file.write_text(json.dumps(outcome, indent=1, ensure_ascii=True, sort_keys=True) + "\n", "utf-8")
+
+
+def _decoder(reader: Reader, name: str, note: Note) -> str:
+    """The `--decoder` of a reader for a format."""
+    if reader.bundle is None:
+        return str(ROOT / "spark" / reader.module)
+    java = require_java()
+    jars = jars_of(reader.bundle, note)
+    classes = _compiled(reader, java.path, jars, note)
+    arguments = classes.with_suffix(".arguments")
+    path = os.pathsep.join([str(classes), *map(str, jars)])
+    arguments.write_text("\n".join([*JVM, "-cp", f'"{path}"']), "utf-8")
+    capabilities = json.dumps({key: list(globs) for key, globs in reader.formats[name].items()})
+    return "cmd:" + shlex.join([java.path, f"@{arguments}", "scoreboard.Adapter", reader.factory, capabilities])
+
+
+def _compiled(reader: Reader, java: str, jars: Sequence[Path], note: Note) -> Path:
+    """The folder with the classes of a reader's adapter, compiled once for each content of its sources."""
+    package = reader.factory.rpartition(".")[0]
+    sources = sorted([*(JAVA / "scoreboard").glob("*.java"), *(JAVA / package.replace(".", "/")).glob("*.java")])
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources) + reader.release.encode()).hexdigest()[:16]
+    target = cache_dir() / "scoreboard" / f"{reader.name}-{digest}"
+    if target.is_dir():
+        return target
+    compiler = Path(java).resolve().with_name("javac")
+    if not compiler.exists():
+        raise HarnessError(f"{java} is no JDK: the adapters are compiled (Debian, Ubuntu: openjdk-17-jdk-headless)")
+    note(f"{reader.name}: compiling its adapter")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".compiling-", dir=target.parent, ignore_cleanup_errors=True) as work:
+        path = os.pathsep.join(map(str, jars))
+        command = [str(compiler), "-nowarn", "-proc:none", "-d", f"{work}/classes", "-cp", path, *map(str, sources)]
+        ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        if ran.returncode != 0:
+            raise HarnessError(f"the adapter of {reader.name} does not compile:\n{ran.stdout}{ran.stderr}")
+        (Path(work) / "classes").rename(target)
+    return target
+
+
+def _run(name: str, decoder: str, options: Sequence[str], *, may_be_empty: bool = False) -> dict[str, Any]:
+    """A run of the harness on a format, distilled from its report."""
+    with tempfile.TemporaryDirectory(prefix="cdc-conformance-scoreboard-") as work:
+        command = [
+            *(sys.executable, "-m", "conformance", "run", name, "--decoder", decoder, "--level", "rows"),
+            *("--broker", "none", "--format", "markdown", "--report", work, *options),
+        ]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT.parent)}
+        ran = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=work, env=environment, check=False)
+        if may_be_empty and ran.returncode in _NOTHING:
+            return {}
+        if ran.returncode not in _ENDS:
+            raise HarnessError(f"the run of {name} ended with exit code {ran.returncode}:\n{ran.stderr[-3000:]}")
+        text = (Path(work) / "report.jsonl").read_text("utf-8")
+        lines = [json.loads(line) for line in text.split("\n") if line]  # A text may hold U+2028.
+    return distilled(lines, ran.returncode)
+
+
+def _cut(value: Any) -> Any:
+    """The value with its long texts cut, as the page would cut them."""
+    if isinstance(value, dict):
+        return {key: _cut(one) for key, one in value.items()}
+    return clip(value, LETTERS) if isinstance(value, str) else value
+
+
+def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
+    """What the scoreboard keeps of a report: verdict, counts of cases and rules, and the failures."""
+    cases = Counter(line["verdict"] for line in lines if line["type"] == "case")
+    rules = [line for line in lines if line["type"] == "rule"]
+    broken = {line["id"]: line for line in rules if line["broken"]}
+    return {
+        "verdict": "conforms" if code == 0 else "does not conform",
+        "cases": dict(sorted(cases.items())),
+        "compared": sum(1 for rule in rules if rule["compared"]),
+        "failures": [
+            {
+                **{key: _cut(line[key]) for key in _KEPT},
+                **{key: broken[line["rule"]][key] for key in ("statement", "obligation", "citations")},
+            }
+            for line in lines
+            if line["type"] == "failure" and line["rule"] in broken
+        ],
+    }

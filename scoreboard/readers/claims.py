@@ -1,0 +1,31 @@
+"""What several readers claim: globs of source types and of writer profiles."""
+
+from __future__ import annotations
+
+from typing import Final
+
+INTEGERS: Final = ("tinyint*", "smallint*", "mediumint*", "int", "int unsigned", "integer")
+REALS: Final = ("float*", "double*", "real")
+TEXTS: Final = ("char", "varchar", "*text")
+BINARIES: Final = ("binary", "varbinary", "*blob", "bytea")
+TIMES: Final = ("date", "datetime", "timestamp*", "time")
+MYSQL: Final = (*INTEGERS, "bigint*", "decimal*", *REALS, *TEXTS, "json", *BINARIES, *TIMES, "year")
+LABELS: Final = ("enum", "set")
+POSTGRESQL: Final = ("numeric", "boolean", "uuid", "jsonb")
+
+UNCOMPRESSED: Final = ("*[!y4]", "*[!p]y", "*[!z]4")
+"""TiCDC's profiles but those that end in snappy or lz4."""
+WITH_SCHEMA: Final = (
+    *("3.5.0.Final", "3.5.0.Final+mariadb", "3.5.0.Final+mariadb+[!s]*", "3.5.0.Final+mariadb+string*", "3.5.0.Final+double*"),
+    *("*+postgresql", "*+postgresql+[!fs]*", "*+postgresql+string*", "*+postgresql+full", "*+postgresql+full+no-tombstone"),
+    *("2.5.*", "1.9.*", "1.4.0.Final", "1.4.0.Final+legacy*"),
+)
+"""Debezium's profiles but those with the option schemaless."""
+
+MYSQL_TYPES: Final = (
+    *("bit", "tinyint*", "smallint*", "mediumint*", "int*", "bigint*", "float*", "double*", "decimal*", "year"),
+    *("date", "time", "datetime", "timestamp", "char", "varchar", "*text", "binary", "varbinary", "*blob", "json"),
+)
+POSTGRESQL_TYPES: Final = ("boolean", "real", "numeric", "money", "character*", "uuid", "jsonb", "bytea", "timestamptz")
+STOPS: Final = ("stops-on-unreadable",)
+SNAPSHOTS: Final = ("read-as-insert", *STOPS)

@@ -1,0 +1,35 @@
+"""Ways in which Spark jobs read a format."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scoreboard.readers.base import Reader
+
+_SPARK: Final = "4.0.0"
+_SPARK_SOURCE: Final = "https://github.com/apache/spark/tree/v4.0.0"
+
+
+def _spark(way: str, title: str, module: str, *formats: str) -> Reader:
+    return Reader(
+        f"spark-{way}",
+        f"Spark: {title}",
+        _SPARK,
+        {fmt: {} for fmt in formats},
+        _SPARK_SOURCE,
+        "A few lines of PySpark as guides show them, with the table's types that the harness offers and try_cast.",
+        module=module,
+        faults=f"spark-{way.partition('-')[0]}",
+    )
+
+
+_CANALS: Final = ("alibaba-canal-json", "ticdc-canal-json")
+
+SPARK: Final = (
+    _spark("canal-explode", "from_json and posexplode", "canal.py:decode_rows_explode", *_CANALS),
+    _spark("canal-zip", "from_json, arrays_zip and posexplode", "canal.py:decode_rows_zip", *_CANALS),
+    _spark("canal-get-json-object", "get_json_object", "canal.py:decode_rows_get_json_object", *_CANALS),
+    _spark("canal-variant", "VARIANT", "canal.py:decode_rows_variant", *_CANALS),
+    _spark("debezium-typed", "from_json with the table's types", "debezium.py:decode_rows_typed", "debezium-json"),
+    _spark("debezium-get-json-object", "get_json_object", "debezium.py:decode_rows_get_json_object", "debezium-json"),
+)

@@ -1,0 +1,63 @@
+"""Ways in which Spark jobs read Debezium's JSON envelope, as guides and questions show them: a decoder of typed rows for each."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from generators.model import Table
+
+CAPABILITIES = {"conventions": ["read-as-insert"]}
+
+_OPS = {"c": "INSERT", "r": "INSERT", "u": "UPDATE", "d": "DELETE"}
+
+
+def _rows(frame: DataFrame, table: Table, before: Column, after: Column) -> DataFrame:
+    """The contract's columns, of `op` and the envelope's source; a tombstone gives nothing."""
+    op = F.create_map(*(F.lit(text) for pair in _OPS.items() for text in pair))[F.col("m.op")]
+    where = F.coalesce(F.col("m.source.schema"), F.col("m.source.db"))
+    mine = (F.col("m.source.table") == table.name) & (where == (table.schema or table.database))
+    corrupt = F.col("m.source.table").isNull()
+    return frame.where(F.col("value").isNotNull() & (corrupt | (mine & op.isNotNull()))).select(
+        *("topic", "partition", "offset"),
+        F.lit(0).alias("row"),
+        F.when(corrupt, "CORRUPT").otherwise("ROW").alias("kind"),
+        op.alias("op"),
+        F.when(~corrupt, before).alias("before"),
+        F.when(~corrupt, after).alias("after"),
+        F.when(corrupt, "no envelope").alias("error"),
+    )
+
+
+def decode_rows_typed(records: DataFrame, table: Table) -> DataFrame:
+    """`from_json` with the table's own types in the images, the form without a schema."""
+    schema = (
+        StructType()
+        .add("op", "string")
+        .add("source", "db string, `schema` string, `table` string")
+        .add("before", table.spark_ddl())
+        .add("after", table.spark_ddl())
+    )
+    text = F.col("value").cast("string")
+    frame = records.withColumn(
+        "m", F.coalesce(F.from_json(F.get_json_object(text, "$.payload"), schema), F.from_json(text, schema))
+    )
+    return _rows(frame, table, F.col("m.before"), F.col("m.after"))
+
+
+def decode_rows_get_json_object(records: DataFrame, table: Table) -> DataFrame:
+    """`get_json_object` with a path to each column, and a cast."""
+    whole = F.col("value").cast("string")
+    text = F.coalesce(F.get_json_object(whole, "$.payload"), whole)
+    places = [F.get_json_object(text, f"$.source.{name}").alias(name) for name in ("db", "schema", "table")]
+    frame = records.withColumn("m", F.struct(F.get_json_object(text, "$.op").alias("op"), F.struct(*places).alias("source")))
+
+    def image(member: str) -> Column:
+        cells = [
+            F.get_json_object(text, f"$.{member}['{column.name}']").try_cast(column.type.spark).alias(column.name)
+            for column in table.columns
+        ]
+        return F.when(F.get_json_object(text, f"$.{member}").isNotNull(), F.struct(*cells))
+
+    return _rows(frame, table, image("before"), image("after"))

@@ -1,0 +1,127 @@
+"""A decoder that hangs on one message, or ends its process: the verdict names that message, within the documented budget."""
+
+import json
+import shlex
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.cases.catalogue import Budget
+from conformance.commands.cli import cli
+from conformance.engines.base import DecodeRaised, DecodeTimeout
+from conformance.engines.command import CommandEngine
+from conformance.judging.judge import Verdict
+from conformance.running.hangs import HANGS, guilty
+from conformance.running.prepared import Settings
+from conformance.running.run import run
+
+NAME = "ticdc-canal-json"
+GUILTY = f"{NAME}/v7.1.6/int/max"
+SLACK_S = 15
+"""For what is no hang: starts, calls that return, judging."""
+COMMAND = """
+import json, os, sys, time
+for line in sys.stdin:
+    asked = json.loads(line)
+    match asked["type"]:
+        case "start":
+            answer = {"type": "started", "cdc": 1, "levels": [1]}
+        case "begin":
+            continue
+        case "record":
+            if '"c":"2147483647"' in asked["value"]["text"]:
+                FAIL
+            row = {"row": 0, "kind": "CORRUPT", "error": "not read"}
+            answer = {"type": "changes", "seq": asked["seq"], "changes": [row]}
+        case "end":
+            answer = {"type": "ended", "batch": asked["batch"]}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+@pytest.mark.parametrize(("fail", "verdict"), [("time.sleep(600)", Verdict.TIMEOUT), ("os._exit(3)", Verdict.ERRORED)])
+def test_a_command_that_fails_on_one_message_costs_the_budget_and_no_more(tmp_path, fail, verdict):
+    (tmp_path / "mine.py").write_text(COMMAND.replace("FAIL", fail), "utf-8")
+    spec = f"cmd:{shlex.quote(sys.executable)} {tmp_path}/mine.py"
+    limit_s = 2
+    settings = Settings(
+        (NAME,),
+        Budget("tiny", 0, 300),
+        7,
+        decoder=spec,
+        level="changes",
+        writer_profile="v7.1.6",
+        select=("*/int/*", f"{NAME}/law/*"),
+        timeout_s=limit_s,
+    )
+    began = time.monotonic()
+    with CommandEngine(fmt=NAME, timeout_s=limit_s) as started:
+        result = run(settings, started)
+    assert time.monotonic() - began < (1 + HANGS + 1) * limit_s + SLACK_S
+    (fmt,) = result.formats
+    assert [case.case.id for case in fmt.cases if case.verdict is verdict] == [GUILTY]
+    (failure,) = [failure for failure in result.failures if failure.rule.id == f"{NAME}/law/returns"]
+    assert failure.result.case.id == GUILTY and len(failure.result.case.written) == 1
+    compared = {rule.rule.law: rule.compared for rule in fmt.rules if rule.rule.law}
+    assert compared["batch"] and compared["environment"], "the laws are judged on the other messages"
+
+
+DECODER = """
+import os, time
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType
+from spark_checks.decoders import ticdc_canal_json as right
+
+@F.udf(BinaryType())
+def read(value):
+    if value is not None and b'"c":"2147483647"' in value:
+        FAIL
+    return value
+
+def decode(records, deployment=None):
+    return right.decode(records.withColumn("value", read("value")), deployment=deployment)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize(("fail", "verdict"), [("time.sleep(600)", "timeout"), ("os._exit(3)", "errored")])
+def test_a_spark_decoder_that_fails_on_one_message_costs_the_budget_and_no_more(tmp_path, monkeypatch, fail, verdict):
+    (tmp_path / "mine.py").write_text(DECODER.replace("FAIL", fail), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    limit_s = 20
+    arguments = [NAME, "--decoder", "mine.py:decode", "--broker", "none", "--writer-profile", "v7.1.6", "--timeout", str(limit_s)]
+    began = time.monotonic()
+    result = CliRunner().invoke(cli, ["run", *arguments, "--select", "*/int/*", "--select", f"{NAME}/law/*", "--format", "json"])
+    assert result.exit_code == 1, result.output
+    # Each hang costs a start of Spark besides.
+    assert time.monotonic() - began < (1 + HANGS + 1) * limit_s + 8 * SLACK_S
+    (path,) = (tmp_path / ".cdc-conformance" / "failures").glob("*law-returns*.json")
+    crash = json.loads(path.read_text("utf-8"))
+    assert crash["case"]["id"] == GUILTY
+    assert len(crash["case"]["written"]) == 1
+    lines = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+    (broken,) = [line for line in lines if line["type"] == "failure"]
+    assert (broken["rule"], broken["verdict"]) == (f"{NAME}/law/returns", verdict)
+
+
+def test_the_items_to_blame_are_found_among_many():
+    asked = []
+
+    def ask(items, limit_s):
+        asked.append((len(items), limit_s))
+        if {3, 41} & set(items):
+            raise DecodeTimeout("late")
+
+    assert list(guilty(ask, range(64), 120)) == [3, 41]
+    assert set(asked) == {(8, 15.0), (1, 0.0)}
+    assert len(asked) == 8 + 2 * 8
+
+
+def test_an_item_that_raises_is_not_searched_further():
+    def ask(items, _limit_s):
+        raise DecodeRaised("no")
+
+    assert guilty(ask, range(64), 120) == {}

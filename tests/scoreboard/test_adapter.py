@@ -1,0 +1,120 @@
+"""The adapters' common half, served over the real protocol, with a reader that echoes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from conformance.brokers.jars import pyspark_jars
+from scoreboard.judging import JAVA
+
+ECHO = """
+package echo;
+
+import java.math.BigDecimal;
+import java.time.*;
+import java.util.*;
+import scoreboard.Reader;
+
+public final class Echo implements Reader.Factory {
+    public Reader open(String format, Reader.Table table, Reader.Deployment deployment) throws Exception {
+        if (table.name().equals("refused")) throw new IllegalStateException("no such type", new Exception("really"));
+        return message -> {
+            if (message.value() == null) return List.of();
+            if (message.value().length == 0) throw new IllegalArgumentException("empty");
+            System.out.println("a reader that prints");
+            Map<String, Object> row = new LinkedHashMap<>();
+            row.put("name", table.columns().get(0).name() + table.columns().get(0).members());
+            row.put("number", 9223372036854775807L);
+            row.put("decimal", new BigDecimal("1E+3"));
+            row.put("bytes", message.value());
+            row.put("instant", Instant.parse("2024-02-29T23:59:59.123456789Z"));
+            row.put("clock", LocalDateTime.parse("2024-02-29T00:00:00"));
+            row.put("time", LocalTime.of(23, 59));
+            row.put("date", LocalDate.parse("0001-01-01"));
+            row.put("set", List.of("a", "b"));
+            row.put("flag", true);
+            row.put("none", null);
+            return List.of(new Reader.Row("UPDATE", null, row), new Reader.Row("DELETE", row, null));
+        };
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory):
+    if shutil.which("javac") is None:
+        pytest.skip("needs a JDK: the adapters are compiled")
+    work = tmp_path_factory.mktemp("adapter")
+    (work / "Echo.java").write_text(ECHO)
+    path = ":".join(str(jar) for jar in pyspark_jars().glob("jackson-*-2*.jar"))
+    sources = [*map(str, (JAVA / "scoreboard").glob("*.java")), str(work / "Echo.java")]
+    subprocess.run(["javac", "-Xlint:all", "-Werror", "-proc:none", "-d", str(work), "-cp", path, *sources], check=True)
+    return f"{work}:{path}"
+
+
+def spoken(classes, *lines):
+    command = ["java", "-XX:TieredStopAtLevel=1", "-cp", classes, "scoreboard.Adapter", "echo.Echo", '{"types":["int"]}']
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def begin(name):
+    column = {"name": "e", "nullable": True, "spark": "int", "type": {"name": "enum", "logical": "enum", "members": ["x", "y"]}}
+    table = {"database": "d", "schema": None, "name": name, "primary_key": [], "columns": [column]}
+    return {"type": "begin", "batch": 1, "level": 2, "deployment": {"time_zone": "UTC"}, "table": table}
+
+
+def record(seq, value):
+    return {"type": "record", "seq": seq, "topic": "t", "key": None, "value": None if value is None else {"base64": value}}
+
+
+def test_a_conversation(classes):
+    start = {"type": "start", "cdc": 1, "format": "alibaba-canal-json", "levels": [1, 2]}
+    end = {"type": "end", "batch": 1}
+    started, full, empty, null, ended, refused, _ = spoken(
+        classes,
+        start,
+        begin("t"),
+        record(1, "AP8="),
+        record(2, ""),
+        record(3, None),
+        end,
+        begin("refused"),
+        record(4, "AP8="),
+        end,
+    )
+    assert started == {
+        "type": "started",
+        "cdc": 1,
+        "language": "Java",
+        "levels": [2],
+        "bytes": "base64",
+        "labels": True,
+        "capabilities": {"types": ["int"]},
+    }
+    image = {
+        "name": "e[x, y]",
+        "number": "9223372036854775807",
+        "decimal": "1000",
+        "bytes": {"base64": "AP8="},
+        "instant": "2024-02-29T23:59:59.123456Z",
+        "clock": "2024-02-29T00:00:00",
+        "time": "23:59:00",
+        "date": "0001-01-01",
+        "set": "a,b",
+        "flag": True,
+        "none": None,
+    }
+    assert full["rows"][0] == {"row": 0, "kind": "ROW", "op": "UPDATE", "before": None, "after": image}
+    assert full["rows"][1] == {"row": 1, "kind": "ROW", "op": "DELETE", "before": image, "after": None}
+    assert empty["rows"] == [{"row": 0, "kind": "CORRUPT", "error": "java.lang.IllegalArgumentException: empty"}]
+    assert null["rows"] == []
+    assert ended == {"type": "ended", "batch": 1}
+    told = "java.lang.IllegalStateException: no such type; java.lang.Exception: really"
+    assert refused["rows"] == [{"row": 0, "kind": "CORRUPT", "error": told}]

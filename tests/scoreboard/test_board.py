@@ -1,0 +1,176 @@
+"""The scoreboard's data: outcomes, faults and their proofs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from generators.errors import HarnessError, UnknownName
+from generators.wire_format import FORMATS
+from scoreboard import board, judging, page
+from scoreboard.readers import READERS, Reader, named
+
+READER = Reader("reader", "A reader", "1.0", {"alibaba-canal-json": {}}, "", "As it is.", module="canal.py:decode_rows_zip")
+FAULT = """
+[[fault]]
+id = "old"
+formats = ["alibaba-canal-json"]
+title = "Old rows are NULL | in part"
+outcome = "wrong value"
+rules = ["old/*"]
+causes = ["null: cells before"]
+why = "It takes the first."
+"""
+
+
+def failure(rule, cause, **changes):
+    return {
+        "rule": f"alibaba-canal-json/{rule}",
+        "case": f"alibaba-canal-json/1.1.8/{rule}",
+        "cases": 3,
+        "cause": cause,
+        "cause_in_words": "gives NULL",
+        "obligation": "MUST",
+        "statement": "A rule.",
+        "citations": ["Canal, a page, and 1 more [canal#old-changed]"],
+        "hint": "",
+        "path": "row 0, before.a",
+        "expected": "1",
+        "actual": "NULL",
+        "message": {"key": None, "value": {"text": '{"old":[]}'}},
+        **changes,
+    }
+
+
+def judged(tmp_path, *failures, recorded=()):
+    outcome = {
+        "reader": "reader",
+        "release": "1.0",
+        "formats": {
+            "alibaba-canal-json": {
+                "verdict": "does not conform",
+                "cases": {"fail": 3, "pass": 4, "unsupported": 9},
+                "compared": 5,
+                "seconds": 6,
+                "failures": list(failures),
+                "recorded": {"failures": list(recorded)},
+            }
+        },
+    }
+    (tmp_path / "reader.json").write_text(json.dumps(outcome))
+    (tmp_path / "reader.toml").write_text(FAULT)
+    return board.board(tmp_path, tmp_path, [READER])
+
+
+@pytest.mark.parametrize(
+    ("cause", "outcome"),
+    [
+        ("refused: cell bit value plain", "refuses"),
+        ("raised: fault truncated", "refuses"),
+        ("lost: row DELETE", "drops"),
+        ("null: cell int value", "wrong value"),
+        ("wrong: cell time value", "wrong value"),
+        ("accepted: fault trailing", "wrong value"),
+        ("extra: foreign", "wrong value"),
+        (None, "wrong value"),
+    ],
+)
+def test_what_a_user_meets_follows_from_the_cause(tmp_path, cause, outcome):
+    [one] = judged(tmp_path, failure("value/bit", cause))
+    assert one.failures[0].outcome == outcome
+    assert one.counts == {board.Outcome(outcome): 1}
+    assert one.cases == 7
+
+
+def test_a_fault_is_proved_by_its_rules_and_causes(tmp_path):
+    shown = failure("old/rows", "null: cells before UPDATE")
+    other = failure("old/rows", "refused: cell bit value plain")
+    [one] = judged(tmp_path, shown, other)
+    assert [found.fault.id if found.fault else None for found in one.failures] == ["old", None]
+    [proof] = board.proofs([one], tmp_path)
+    assert (proof.fault.id, proof.real, proof.cases) == ("old", None, 3)
+
+
+def test_a_recorded_message_confirms_a_fault(tmp_path):
+    small = failure("old/rows", "null: cells before UPDATE")
+    real = failure("old/rows", "null: cells before DELETE", case="alibaba-canal-json/recorded/x")
+    [one] = judged(tmp_path, small, recorded=[real])
+    [proof] = board.proofs([one], tmp_path)
+    assert proof.real is not None
+    assert proof.real.told["case"] == "alibaba-canal-json/recorded/x"
+    assert one.real(one.failures[0]) is not None
+
+
+def test_a_fault_that_no_result_shows_is_told(tmp_path):
+    judged(tmp_path, failure("value/bit", "null: cell bit value"))
+    assert board.unproved(tmp_path, tmp_path, [READER]) == ["reader: old"]
+
+
+def test_a_rule_below_must_does_not_count(tmp_path):
+    [one] = judged(tmp_path, failure("value/bit", "null: cell bit value", obligation="SHOULD"))
+    assert page.cell(one) == "right, but for what is not a MUST"
+
+
+def test_a_reader_without_failures_is_right(tmp_path):
+    [one] = judged(tmp_path)
+    assert page.cell(one) == "right"
+    assert page.cell(None) == "-"
+
+
+def test_cells_say_the_worst_first(tmp_path):
+    [one] = judged(
+        tmp_path, failure("a", "refused: x"), failure("b", "null: y"), failure("c", "lost: z"), failure("d", "null: q")
+    )
+    assert page.cell(one) == "2 wrong value silently; 1 drops silently; 1 refuses"
+
+
+@pytest.mark.parametrize(("line", "told"), [('outcome = "bad"', "'bad' is not a valid Outcome"), ("rule = 1", "'rule'")])
+def test_a_record_that_does_not_fit_is_told(tmp_path, line, told):
+    (tmp_path / "reader.toml").write_text(
+        FAULT.replace('outcome = "wrong value"', line if "outcome" in line else f'outcome = "drops"\n{line}')
+    )
+    with pytest.raises(HarnessError, match=f"reader.toml: old: .*{told}"):
+        board.faults("reader", tmp_path)
+
+
+def test_the_page_is_a_table_and_bug_reports(tmp_path):
+    told = judged(tmp_path, failure("old/rows", "null: cells before UPDATE", actual="<b>|", hint="the other image's value"))
+    markdown, html = page.pages(told, tmp_path).values()
+    assert "| A reader | 1.0 | 1 wrong value silently |\n" in markdown
+    assert "[canal" not in html
+    assert "| row 0, before.a | 1 | &lt;b>\\| |" in markdown
+    assert "&lt;b&gt;|" in html
+    assert "<script" not in html
+
+
+def test_readers_are_named_once_and_claim_formats_that_are_there():
+    names = [reader.name for reader in READERS]
+    assert len(set(names)) == len(names)
+    for reader in READERS:
+        assert set(reader.formats) <= set(FORMATS)
+        assert (reader.bundle is None) == bool(reader.module)
+        if reader.factory:
+            assert (judging.JAVA / f"{reader.factory.partition('$')[0].replace('.', '/')}.java").is_file()
+        else:
+            file, _, function = reader.module.partition(":")
+            assert f"def {function}(" in (judging.ROOT / "spark" / file).read_text("utf-8")
+    with pytest.raises(UnknownName, match=r"spark-canal-zap.*spark-canal-zip"):
+        named("spark-canal-zap")
+
+
+def test_each_fault_on_record_is_shown_by_the_results():
+    assert board.unproved() == []
+    assert {path.stem for path in board.FAULTS.glob("*.toml")} <= {reader.record for reader in READERS}
+
+
+def test_results_are_of_the_readers_releases_and_name_no_machine():
+    for path in judging.RESULTS.glob("*.json"):
+        outcome = json.loads(path.read_text("utf-8"))
+        assert outcome["release"] == named(path.stem).release
+        assert "/home/" not in path.read_text("utf-8")
+
+
+def test_the_pages_are_those_of_the_results():
+    for name, text in page.pages().items():
+        assert (page.DOCS / name).read_text("utf-8") == text, "run `python -m scoreboard --page-only`"
