@@ -23,7 +23,7 @@ WITH_SCHEMA: Final = (
 """Debezium's profiles but those with the option schemaless."""
 
 MYSQL_TYPES: Final = (
-    *("bit", "tinyint*", "smallint*", "mediumint*", "int*", "bigint*", "float*", "double*", "decimal*", "year"),
+    *("bit", *INTEGERS, "bigint*", "float*", "double*", "decimal*", "year"),
     *("date", "time", "datetime", "timestamp", "char", "varchar", "*text", "binary", "varbinary", "*blob", "json"),
 )
 POSTGRESQL_TYPES: Final = ("boolean", "real", "numeric", "money", "character*", "uuid", "jsonb", "bytea", "timestamptz")

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from scoreboard.readers.base import Reader, jars
-from scoreboard.readers.claims import LABELS, MYSQL_TYPES, POSTGRESQL_TYPES, SNAPSHOTS, STOPS, UNCOMPRESSED, WITH_SCHEMA
+from scoreboard.readers.claims import LABELS, MYSQL_TYPES, POSTGRESQL_TYPES, SNAPSHOTS, STOPS, UNCOMPRESSED
 
 _PAIMON_RELEASE: Final = "1.3.1"
+_DEBEZIUM: Final = (
+    *("1.4.0.Final", "1.9.*", "2.5.*", "3.5.0.Final", "*.Final+mariadb", "*.Final+mariadb+[!sb]*"),
+    *("*.Final+postgresql", "*.Final+postgresql+[!sfb]*"),
+)
+"""Profiles with a schema block in which numbers, bytes and times are not sent as text."""
 PAIMON: Final = Reader(
     "paimon",
     "Apache Paimon: CDC ingestion from Kafka",
@@ -21,17 +26,18 @@ PAIMON: Final = Reader(
         },
         "debezium-json": {
             "types": (*MYSQL_TYPES, *LABELS, *POSTGRESQL_TYPES),
-            "profiles": WITH_SCHEMA,
+            "profiles": _DEBEZIUM,
             "conventions": SNAPSHOTS,
         },
     },
     f"https://github.com/apache/paimon/tree/release-{_PAIMON_RELEASE}/paimon-flink/paimon-flink-cdc",
     "The table is the one that kafka_sync_table creates: the parser takes the types from mysqlType or from Debezium's schema "
     "block, with the option tinyint1-not-bool, which the documentation gives for numbers. Messages without a schema block are "
-    "not claimed: the documentation says that all their columns are STRING. A row that cannot be cast to the table's types "
-    "stops the job and is reported as refused. The DELETE and the INSERT of one UPDATE are reported as an UPDATE. Rows of other "
-    "tables are dropped by the names that the parser gives, as kafka_sync_database does. TIMESTAMP is a wall clock: it is taken "
-    "in the source's time zone, in UTC for Debezium.",
+    "not claimed: the documentation says that all their columns are STRING; nor are Debezium's modes that send decimals, bytes "
+    "or times as text, which are STRING columns too. A row that cannot be cast to the table's types stops the job and is "
+    "reported as refused. The DELETE and the INSERT of one UPDATE are reported as an UPDATE. Rows of other "
+    "tables of a Canal topic are dropped by the names that the parser gives, as kafka_sync_database does; for Debezium the user "
+    "names the table's topic. TIMESTAMP is a wall clock: it is taken in the source's time zone, in UTC for Debezium.",
     jars(
         "paimon",
         "Paimon's CDC ingestion",
@@ -39,6 +45,7 @@ PAIMON: Final = Reader(
         "paimon-flink",
         ("org.apache.paimon", "paimon-flink-1.20", _PAIMON_RELEASE),
         ("org.apache.flink", "flink-core", "1.20.1"),
+        ("org.apache.avro", "avro", "1.11.4"),
         without=("paimon-bundle", "paimon-service-client", "paimon-service-runtime", "kryo", "commons-compress"),
     ),
     "paimon.PaimonReader$Factory",

@@ -32,13 +32,14 @@ import scoreboard.Reader;
  */
 public final class PaimonReader implements Reader {
     private final Table table;
+    private final boolean debezium;
     private final ZoneId zone;
     private final CdcJsonDeserializationSchema json = new CdcJsonDeserializationSchema();
     private final AbstractRecordParser parser;
 
     private PaimonReader(String format, Table table, Deployment deployment) {
         this.table = table;
-        boolean debezium = format.equals("debezium-json");
+        debezium = format.equals("debezium-json");
         zone = ZoneId.of(debezium ? "UTC" : deployment.timeZone()); // The parser turns Debezium's instants into UTC's clock.
         TypeMapping mapping = TypeMapping.parse(new String[] {"tinyint1-not-bool"});
         parser = debezium ? new DebeziumJsonRecordParser(mapping, List.of()) : new CanalRecordParser(mapping, List.of());
@@ -58,21 +59,27 @@ public final class PaimonReader implements Reader {
 
     @Override
     public List<Row> read(Message message) throws Exception {
-        CdcSourceRecord record = json.deserialize(message.value());
         Rows rows = new Rows();
+        CdcSourceRecord record = !debezium || topicOf(message) ? json.deserialize(message.value()) : null;
         if (record != null) {
             parser.flatMap(record, rows);
         }
         return rows.read;
     }
 
-    /** Collects the rows of the table, as kafka_sync_database does by names; an UPDATE is a DELETE and the INSERT behind it. */
+    /** Debezium gives each table a topic of its own, `prefix.database.table`, and the user names the topic to read. */
+    private boolean topicOf(Message message) {
+        String outer = table.schema() == null ? table.database() : table.schema();
+        return message.topic().endsWith(("." + outer + "." + table.name()).replaceAll("[^A-Za-z0-9._-]", "_"));
+    }
+
+    /** Collects the rows; of a topic of several tables by names, as kafka_sync_database does. An UPDATE is a DELETE and an INSERT. */
     private final class Rows implements Collector<RichCdcMultiplexRecord> {
         private final List<Row> read = new ArrayList<>();
 
         @Override
         public void collect(RichCdcMultiplexRecord record) {
-            if (!table.database().equals(record.databaseName()) || !table.name().equals(record.tableName())) {
+            if (!debezium && !(table.database().equals(record.databaseName()) && table.name().equals(record.tableName()))) {
                 return;
             }
             List<DataField> fields = record.buildSchema().fields();
@@ -95,19 +102,18 @@ public final class PaimonReader implements Reader {
 
     private Map<String, Object> image(GenericRow row, List<DataField> fields) {
         Map<String, Object> cells = new LinkedHashMap<>();
-        for (int i = 0; i < fields.size(); i++) {
-            cells.put(fields.get(i).name(), cell(fields.get(i), row.getField(i)));
+        for (Column column : table.columns()) {
+            for (int i = 0; i < fields.size(); i++) {
+                if (fields.get(i).name().equals(column.name())) {
+                    cells.put(column.name(), cell(fields.get(i), column.logical(), row.getField(i)));
+                }
+            }
         }
         return cells;
     }
 
-    /** A value of Paimon's own classes; TIME is milliseconds of a day, BIT(n) big-endian bytes, TIMESTAMP a wall clock. */
-    private Object cell(DataField field, Object value) {
-        String logical = table.columns().stream()
-                .filter(column -> column.name().equals(field.name()))
-                .map(Column::logical)
-                .findFirst()
-                .orElse("");
+    /** A value of Paimon's own classes; TIME is milliseconds of a day, BIT(n) big-endian bytes, TIMESTAMP a wall clock, BOOL a boolean. */
+    private Object cell(DataField field, String logical, Object value) {
         DataTypeRoot root = field.type().getTypeRoot();
         if (value instanceof BinaryString text) {
             return text.toString();
@@ -121,6 +127,8 @@ public final class PaimonReader implements Reader {
             return String.format("%02d:%02d:%02d.%03d", ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60, ms % 1000);
         } else if (value instanceof byte[] bytes && logical.equals("bit")) {
             return new BigInteger(1, bytes);
+        } else if (value instanceof Boolean bool && logical.equals("int")) {
+            return bool ? 1 : 0;
         } else if (value instanceof InternalArray array) {
             List<String> labels = new ArrayList<>();
             for (int i = 0; i < array.size(); i++) {
