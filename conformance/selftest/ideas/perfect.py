@@ -50,7 +50,7 @@ def _image(image: Image | None, level: int) -> Mapping[str, Any] | None:
 
 
 def _text(cell: Cell) -> str | None:
-    return None if cell.state is State.NULL else "unknown" if cell.text is None else cell.text
+    return None if cell.state is State.NULL else "?" if cell.text is None else cell.text
 
 
 _FAMILIES: Final = {"tinyint": "int", "smallint": "int", "bigint": "int"}
