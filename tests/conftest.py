@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 
 import pytest
@@ -10,6 +11,9 @@ from hypothesis import HealthCheck, settings
 # A run in the background of a script ignores Ctrl-C, and so would every process whose end by Ctrl-C is tested.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Cases are many small objects that live until the end; the command line sets the same.
+gc.set_threshold(200_000, 50, 100)
 
 # How long an example takes says something of the machine, not of the code.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -255,7 +255,6 @@ def before_the_error(fmt: str, decode: Decode, decode_rows: Decode) -> Iterator[
         return
     wire = get(fmt)
     cell = next(cell for cell in wire.cell_faults(wire.profiles[0]) if cell.name not in OUTSIDE_DOMAIN)
-    good, bad = F.lit("null"), F.lit(str(cell.bad))
 
     def rows_of(decoded: DataFrame, which: str) -> DataFrame:
         last = decoded.withColumn("last", F.expr("max(row) OVER (PARTITION BY topic, partition, offset)"))
@@ -266,7 +265,7 @@ def before_the_error(fmt: str, decode: Decode, decode_rows: Decode) -> Iterator[
         return decode(records, deployment=deployment).unionByName(rows_of(decode(closed, deployment=deployment), "row < last"))
 
     def of_cell(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
-        text = F.col("value").cast("string")
+        text, good, bad = F.col("value").cast("string"), F.lit("null"), F.lit(str(cell.bad))
         mended = records.where(F.contains(text, bad)).withColumn("value", F.replace(text, bad, good).cast("binary"))
         before = rows_of(decode_rows(mended, table, deployment=deployment), "row = 0 AND last > 0")
         return decode_rows(records, table, deployment=deployment).unionByName(before)

@@ -91,13 +91,14 @@ def decode(records, deployment=None):
 def test_a_spark_decoder_that_fails_on_one_message_costs_the_budget_and_no_more(tmp_path, monkeypatch, fail, verdict):
     (tmp_path / "mine.py").write_text(DECODER.replace("FAIL", fail), "utf-8")
     monkeypatch.chdir(tmp_path)
-    limit_s = 20
+    limit_s = 60
     arguments = [NAME, "--decoder", "mine.py:decode", "--broker", "none", "--writer-profile", "v7.1.6", "--timeout", str(limit_s)]
     began = time.monotonic()
-    result = CliRunner().invoke(cli, ["run", *arguments, "--select", "*/int/*", "--select", f"{NAME}/law/*", "--format", "json"])
+    chosen = [f"--select={one}" for one in ("*/int/m*", "*/int/one", f"{NAME}/law/*")]
+    result = CliRunner().invoke(cli, ["run", *arguments, *chosen, "--format", "json"])
     assert result.exit_code == 1, result.output
-    # Each hang costs a start of Spark besides.
-    assert time.monotonic() - began < (1 + HANGS + 1) * limit_s + 8 * SLACK_S
+    # Each hang costs a start of Spark besides, on a machine that may be busy.
+    assert time.monotonic() - began < (1 + HANGS + 1) * limit_s + 20 * SLACK_S
     (path,) = (tmp_path / ".cdc-conformance" / "failures").glob("*law-returns*.json")
     crash = json.loads(path.read_text("utf-8"))
     assert crash["case"]["id"] == GUILTY
