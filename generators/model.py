@@ -74,7 +74,8 @@ class SourceType:
                 return "decimal(20,0)"
             case Logical.DECIMAL:
                 assert self.precision is not None and self.scale is not None
-                return "string" if self.precision > 38 else f"decimal({self.precision},{self.scale})"
+                whole = self.precision - min(self.scale, 0)
+                return "string" if whole > 38 else f"decimal({whole},{max(self.scale, 0)})"
             case Logical.BIT:
                 return {1: "boolean", 64: "decimal(20,0)"}.get(self.length or 1, "bigint")
             case Logical.ENUM:
@@ -104,9 +105,11 @@ class ZeroDate:
 
 @dataclass(frozen=True, slots=True)
 class Json:
-    """A JSON document; `value` is what a parser with exact numbers makes of it (`Json(None)` is the literal null)."""
+    """A JSON document; `value` is what a parser with exact numbers makes of it (`Json(None)` is the literal null), `text` the
+    text in which PostgreSQL keeps it, where that is known."""
 
     value: Any
+    text: str = field(default="", compare=False)
 
 
 Value: TypeAlias = None | int | float | Decimal | str | bytes | dt.date | ZeroDate | Json
@@ -128,7 +131,8 @@ class Column:
     """A column of a table.
 
     `declared` is the type as the statement that made the table spelled it, "" for the source's own spelling; `charset` a
-    character set other than the table's default and `collation` its collation; `generated` is stored, virtual or "".
+    character set other than the table's default and `collation` its collation; `generated` is stored, virtual or ""; `comment` is
+    its comment.
     """
 
     name: str
@@ -139,6 +143,7 @@ class Column:
     charset: str = field(default="", repr=False)
     collation: str = field(default="", repr=False)
     generated: str = field(default="", repr=False)
+    comment: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +160,7 @@ class Table:
     """A table at one version of its schema. `primary_key` is in the key's declared order; `unique` are unique keys beside it.
 
     `indexes` are the indexes with their names, where they are known: with the unique keys, without a primary key by which the
-    database finds rows.
+    database finds rows. `comment` is the table's comment.
     """
 
     database: str
@@ -165,6 +170,7 @@ class Table:
     unique: tuple[tuple[str, ...], ...] = ()
     schema: str | None = None
     indexes: tuple[Index, ...] = field(default=(), repr=False)
+    comment: str = field(default="", repr=False)
 
     def column(self, name: str) -> Column:
         """The column of that name. Raises KeyError."""
@@ -249,8 +255,9 @@ class SourceStatement:
     """A statement that some writers pass on although it is neither a row image nor DDL.
 
     `family` is one of `rows-query`, `statement-insert`, `statement-update`, `statement-delete`, `xa-commit`, `xa-rollback`,
-    `logical-message` (PostgreSQL's pg_logical_emit_message: `sql` is the content, `table` the prefix), and what only Aliyun DTS
-    has: `dts-operation` (a record of an operation without an event) and `dts-setting` (facts of the profile from here on).
+    `logical-message` (PostgreSQL's pg_logical_emit_message: `sql` is the content, `table` the prefix), `logical-message-hex` (the
+    same with content in hex digits), and what only Aliyun DTS has: `dts-operation` (a record of an operation without an event)
+    and `dts-setting` (facts of the profile from here on).
     """
 
     at: Instant

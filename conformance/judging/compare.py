@@ -95,9 +95,9 @@ def same_value(cell: Cell, actual: Typed) -> bool:
 
 
 def is_impossible(cell: Cell, actual: Typed) -> bool:
-    """Level two: whether a typed value is one that a cell of unknown value cannot be."""
+    """Level two: whether a typed value is one that a cell of unknown value cannot be, or of a type that it cannot have."""
     compare = _COMPARE[cell.type.logical]
-    return any(
+    return actual.family not in ACCEPTED[cell.type.logical] or any(
         compare(cell.type, option, actual) if isinstance(option, Json) else actual.value == option for option in cell.options
     )
 

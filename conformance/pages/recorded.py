@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from generators.recorded.agreement import Agreed, agreement
@@ -19,7 +20,7 @@ source (`fixtures/recorded` in a checkout). They have two uses:
 - **As an audit of our writers.** `cdc-conformance corpus audit` gives the same history to the writer of the recording's profile
   and compares the bytes, except ids, positions and clock times. *Identical* messages have the same bytes. *Explained* messages
   differ because of a limit of the model, which is listed below. *Unexplained* messages differ without such a reason. Messages
-  *apart* belong to no episode, because the model lacks a type, or the truth lacks a statement; they are not compared.
+  *apart* belong to no episode, for the reasons listed at the end; they are not compared.
 
 `cdc-conformance corpus list` prints how each recording was made; `corpus verify` without a folder checks their files.
 """.strip()
@@ -41,7 +42,11 @@ def recorded_page(note: str) -> str:
         "",
         "## Limits",
         "",
-        *_limits(found),
+        *_reasons(found, lambda one: one.reasons, "limit"),
+        "",
+        "## Messages apart",
+        "",
+        *_reasons(found, lambda one: one.apart_reasons, "reason"),
     ]
     return "\n".join(lines) + "\n"
 
@@ -56,14 +61,13 @@ def _table(found: list[Agreed]) -> Iterator[str]:
         yield f"| {' | '.join((*words, *map(str, counts)))} |"
 
 
-def _limits(found: list[Agreed]) -> Iterator[str]:
-    by_reason: dict[tuple[str, str], int] = {}
+def _reasons(found: list[Agreed], kind: Callable[[Agreed], Iterable[tuple[str, int]]], heading: str) -> Iterator[str]:
+    counts: Counter[tuple[str, str]] = Counter()
     for one in found:
-        for reason, count in one.reasons:
-            key = (one.recording.format, reason)
-            by_reason[key] = by_reason.get(key, 0) + count
-    yield "| format | limit | messages |"
+        for reason, count in kind(one):
+            counts[one.recording.format, reason] += count
+    yield f"| format | {heading} | messages |"
     yield "|---|---|---|"
-    for (name, reason), count in by_reason.items():
+    for (name, reason), count in counts.items():
         escaped = reason.replace("|", "\\|")
         yield f"| {name} | {escaped} | {count} |"

@@ -12,7 +12,7 @@ import enum
 import math
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
@@ -228,3 +228,20 @@ _RAW_CONTROL: Final = re.compile(r"[\x00-\x07\x0b\x0e-\x1f]")
 def has_raw_control(text: str) -> bool:
     """Whether FASTJSON2_RAW writes some character of the text raw that JSON does not allow raw."""
     return _RAW_CONTROL.search(text) is not None
+
+
+def hash_order(keys: Sequence[str]) -> list[str]:
+    """Keys in the order in which a `HashMap` that was filled in the given order goes over them (buckets as lists)."""
+    buckets = 16
+    while len(keys) > buckets * 3 // 4:
+        buckets *= 2
+    return sorted(keys, key=lambda key: _spread(key) & (buckets - 1))
+
+
+def _spread(text: str) -> int:
+    """`HashMap.hash` of `String.hashCode`."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    found = 0
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        found = (found * 31 + (high << 8 | low)) & 0xFFFFFFFF
+    return found ^ found >> 16

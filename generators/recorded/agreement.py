@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
-from generators.recorded import registry
+from generators.recorded import apart, registry, store
 from generators.recorded.base import Agreement, Comparison, Recording, audit
 from generators.wire_format import Format
 
@@ -16,7 +16,8 @@ from generators.wire_format import Format
 class Agreed:
     """A recording's messages by agreement. `apart` are in no episode: the model lacks a type, or the truth a statement.
 
-    `reasons` counts the explained ones by limit; `differing` are the comparisons that are not identical.
+    `reasons` counts the explained ones by limit, `apart_reasons` those apart; `differing` are the comparisons that are not
+    identical.
     """
 
     recording: Recording
@@ -26,6 +27,7 @@ class Agreed:
     unexplained: int
     reasons: tuple[tuple[str, int], ...]
     differing: tuple[Comparison, ...]
+    apart_reasons: tuple[tuple[str, int], ...]
 
     @property
     def apart(self) -> int:
@@ -49,7 +51,14 @@ def agreement(fmt: Format[Any]) -> Iterator[Agreed]:
             counts[Agreement.UNEXPLAINED],
             tuple(reasons.items()),
             tuple(one for one in compared if one.agreement is not Agreement.IDENTICAL),
+            _apart(recording, {one.recorded.event for one in compared}),
         )
+
+
+def _apart(recording: Recording, told: Set[int]) -> tuple[tuple[str, int], ...]:
+    """Why messages are in no episode, which has those of some events."""
+    left = (message for message in store.messages(recording) if message.event not in told)
+    return tuple(Counter(apart.reason(recording, message) for message in left).items())
 
 
 def difference(comparison: Comparison, around: int = 60) -> str:

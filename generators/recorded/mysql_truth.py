@@ -56,9 +56,8 @@ def source_type(spelling: str) -> SourceType:
             return replace(kind, length=first or kind.length)
         case "decimal":
             precision, scale = (*numbers, 0)[:2] if numbers else (10, 0)
-            if scale > 30:
-                raise Unsupported(f"column type {spelling!r}: MySQL has 30 decimal places at most")
-            return replace(mysql.decimal(precision, scale, unsigned=unsigned), zerofill=zerofill)
+            kind = mysql.decimal(precision, min(scale, 30), unsigned=unsigned)
+            return replace(kind, scale=scale, zerofill=zerofill)  # MariaDB has 38 decimal places
         case "float" | "double":
             kind = replace(mysql.real(name, unsigned=unsigned), zerofill=zerofill)
             return replace(kind, precision=numbers[0], scale=numbers[1]) if len(numbers) == 2 else kind

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import ipaddress
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -19,9 +20,13 @@ from generators.sources import mysql, postgresql
 
 _TYPE: Final = re.compile(r'("?[a-z0-9_ ]+?"?)(?:\(([\d,-]+)\))?( with(?:out)? time zone)?((?:\[\])*)$')
 _PRIMARY: Final = re.compile(r"PRIMARY KEY \(([^)]*)\)")
-_MOMENT: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:\+00)?$")
+_MOMENT: Final = re.compile(r"(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)(?:\+00)?( BC)?$")
+_DAY: Final = re.compile(r"(\d{4,})-(\d\d)-(\d\d)( BC)?$")
 _CLOCK: Final = re.compile(r"(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?$")
-_ITEM: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}]+)')
+_TOKEN: Final = re.compile(r'([{}])|"((?:[^"\\]|\\.)*)"|([^,{}"]+)')
+_POINT: Final = re.compile(r"\(([^,]+),([^)]+)\)$")
+_CYCLE: Final = 146_097
+"""Days of 400 years."""
 _PAIR: Final = re.compile(r'"((?:[^"\\]|\\.)*)"=>(?:"((?:[^"\\]|\\.)*)"|NULL)')
 
 _NAMED: Final[Mapping[str, Callable[[], SourceType]]] = {
@@ -38,6 +43,7 @@ _NAMED: Final[Mapping[str, Callable[[], SourceType]]] = {
     "jsonb": lambda: postgresql.json("jsonb"),
     "hstore": postgresql.hstore,
     "oid": postgresql.oid,
+    "point": postgresql.point,
     **{name: functools.partial(postgresql.other, name) for name in postgresql.OTHERS},
 }
 
@@ -54,7 +60,7 @@ def source_type(spelling: str, enums: Mapping[str, Sequence[str]], domains: Mapp
     if match[4]:
         if spelling in ("integer[]", "text[]"):
             return postgresql.array(name)
-        raise Unsupported(f"column type {spelling!r}")
+        return postgresql.array_of(source_type(spelling.removesuffix("[]"), enums, domains))
     if name in enums:
         return postgresql.enum_of(*enums[name])
     if name in _NAMED:
@@ -62,11 +68,11 @@ def source_type(spelling: str, enums: Mapping[str, Sequence[str]], domains: Mapp
     match name:
         case "smallint" | "integer" | "bigint":
             return postgresql.integer(name)
-        case "numeric" if not numbers or numbers[1] >= 0:
+        case "numeric":
             return postgresql.numeric(*numbers)
         case "bit":
             return postgresql.bit(first or 1)
-        case "bit varying" if first:
+        case "bit varying":
             return postgresql.bit(first, varying=True)
         case "character":
             return postgresql.text("char", first or 1)
@@ -107,31 +113,31 @@ def value(kind: SourceType, text: str | None) -> Value:
         case Logical.INT:
             return int(text)
         case Logical.DECIMAL:
-            found = Decimal(re.sub(r"[$,]", "", text))
-            if not found.is_finite():
-                raise Unsupported(f"numeric {text}")
-            return found
+            return Decimal(re.sub(r"[$,]", "", text))
         case Logical.FLOAT:
             return mysql.to_float32(float(text))
         case Logical.DOUBLE:
             return float(text)
+        case Logical.BIT if text == "b:":
+            return ""
         case Logical.BIT:
             return {"true": 1, "false": 0}[text] if kind.name == "boolean" else int(f"0{text.replace(':', '')}", 2)
         case Logical.BINARY:
             return bytes.fromhex(text.removeprefix("hex:"))
+        case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP if text.endswith("infinity"):
+            return text
         case Logical.DATE:
-            if not re.fullmatch(r"\d{4}-\d\d-\d\d", text):
-                raise Unsupported(f"date {text}")
-            return dt.date.fromisoformat(text)
+            return dt.date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else _days(text)
         case Logical.TIME:
             return _clock(text)
         case Logical.DATETIME | Logical.TIMESTAMP:
             moment = _MOMENT.match(text)
-            if moment is None:
-                raise Unsupported(f"{kind.name} {text}")
-            return mysql.wall(moment[1]) + _clock(moment[2])
+            assert moment is not None, text
+            return _days(moment[1] + (moment[3] or "")) * mysql.DAY + _clock(moment[2])
         case Logical.JSON:
-            return Json(_document(kind, text))
+            return Json(_document(kind, text), text if kind.name in ("json", "jsonb") else "")
+        case _ if kind.name == "inet":
+            return postgresql.inet_text(ipaddress.ip_interface(text))  # SELECT as text has a host's prefix length, too
         case _ if kind.name == "char":
             return text.ljust(kind.length or 0)  # SELECT as text strips what the column has
         case _:
@@ -150,21 +156,47 @@ def _clock(text: str) -> int:
     return whole * mysql.MICROS + int((match[4] or "").ljust(6, "0"))
 
 
+def _days(text: str) -> int:
+    """Days since 1970-01-01 of a date of any year; 1 BC is the year 0."""
+    match = _DAY.match(text)
+    assert match is not None, text
+    year = 1 - int(match[1]) if match[4] else int(match[1])
+    cycles = (year - 2000) // 400
+    return cycles * _CYCLE + (dt.date(year - 400 * cycles, int(match[2]), int(match[3])) - dt.date(1970, 1, 1)).days
+
+
 def _document(kind: SourceType, text: str) -> Any:
-    match kind.name:
-        case "hstore":
-            return {_plain(k): None if v is None else _plain(v) for k, v in ((m[1], m[2]) for m in _PAIR.finditer(text))}
-        case "integer[]" | "text[]":
-            if "{" in text[1:].replace('"{', "") and text.startswith("{{"):
-                raise Unsupported(f"array {text}")
-            return [_item(kind, quoted, bare) for quoted, bare in _ITEM.findall(text[1:-1])]
-    return json.loads(text)
+    if kind.name == "hstore":
+        return {_plain(k): None if v is None else _plain(v) for k, v in ((m[1], m[2]) for m in _PAIR.finditer(text))}
+    if kind.name == "point":
+        match = _POINT.match(text)
+        assert match is not None, text
+        return {"x": float(match[1]), "y": float(match[2])}
+    return _items(postgresql.element(kind), _TOKEN.finditer(text[1:])) if kind.name.endswith("[]") else json.loads(text)
 
 
-def _item(kind: SourceType, quoted: str, bare: str) -> Any:
+def _items(kind: SourceType, tokens: Iterator[re.Match[str]]) -> list[Any]:
+    """The items of an array up to its closing brace."""
+    found: list[Any] = []
+    for token in tokens:
+        if token[1] == "}":
+            return found
+        found.append(_items(kind, tokens) if token[1] else _item(kind, token[2], token[3]))
+    raise ValueError("an array without end")
+
+
+def _item(kind: SourceType, quoted: str | None, bare: str | None) -> Any:
+    """An element's value; of dates, timestamps and bytes its text."""
     if bare == "NULL":
         return None
-    return int(bare) if kind.name == "integer[]" else bare or _plain(quoted)
+    text = bare if quoted is None else _plain(quoted)
+    assert text is not None
+    match kind.logical:
+        case Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP | Logical.BINARY:
+            return text
+        case Logical.BIT:
+            return text == "t"
+    return value(kind, text)
 
 
 def _plain(text: str) -> str:

@@ -23,6 +23,8 @@ PRODUCTS: Final[Mapping[str, str]] = {
     "ticdc-simple-avro": "ticdc",
 }
 """The product of each format that has recordings."""
+_OTHER_SHAPE: Final = "+flat"
+"""Part of the names of profiles whose messages have no envelope: a decoder of the format need not read them."""
 
 
 @cache
@@ -39,11 +41,14 @@ def episodes(name: str) -> tuple[Episode, ...]:
 
 @cache
 def recorded_cases(fmt: Format[Any], globs: Sequence[str] = ("*",)) -> tuple[Case, ...]:
-    """The cases of a format's recordings whose writer profile matches a glob."""
+    """The cases of a format's recordings whose writer profile matches a glob; `*` does not ask for what is of another shape."""
     return tuple(
         case
         for episode in episodes(fmt.name)
-        if any(fnmatchcase(episode.recording.profile, glob) for glob in globs)
+        if any(
+            fnmatchcase(episode.recording.profile, glob) and (glob != "*" or _OTHER_SHAPE not in episode.recording.profile)
+            for glob in globs
+        )
         for case in cases(fmt, fmt.profile(episode.recording.profile), episode)
     )
 

@@ -24,6 +24,7 @@ import ipaddress
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -75,7 +76,9 @@ __all__ = [
     "TIMESTAMP_MIN",
     "TYPES",
     "UNAVAILABLE",
+    "UNBOUNDED",
     "array",
+    "array_of",
     "array_text",
     "bit",
     "bit_text",
@@ -86,6 +89,7 @@ __all__ = [
     "catalog_name",
     "date_text",
     "declared",
+    "element",
     "enum_of",
     "fits",
     "hstore",
@@ -102,6 +106,7 @@ __all__ = [
     "numeric_text",
     "oid",
     "other",
+    "point",
     "quote",
     "real",
     "real_text",
@@ -127,6 +132,9 @@ SIZE_LIMIT: Final = 1_073_741_823
 NAME_LIMIT: Final = 63
 """Bytes of an identifier."""
 
+UNBOUNDED: Final = 2_147_483_647
+"""The length of a varbit without one."""
+
 _BYTES: Final = {"smallint": 2, "integer": 4, "bigint": 8}
 
 
@@ -145,6 +153,11 @@ def oid() -> SourceType:
     return _type("oid", Logical.INT, low=0, high=(1 << 32) - 1)
 
 
+def point() -> SourceType:
+    """point: `Json` of its `x` and `y`."""
+    return _type("point", Logical.JSON)
+
+
 def other(name: str) -> SourceType:
     """A type whose values are PostgreSQL's texts of it. Raises ValueError for a name that is none of `OTHERS`."""
     if name not in OTHERS:
@@ -160,14 +173,15 @@ OTHERS: Final = (
 
 
 def numeric(precision: int | None = None, scale: int = 0) -> SourceType:
-    """An exact number of `precision` digits, up to 1000, `scale` of them, 0 to all, behind the point. Raises ValueError.
+    """An exact number of `precision` digits, up to 1000, `scale` of them behind the point; a negative scale is that many zeros
+    before it. Raises ValueError.
 
     Without precision it is `unconstrained`: up to 131072 digits before and 16383 after the point.
     """
     if precision is None:
         return _type("numeric", Logical.DECIMAL, precision=NUMERIC_DIGITS + NUMERIC_SCALE, scale=NUMERIC_SCALE)
-    if not (1 <= precision <= 1000 and 0 <= scale <= precision):
-        raise ValueError(f"numeric({precision},{scale}): precision is 1 to 1000, scale 0 to the precision")
+    if not (1 <= precision <= 1000 and -1000 <= scale <= precision):
+        raise ValueError(f"numeric({precision},{scale}): precision is 1 to 1000, scale -1000 to the precision")
     return _type("numeric", Logical.DECIMAL, precision=precision, scale=scale)
 
 
@@ -186,9 +200,11 @@ def boolean() -> SourceType:
     return _type("boolean", Logical.BIT, length=1, low=0, high=1)
 
 
-def bit(length: int = 1, *, varying: bool = False) -> SourceType:
-    """A bit string of `length` bits, 1 to 64 here; with `varying` of at most as many. Raises ValueError."""
-    if not 1 <= length <= 64:
+def bit(length: int | None = 1, *, varying: bool = False) -> SourceType:
+    """A bit string of `length` bits, 1 to 64 here; with `varying` of at most as many, or of any with None. Raises ValueError."""
+    if length is None and varying:
+        return _type("varbit", Logical.BIT, length=UNBOUNDED)
+    if length is None or not 1 <= length <= 64:
         raise ValueError(f"bit({length}): length is 1 to 64")
     return _type("varbit" if varying else "bit", Logical.BIT, length=length, low=0, high=(1 << length) - 1)
 
@@ -250,6 +266,30 @@ def array(element: str = "integer") -> SourceType:
     return _type(f"{element}[]", Logical.JSON)
 
 
+def array_of(kind: SourceType) -> SourceType:
+    """An array of any type: the element's parameters under its name and `[]`. Values are `Json` of the elements' values, of
+    dates, timestamps and bytes PostgreSQL's text."""
+    return replace(kind, name=f"{kind.name}[]", logical=Logical.JSON)
+
+
+def element(kind: SourceType) -> SourceType:
+    """The type of an array's elements. Raises KeyError for a type that this module does not know."""
+    name = kind.name.removesuffix("[]")
+    return replace(kind, name=name, logical=_ELEMENTS[name])
+
+
+_ELEMENTS: Final[Mapping[str, Logical]] = {
+    **dict.fromkeys(_BYTES, Logical.INT),
+    **_TEMPORAL,
+    **dict.fromkeys(("text", "varchar", "char", "uuid", "inet", "enum", *OTHERS), Logical.TEXT),
+    **dict.fromkeys(("json", "jsonb", "hstore"), Logical.JSON),
+    "numeric": Logical.DECIMAL,
+    "real": Logical.FLOAT,
+    "double precision": Logical.DOUBLE,
+    "boolean": Logical.BIT,
+    "bytea": Logical.BINARY,
+}
+
 TYPES: Final[Mapping[str, SourceType]] = {
     **{n: integer(n) for n in _BYTES},
     "numeric-10-2": numeric(10, 2),
@@ -310,7 +350,7 @@ def fits(kind: SourceType, value: Value) -> bool:
             low, high = _TEMPORAL_RANGE[kind.logical]
             return type(value) is int and low <= value <= high and value % step(kind.fsp) == 0
         case Logical.JSON:
-            return isinstance(value, Json) and _JSON_FITS[kind.name](value.value)
+            return isinstance(value, Json) and _JSON_FITS.get(kind.name, _fits_document)(value.value)
         case _:
             return mysql.fits(kind, value)
 
@@ -332,7 +372,9 @@ def _fits_numeric(kind: SourceType, value: Value) -> bool:
     exponent = value.as_tuple().exponent
     scale, precision = kind.scale or 0, kind.precision or 0
     assert isinstance(exponent, int)
-    if -exponent > scale or (value and value.adjusted() >= precision - scale):
+    if scale < 0 and value % Decimal(10) ** -scale:
+        return False
+    if -exponent > max(scale, 0) or (value and value.adjusted() >= precision - scale):
         return False
     return kind.low is None or kind.high is None or Decimal(kind.low) <= value * 100 <= Decimal(kind.high)
 
@@ -420,9 +462,9 @@ _JSON_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
 
 
 def value_class(kind: SourceType, value: Value) -> str:
-    """The class of a value, by which rules select: `mysql.value_class`, and `not-finite` for NaN and infinities of float and
-    double. Accepts types of both sources."""
-    if isinstance(value, float) and not math.isfinite(value):
+    """The class of a value, by which rules select: `mysql.value_class`, and `not-finite` for NaN and infinities of float, double
+    and numeric. Accepts types of both sources."""
+    if isinstance(value, float | Decimal) and not math.isfinite(value):
         return "not-finite"
     return mysql.value_class(kind, value)
 
@@ -462,7 +504,7 @@ def declared(kind: SourceType) -> str:
         case "bit":
             return f"bit({kind.length})"
         case "varbit":
-            return f"bit varying({kind.length})"
+            return "bit varying" if kind.length == UNBOUNDED else f"bit varying({kind.length})"
         case "numeric" if not unconstrained(kind):
             return f"numeric({kind.precision},{kind.scale})"
         case "time" | "timestamp":

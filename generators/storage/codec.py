@@ -123,7 +123,8 @@ def load_type(data: Plain, at: str = "") -> SourceType:
 
 
 def dump_column(column: Column) -> Plain:
-    """A column: `name`, `type`, `nullable`; `declared`, `charset`, `generated` and `default` where the column has them."""
+    """A column: `name`, `type`, `nullable`; `declared`, `charset`, `generated`, `comment` and `default` where the column has
+    them."""
     plain: dict[str, Any] = {"name": dump_text(column.name), "type": dump_type(column.type), "nullable": column.nullable}
     plain |= {key: dump_text(text) for key in _SPELLED if (text := getattr(column, key))}
     if column.default is not None:
@@ -131,7 +132,7 @@ def dump_column(column: Column) -> Plain:
     return plain
 
 
-_SPELLED = ("declared", "charset", "generated")
+_SPELLED = ("declared", "charset", "generated", "comment")
 _COLUMN = frozenset({"name", "type", "nullable", "default", *_SPELLED})
 
 

@@ -52,5 +52,6 @@ CONNECT: Final = (
         f"{_CONNECT_NOTE} are claimed, and dates and times, which are Connect's under this option of Debezium.",
         _CONNECT_BUNDLE,
         "connect.ConnectReader",
+        faults="connect",
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scoreboard.readers.base import Reader, jars
-from scoreboard.readers.claims import LABELS, MYSQL, POSTGRESQL, UNCOMPRESSED, WITH_SCHEMA
+from scoreboard.readers.claims import LABELS, MYSQL, POSTGRESQL, UNCOMPRESSED
 
 FLINK_RELEASE: Final = "2.2.0"
 _FLINK: Final = "org.apache.flink"
@@ -19,41 +19,48 @@ _FLINK_BUNDLE: Final = jars(
 _FLINK_SOURCE: Final = "https://github.com/apache/flink/tree/release-2.2.0/flink-formats/flink-json"
 _FLINK_TYPES: Final = (
     "Columns are declared as the documentation of Flink CDC maps MySQL and PostgreSQL: BOOLEAN, TINYINT(1) and BIT(1) are"
-    " BOOLEAN,"
-    " BINARY and BLOB are BYTES, DECIMAL above 38 digits, ENUM and JSON are STRING; but SET is STRING. "
+    " BOOLEAN, BINARY and BLOB are BYTES, DECIMAL above 38 digits, ENUM and JSON are STRING; but SET is STRING. "
 )
 _FLINK_DEBEZIUM: Final = (
-    "Of Debezium the topic of the table is read; of CloudCanal the rows whose metadata columns source.database and"
-    " source.table name"
-    " the table. Option timestamp-format.standard is ISO-8601 for Debezium, so that TIMESTAMP can be TIMESTAMP_LTZ; bits,"
-    " which are"
-    " bytes there, are not claimed."
+    "The topic of the table is read. Option timestamp-format.standard is ISO-8601, so that TIMESTAMP can be TIMESTAMP_LTZ;"
+    " bits, which are bytes here, are not claimed, nor hex and URL-safe base64, which BYTES is not."
 )
+_WITH_SCHEMA: Final = (
+    *("3.5.0.Final", "3.5.0.Final+mariadb", "3.5.0.Final+mariadb+[!bs]*", "3.5.0.Final+mariadb+base64", "2.5.*", "1.9.*"),
+    *("*+postgresql", "*+postgresql+[!bfs]*", "*+postgresql+base64", "*+postgresql+string*", "*+postgresql+full"),
+    *("*+postgresql+full+no-tombstone", "3.5.0.Final+mariadb+string*", "1.4.0.Final", "1.4.0.Final+legacy*"),
+)
+_SCHEMALESS: Final = ("*+schemaless", "*+schemaless+[!b]*", "*+schemaless+base64")
 _DEBEZIUM_TYPES: Final = (*MYSQL, *LABELS, *POSTGRESQL)
 FLINK: Final = (
     Reader(
-        "flink",
-        "Flink SQL, canal-json and debezium-json",
+        "flink-canal",
+        "Flink SQL, canal-json",
         FLINK_RELEASE,
         {
             "alibaba-canal-json": {"types": (*MYSQL, "bit")},
             "ticdc-canal-json": {"types": (*MYSQL, "bit"), "profiles": UNCOMPRESSED},
             "cloudcanal-canal-json": {"types": (*MYSQL, "bit")},
-            "cloudcanal-debezium": {"types": (*MYSQL, *LABELS), "profiles": ("2022", "2022+sample")},
-            "debezium-json": {
-                "types": _DEBEZIUM_TYPES,
-                "conventions": ("read-as-insert",),
-                "profiles": WITH_SCHEMA,
-            },
         },
         _FLINK_SOURCE,
         _FLINK_TYPES
-        + "Of Canal, BIT above one bit is BIGINT or DECIMAL(20,0); ENUM and SET are numbers, which that mapping lacks, and"
-        " are not"
-        " claimed; TIMESTAMP, a wall clock, is cast to an instant in the server's zone, as table.local-time-zone does. Options"
-        " database.include and table.include name the table. " + _FLINK_DEBEZIUM,
+        + "BIT above one bit is BIGINT or DECIMAL(20,0); ENUM and SET are numbers, which that mapping lacks, and are not"
+        " claimed; TIMESTAMP, a wall clock, is cast to an instant in the server's zone, as table.local-time-zone does."
+        " Options database.include and table.include name the table.",
         _FLINK_BUNDLE,
         "flink.FlinkReader",
+        faults="flink",
+    ),
+    Reader(
+        "flink-debezium",
+        "Flink SQL, debezium-json with schema-include",
+        FLINK_RELEASE,
+        {"debezium-json": {"types": _DEBEZIUM_TYPES, "conventions": ("read-as-insert",), "profiles": _WITH_SCHEMA}},
+        _FLINK_SOURCE,
+        _FLINK_TYPES + _FLINK_DEBEZIUM,
+        _FLINK_BUNDLE,
+        "flink.FlinkReader",
+        faults="flink",
     ),
     Reader(
         "flink-schemaless",
@@ -61,11 +68,15 @@ FLINK: Final = (
         FLINK_RELEASE,
         {
             "cloudcanal-debezium": {"types": (*MYSQL, *LABELS), "profiles": ("2022+schemaless",)},
-            "debezium-json": {"types": _DEBEZIUM_TYPES, "conventions": ("read-as-insert",), "profiles": ("*+schemaless*",)},
+            "debezium-json": {"types": _DEBEZIUM_TYPES, "conventions": ("read-as-insert",), "profiles": _SCHEMALESS},
         },
         _FLINK_SOURCE,
-        _FLINK_TYPES + _FLINK_DEBEZIUM,
+        _FLINK_TYPES
+        + _FLINK_DEBEZIUM
+        + " CloudCanal's topic holds all tables: of it the rows are kept whose metadata columns source.database and"
+        " source.table name the table, and the timestamp format is SQL.",
         _FLINK_BUNDLE,
         "flink.FlinkReader$Schemaless",
+        faults="flink",
     ),
 )

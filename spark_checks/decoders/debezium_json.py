@@ -4,6 +4,9 @@ One message is one row change (`op` c, u, d, r, t), a logical decoding message (
 transaction, a schema change. Whatever follows a DELETE as its tombstone has no value. `d` has its row in `before`, with key
 columns and fallbacks only where the replica identity is DEFAULT. `position` is `file:pos:row` of MySQL's binlog, or PostgreSQL's
 LSN. Debezium's own readers take `op` in either case.
+
+A flattened message (debezium#flattened) is the row with `__op` and `__table` behind it; the old row where it was deleted. The
+text null is no value: of such messages it is a delete, which a header alone tells.
 """
 
 from __future__ import annotations
@@ -45,13 +48,19 @@ MEMBERS: Final = (
     StructField("schemaName", _STRING),
     StructField("ddl", _STRING),
     StructField("tableChanges", ArrayType(StructType([StructField("id", _STRING)]))),
+    StructField("__op", _STRING),
+    StructField("__deleted", _STRING),
+    StructField("__db", _STRING),
+    StructField("__table", _STRING),
+    StructField("__lsn", _LONG),
+    StructField("__source_ts_ms", _LONG),
 )
 """The members of every kind of payload (the page debezium of the sources), beside the images and `op`."""
 
 
 def _kind(p: Column) -> Column:
     """By `op`, else by what the payload has: nothing tells these apart but their members."""
-    sourced = p["source"].isNotNull()
+    sourced = p["source"].isNotNull() | p["__table"].isNotNull()
     quiet = p["source"].isNull() & p["status"].isNull() & p["before"].isNull() & p["after"].isNull()
     return (
         F.when(p["op"].isNotNull() & sourced & DIALECT.has_row(p), "ROW")
@@ -64,7 +73,7 @@ def _kind(p: Column) -> Column:
 
 
 def _database(p: Column) -> Column:
-    return F.coalesce(p["source"]["db"], p["databaseName"])
+    return F.coalesce(p["source"]["db"], p["databaseName"], p["__db"])
 
 
 def _schema(p: Column) -> Column:
@@ -75,13 +84,17 @@ def _table(p: Column) -> Column:
     """The source block's, or of a schema change the last part of the first change's quoted identifier."""
     changed = F.get(p["tableChanges"], F.lit(0))["id"]
     last = F.replace(F.regexp_extract(changed, '"((?:[^"]|"")*)"$', 1), F.lit('""'), F.lit('"'))
-    return F.coalesce(F.nullif(p["source"]["table"], F.lit("")), last)
+    return F.coalesce(F.nullif(p["source"]["table"], F.lit("")), p["__table"], last)
+
+
+def _flattened(p: Column) -> Column:
+    return F.when(p["source"].isNull() & p["__table"].isNotNull(), p["__op"])
 
 
 def _position(p: Column) -> Column:
     source = p["source"]
     binlog = F.concat_ws(":", source["file"], source["pos"], source["row"])
-    return F.when(source["file"].isNotNull(), binlog).otherwise(source["lsn"].cast("string"))
+    return F.when(source["file"].isNotNull(), binlog).otherwise(F.coalesce(source["lsn"], p["__lsn"]).cast("string"))
 
 
 _PLACEHOLDER: Final = "__debezium_unavailable_value"
@@ -102,8 +115,11 @@ DIALECT: Final = _connect.Dialect(
     schema=_schema,
     table=_table,
     position=_position,
-    commit_ms=lambda p: p["source"]["ts_ms"],
+    commit_ms=lambda p: F.coalesce(p["source"]["ts_ms"], p["__source_ts_ms"]),
     sql=lambda p: p["ddl"],
+    bare=_flattened,
+    added=("__op", "__deleted", "__db", "__table", "__lsn", "__source_ts_ms"),
+    header="__db",
     unsent=UNSENT,
 )
 

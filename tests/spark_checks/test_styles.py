@@ -13,7 +13,8 @@ from conformance.streams.reading import CONF
 pytestmark = pytest.mark.spark
 
 NAME, PROFILE = "alibaba-canal-json", "1.1.8"
-CASES = tuple(f"{NAME}/{PROFILE}/{name}" for name in ("shape", "fault", "rows/keyless", "rows/every-type/alone-*", "ddl"))
+BOTH_LEVELS = ("shape", "fault/duplicate-key", "fault/bom", "fault/raw-control", "fault/truncated", "fault/empty", "rows/keyless")
+CELLS = ("rows/every-type/alone-*",)
 HEAD = '''
 import json
 
@@ -153,7 +154,9 @@ def test_a_right_decoder_is_not_accused(engine, tmp_path, style):
         pytest.importorskip("pandas")
     path = tmp_path / f"{style.replace('-', '_')}.py"
     path.write_text(HEAD + textwrap.dedent(STYLES[style].removesuffix(BOTH)) + BOTH * STYLES[style].endswith(BOTH), "utf-8")
-    settings = Settings((NAME,), Budget("tiny", 0, 12), 7, str(path), writer_profile=PROFILE, select=CASES, strict=True)
+    names = CELLS if "on_cells(" in STYLES[style] else BOTH_LEVELS
+    cases = tuple(f"{NAME}/{PROFILE}/{name}" for name in names)
+    settings = Settings((NAME,), Budget("tiny", 0, 12), 7, str(path), writer_profile=PROFILE, select=cases, strict=True)
     result = run(settings, engine)
     assert not [(f.rule.id, f.finding) for f in result.failures]
-    assert sum(rule.compared for rule in result.formats[0].rules) > 1_000
+    assert sum(rule.compared for rule in result.formats[0].rules) > 400

@@ -17,14 +17,14 @@ _INSERT, _UPDATE, _DELETE, _READ, _TRUNCATE = (op.value for op in (Op.INSERT, Op
 
 _IMAGE: Final = (
     *("image/*", "rows/*", "op/*", "toast/*", "before/*", "after/*", "old/*", "reduced/*"),
-    *("value/null*", "cell/*", "law/row-shape"),
+    *("value/null*", "cell/*", "lists/*", "law/row-shape"),
 )
 _CHANGE: Final = (
     *("change/*", "rows/*", "kind/*", "op/*", "image/*", "key/*", "snapshot/*", "law/row-shape"),
     *("ddl/*", "control/*", "watermark/*", "bootstrap/*", "tombstone/*"),
 )
 _SQL: Final = ("ddl/*", "envelope/sql*")
-_ENVELOPE: Final = ("envelope/*", "ddl/*", "control/*", "names/*", "key/*")
+_ENVELOPE: Final = ("envelope/*", "ddl/*", "control/*", "names/*", "key/*", "bootstrap/*")
 _FAULT: Final = ("fault/*", "change/*", "law/row-shape")
 
 

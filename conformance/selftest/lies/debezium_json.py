@@ -80,5 +80,8 @@ LIES: Final = (
     Lie("old key alone", _FULL, "before/update-full", "shape/update-one-column", "image", "default"),
     Lie("null for fallbacks", _DEFAULT, "before/fallback", "identity/delete-not-null", alter=_NULLED),
     Lie("names as they are", _OLD, "image/mangled-names", "shape/awkward-names", "mangles_names", False),
+    Lie("values in line", _DEFAULT, "toast/placeholder", "toast/text", "toasted", 1 << 30),
+    Lie("types of the source", _NEW, None, "shape/insert", "source_types", True),
+    Lie("no envelope", "3.5.0.Final+schemaless", "image/sides", "shape/update-one-column", "flat", "flat-rewrite"),
     Lie("milliseconds of the binlog", _NEW, "envelope/commit-time", "shape/insert", "step_ms", 7),
 )

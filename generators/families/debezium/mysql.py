@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import lru_cache
@@ -26,7 +27,18 @@ _UNSIGNED: Final = {"tinyint": "int16", "smallint": "int32", "mediumint": "int32
 BOOLEANS: Final = ("BOOLEAN", "BOOL")
 """Spellings of TINYINT(1) that the connector keeps apart while it reads the statement (debezium#boolean-tinyint)."""
 
-_SIGNED_ZEROFILL: Final = ("INT ZEROFILL", "INTEGER ZEROFILL")
+_SIGNED_ZEROFILL: Final = "INT ZEROFILL"
+_DECIDING: Final = re.compile(r"(BOOLEAN|BOOL|REAL|JSON|CHAR)\b|(FLOAT\()\d+,|INT(?:EGER)?(?:\(\d+\))?( ZEROFILL)")
+
+
+@lru_cache(maxsize=4096)
+def deciding(declared: str) -> str:
+    """What of a type as a statement spelled it decides the form of values (debezium#declared-types); "" for most."""
+    match = _DECIDING.match(declared.upper())
+    if match is None:
+        return ""
+    return match[1] or match[2] or _SIGNED_ZEROFILL
+
 
 _EPOCH_DATE: Final = dt.date(1970, 1, 1)
 _ZERO: Final = "a zero date is null, or the epoch in a NOT NULL column"
@@ -42,6 +54,7 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True, declared: str 
     """
     if modes.temporal == "adaptive":
         raise ValueError("time.precision.mode adaptive is refused by the MySQL connector")
+    declared = deciding(declared)
     match kind.logical:
         case Logical.INT if kind.name == "bigint" and kind.unsigned and modes.bigint_unsigned == "precise":
             return values.decimal_schema(20 if modes.release >= (2, 4) else None, 0, modes, nullable, mode="precise")
@@ -49,9 +62,9 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True, declared: str 
             return Schema("boolean", nullable)
         case Logical.DOUBLE if declared == "REAL":
             return Schema("float", nullable)
-        case Logical.INT if declared in _SIGNED_ZEROFILL and modes.release < (2, 0):
+        case Logical.INT if declared == _SIGNED_ZEROFILL and modes.release < (2, 0):
             return Schema(_INTEGERS[kind.name], nullable)
-        case Logical.FLOAT if declared.startswith("FLOAT("):
+        case Logical.FLOAT if declared == "FLOAT(":
             return Schema("double", nullable)
         case Logical.BINARY if declared == "CHAR":
             return Schema("string", nullable)
@@ -95,13 +108,13 @@ def wire(
 ) -> DebeziumCell:
     """A column's value on the wire; NULL of a NOT NULL column takes the type's fallback. Raises TypeError for a value that is
     none of the type's, KeyError for a type that no MySQL has."""
-    if snapshot and not declared.startswith("FLOAT("):
+    if snapshot and deciding(declared) != "FLOAT(":
         declared = ""
     found = schema(kind, modes, nullable, declared)
     if value is None:
         return wired(found, kind, "", Meaning(None if nullable else fallback(found), None, "", lost=not nullable))
     cls = mysql.value_class(kind, value)
-    meaning = _spelled(found, value, declared) or _meaning(kind, value, modes, snapshot)
+    meaning = _spelled(found, value, deciding(declared)) or _meaning(kind, value, modes, snapshot)
     if meaning.value is None and not nullable:
         meaning = _epoch(kind, found, meaning)
     return wired(found, kind, _class(kind, cls, meaning), meaning)
@@ -158,9 +171,9 @@ def _spelled(found: Schema, value: Value, declared: str) -> Meaning | None:
                 return Meaning(math.copysign(math.inf, value), None, _REAL, lost=True, corrupt=True)
             near = mysql.to_float32(value)
             return Meaning(near, value, "" if near == value else _REAL, options=(near, float(float_text(near))))
-        case float() if declared.startswith("FLOAT("):
+        case float() if declared == "FLOAT(":
             return Meaning(value, value)
-        case int() if declared in _SIGNED_ZEROFILL and found.type == "int32" and value > 0x7FFFFFFF:
+        case int() if declared == _SIGNED_ZEROFILL and found.type == "int32" and value > 0x7FFFFFFF:
             return Meaning(value - (1 << 32), value, _SIGN, lost=True, corrupt=True)
         case bytes() if declared == "CHAR":
             return Meaning(
@@ -220,7 +233,7 @@ def _integer(kind: SourceType, value: int, modes: Modes) -> Meaning:
     if kind.name != "bigint" or not kind.unsigned:
         return Meaning(value, value)
     if modes.bigint_unsigned == "precise":
-        return Meaning(values.two_complement(value), value)
+        return Meaning(values.connect_decimal(value, 0, modes), value)
     return Meaning(values.wrap(value), value)
 
 

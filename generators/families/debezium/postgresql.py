@@ -7,20 +7,22 @@ old row that was not sent, nulls have `not-sent` and fallbacks `fallback`.
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import json
+import struct
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
-from generators.families.connect import Schema
+from generators.families.connect import Schema, payload_text
 from generators.families.debezium import values
 from generators.families.debezium.values import DebeziumCell, Meaning, Modes, semantic, wired
-from generators.families.java_text import double_text
+from generators.families.java_text import double_text, hash_order
 from generators.model import Json, Logical, SourceType, Value
 from generators.sources import postgresql
-from generators.sources.mysql import DAY, MICROS
+from generators.sources.mysql import DAY, MICROS, to_float32
 
 UNAVAILABLE: Final = postgresql.UNAVAILABLE
 TOASTED: Final = 2000
@@ -49,7 +51,7 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             name = "io.debezium.data.VariableScaleDecimal"
             return Schema("struct", nullable, name, 1, "Variable scaled decimal", fields=fields)
         case Logical.DECIMAL:
-            return values.decimal_schema(kind.precision, kind.scale or 0, modes, nullable)
+            return values.decimal_schema(kind.precision, _wire_scale(kind), modes, nullable)
         case Logical.FLOAT:
             return Schema("float", nullable)
         case Logical.DOUBLE:
@@ -69,7 +71,12 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
         case Logical.TIMESTAMP:
             return semantic("string", "io.debezium.time.ZonedTimestamp", nullable)
         case Logical.JSON if kind.name.endswith("[]"):
-            return Schema("array", nullable, items=Schema(_ITEMS[kind.name], True))
+            element = postgresql.element(kind)
+            return Schema("array", nullable, items=schema(element, modes, element.name != "enum"))
+        case Logical.JSON if kind.name == "point":
+            return Schema("struct", nullable, "io.debezium.data.geometry.Point", 1, "Geometry (POINT)", fields=_POINT)
+        case Logical.JSON if kind.name == "hstore" and modes.hstore == "map":
+            return Schema("map", nullable, items=Schema("string", True))
         case Logical.JSON:
             return semantic("string", "io.debezium.data.Json", nullable)
     match kind.name:
@@ -88,7 +95,18 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
     return Schema("string", nullable)
 
 
-_ITEMS: Final = {"integer[]": "int32", "text[]": "string"}
+_POINT: Final = (
+    ("x", Schema("double")),
+    ("y", Schema("double")),
+    ("wkb", Schema("bytes", True)),
+    ("srid", Schema("int32", True)),
+)
+
+
+def _wire_scale(kind: SourceType) -> int:
+    """The scale of a numeric as the connector reads it, of the 11 bits in which PostgreSQL keeps it: -2 is 2046
+    (debezium#negative-scale)."""
+    return (kind.scale or 0) & 0x7FF
 
 
 def _money(modes: Modes) -> str:
@@ -105,15 +123,17 @@ def wire(
         return not_sent(kind, modes, nullable) if not nullable else wired(schema(kind, modes, True), kind, "", Meaning(None))
     if _is_placeholder(value):
         return _hidden(kind, modes, nullable)
-    streamed_name = kind.name == "name" and not snapshot
-    meaning = Meaning(None, None, _NAME, lost=True) if streamed_name else _meaning(kind, value, modes)
+    lost_name = not snapshot and (kind.name == "name" or (kind.name == "ltree" and modes.release < (1, 5)))
+    meaning = Meaning(None, None, _NAME, lost=True) if lost_name else _meaning(kind, value, modes, snapshot)
     found = schema(kind, modes, nullable)
     return wired(found, kind, _class(kind, value, found, meaning), meaning)
 
 
 def _class(kind: SourceType, value: Value, found: Schema, meaning: Meaning) -> str:
-    """The value's class as written: `variable-scale` decimals, times in `unit-millis`."""
-    if isinstance(meaning.value, dict):
+    """The value's class as written: `variable-scale` decimals, times in `unit-millis`, `beyond` dates, `empty` bits."""
+    if meaning.reason in (_BEYOND, _NO_BITS):
+        return "beyond" if meaning.reason == _BEYOND else "empty"
+    if found.name == "io.debezium.data.VariableScaleDecimal":
         return "variable-scale"
     plain = postgresql.value_class(kind, value)
     return "unit-millis" if found.name == "io.debezium.time.Time" and plain != "over-24h" else plain
@@ -127,7 +147,7 @@ def not_sent(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
         return wired(found, kind, "not-sent", Meaning(None, None, "the server sends the old key alone"))
     shown: Any = _fallback(found)
     if kind.logical is Logical.DECIMAL and found.type == "string" and not postgresql.unconstrained(kind):
-        shown = values.java_decimal(0, kind.scale or 0, plain=modes.release >= (1, 9))
+        shown = values.java_decimal(0, _wire_scale(kind), plain=modes.release >= (1, 9))
     return wired(found, kind, "fallback", Meaning(shown, None, "a fallback for a value that was not sent", lost=True))
 
 
@@ -148,25 +168,32 @@ def _fallback(found: Schema) -> Any:
     return {"string": "", "bytes": b"", "boolean": False, "float": 0.0, "double": 0.0, "array": []}.get(found.type, 0)
 
 
-def is_toasted(kind: SourceType, value: Value) -> bool:
+def is_toasted(kind: SourceType, value: Value, limit: int = TOASTED) -> bool:
     """Whether the server keeps the value out of line, and so leaves it out of an UPDATE that does not change it."""
     match value:
         case str():
-            return len(value.encode("utf-8", "surrogatepass")) > TOASTED
+            return len(value.encode("utf-8", "surrogatepass")) > limit
         case bytes():
-            return len(value) > TOASTED
+            return len(value) > limit
         case Decimal():
-            return len(value.as_tuple().digits) > TOASTED * 2
+            return len(value.as_tuple().digits) > limit * 2
+        case int() if kind.name == "varbit":
+            return value.bit_length() > limit * 8
         case Json():
             items = value.value
-            return len(items) * 4 > TOASTED if kind.name == "integer[]" else len(json.dumps(items)) > TOASTED
+            size = _SIZES.get(kind.name)
+            return len(items) * size > limit if size else len(json.dumps(items, default=str)) > limit
     return False
+
+
+_SIZES: Final = {"integer[]": 4, "date[]": 4, "bigint[]": 8, "uuid[]": 16}
+"""Bytes of an element."""
 
 
 def unavailable(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     """An unchanged TOASTed value: debezium#unavailable-value in the column's own type; arrays up to 2.0 null."""
-    if kind.name.endswith("[]") and modes.release < (2, 1):
-        lost = "the connector leaves an unchanged TOASTed array null up to 2.0"
+    if kind.name.endswith("[]") and (modes.release < (2, 1) or _unwritten(kind, modes)):
+        lost = "the connector leaves an unchanged TOASTed array null up to 2.0, one of base64 texts always"
         return wired(schema(kind, modes, nullable), kind, "unavailable", Meaning(None if nullable else [], None, lost, lost=True))
     if _unwritten(kind, modes):
         return wired(
@@ -175,14 +202,16 @@ def unavailable(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     return _hidden(kind, modes, nullable)
 
 
-_NAME: Final = "a streamed column of the type name is always null"
+_NAME: Final = "a streamed column of the type name is always null, up to 1.4 one of ltree"
 _UNWRITTEN: Final = "the connector has no placeholder of this type: an unchanged value out of line is null"
 
 
 def _unwritten(kind: SourceType, modes: Modes) -> bool:
     """Whether an unchanged value out of line has no placeholder (debezium#unavailable-value)."""
-    return (kind.logical is Logical.DECIMAL and modes.decimal != "string") or (
-        kind.logical is Logical.BINARY and modes.binary.startswith("base64")
+    return (
+        (kind.logical is Logical.DECIMAL and modes.decimal != "string")
+        or (kind.name in ("bytea", "bytea[]") and modes.binary.startswith("base64"))
+        or kind.logical is Logical.BIT
     )
 
 
@@ -191,11 +220,17 @@ def _hidden(kind: SourceType, modes: Modes, nullable: bool) -> DebeziumCell:
     match kind.name:
         case "bytea":
             shown = UNAVAILABLE if modes.binary == "hex" else values.binary_value(UNAVAILABLE.encode(), modes)
-        case "text[]":
+        case "text[]" | "varchar[]" | "json[]" | "jsonb[]":
             shown = [UNAVAILABLE]
+        case "bytea[]":
+            shown = [values.binary_value(UNAVAILABLE.encode(), modes)]
+        case "uuid[]":
+            shown = [_UUID]
+        case "hstore" if modes.hstore == "map":
+            shown = {UNAVAILABLE: UNAVAILABLE}
         case "hstore" if modes.release >= (2, 5):
             shown = json.dumps({UNAVAILABLE: UNAVAILABLE}, separators=(",", ":"))
-        case "integer[]":
+        case "integer[]" | "bigint[]" | "date[]":
             shown = list(UNAVAILABLE.encode())
     # a JSON column whose text is no JSON, a number's whose text is no number
     corrupt = kind.logical is Logical.DECIMAL or (kind.logical is Logical.JSON and shown == UNAVAILABLE)
@@ -215,6 +250,10 @@ def _typed(kind: SourceType) -> Value:
     return UNAVAILABLE
 
 
+_UUID: Final = "b68a35a7-17ad-35b3-af2a-ae46edb4545a"
+"""`UUID.nameUUIDFromBytes` of the placeholder."""
+
+
 def _is_placeholder(value: Value) -> bool:
     """Whether a user's value looks like the placeholder; JSON's string of that text does not, as it has quotes."""
     match value:
@@ -227,38 +266,82 @@ def _is_placeholder(value: Value) -> bool:
     return False
 
 
-def _meaning(kind: SourceType, value: Value, modes: Modes) -> Meaning:
+def _meaning(kind: SourceType, value: Value, modes: Modes, snapshot: bool = False) -> Meaning:
     match kind.logical, value:
         case Logical.INT, int():
             return Meaning(value, value)
         case Logical.DECIMAL, Decimal():
-            return _decimal(kind, value, modes)
+            return _decimal(kind, value, modes, snapshot)
         case ((Logical.FLOAT | Logical.DOUBLE), float()):
             return Meaning(value, value)
+        case Logical.BIT, "":
+            return Meaning(None if kind.length == 1 else b"", None if kind.length == 1 else 0, _NO_BITS)
+        case Logical.BIT, int() if snapshot and (kind.name, kind.length) == ("varbit", 1):
+            return Meaning(None, None, _NO_BIT, lost=True)
         case Logical.BIT, int():
             shown = bool(value) if kind.length == 1 else value.to_bytes(value.bit_length() + 7 >> 3, "little")
             return Meaning(shown, value)
         case Logical.BINARY, bytes():
             return Meaning(values.binary_value(value, modes), value)
+        case ((Logical.DATE | Logical.DATETIME | Logical.TIMESTAMP), str()):
+            return _beyond(_infinite(kind, value, modes, snapshot))
         case Logical.DATE, dt.date():
             return Meaning(values.date_value((value - _EPOCH_DATE).days, modes), value)
+        case Logical.DATE, int():
+            return _beyond(values.date_value(value, modes))
         case Logical.DATETIME, int():
-            return values.datetime_value(value, kind.fsp, modes)
+            found = values.datetime_value(value, kind.fsp, modes)
+            return found if _is_common(value) else _beyond(found.value)
         case Logical.TIMESTAMP, int():
             width = kind.fsp if kind.fsp and modes.release >= (2, 2) else None
-            return Meaning(values.zoned_text(value, width), value)
+            text = values.zoned_text(value, width)
+            return Meaning(text, value) if _is_common(value) else _beyond(text)
         case Logical.TIME, int():
             return values.time_value(value, kind.fsp, modes)
+        case Logical.JSON, Json() if kind.name.endswith("[]"):
+            return _array(kind, value, modes)
         case Logical.JSON, Json():
-            return _document(kind, value)
+            return _document(kind, value, modes)
         case Logical.TEXT, str():
             return _text(kind, value, modes)
     raise TypeError(f"{value!r} is no value of {kind.key}")
 
 
-def _decimal(kind: SourceType, value: Decimal, modes: Modes) -> Meaning:
+_NO_BITS: Final = "an empty bit string is written as zero, a varbit(1) as null"
+_NO_BIT: Final = "a snapshot reads a varbit(1) as null"
+_BEYOND: Final = "an infinite date, or one that is not of the years 1 to 9999"
+_SPECIAL: Final = "NaN and infinities of numeric are null in mode precise, names in mode string"
+_INFINITE_DATES: Final = {"infinity": -2_147_472_692, "-infinity": -2_147_472_691}
+_INFINITE_READ: Final = {"infinity": -622_191_234, "-infinity": -625_821_272}
+_INFINITE_MICROS: Final = {"infinity": 9_223_372_036_825_200_000, "-infinity": -9_223_372_036_832_400_000}
+_NAMES: Final = {"NaN": "NAN", "Infinity": "POSITIVE_INFINITY", "-Infinity": "NEGATIVE_INFINITY"}
+
+
+def _is_common(micros: int) -> bool:
+    return postgresql.TIMESTAMP_MIN <= micros <= postgresql.TIMESTAMP_MAX
+
+
+def _beyond(shown: Any) -> Meaning:
+    """A moment that Python's and Spark's types do not hold."""
+    return Meaning(shown, None, _BEYOND, lost=True, corrupt=True)
+
+
+def _infinite(kind: SourceType, value: str, modes: Modes, snapshot: bool) -> Any:
+    """An infinite date or timestamp (debezium#infinite-dates)."""
+    if kind.logical is Logical.TIMESTAMP:
+        return value
+    if kind.logical is Logical.DATE:
+        return values.date_value((_INFINITE_READ if snapshot else _INFINITE_DATES)[value], modes)
+    return values.datetime_value(_INFINITE_MICROS[value], kind.fsp, modes).value
+
+
+def _decimal(kind: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> Meaning:
     precision, scale = kind.precision or 0, kind.scale or 0
-    if kind.name == "money" and modes.release < (2, 0):
+    if not value.is_finite():
+        if modes.decimal == "precise":
+            return Meaning(None, None, _SPECIAL)
+        return Meaning(_NAMES[str(value)] if modes.decimal == "string" else float(value), None, _SPECIAL, lost=True, corrupt=True)
+    if kind.name == "money" and (snapshot or modes.release < (2, 0)):
         value = Decimal(double_text(float(value))).quantize(Decimal("0.01"))
         lost = abs(value) > Decimal(kind.high or 0) / 100
         found = values.decimal_value(value, precision, scale, modes, mode=_money(modes))
@@ -266,7 +349,8 @@ def _decimal(kind: SourceType, value: Decimal, modes: Modes) -> Meaning:
     if kind.name == "money":
         return values.decimal_value(value, precision, scale, modes, mode=_money(modes))
     if not postgresql.unconstrained(kind):
-        return values.decimal_value(value, precision, scale, modes)
+        shown = scale if modes.decimal == "double" else _wire_scale(kind)
+        return values.decimal_value(value, precision, shown, modes)
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)
     stored = max(-exponent, 0)
@@ -278,18 +362,58 @@ def _decimal(kind: SourceType, value: Decimal, modes: Modes) -> Meaning:
     return Meaning({"scale": stored, "value": values.two_complement(number)}, value)
 
 
-_MONEY: Final = "up to 1.9 money goes through a double"
+_MONEY: Final = "money goes through a double in snapshots, and up to 1.9 in streams"
 
 
-def _document(kind: SourceType, value: Json) -> Meaning:
+def _array(kind: SourceType, value: Json, modes: Modes) -> Meaning:
+    """An array in its elements' forms; arrays within are null (debezium#arrays)."""
+    items = value.value
+    if kind.name in ("integer[]", "text[]") and not any(isinstance(item, list) for item in items):
+        return Meaning(items, value)
+    element = postgresql.element(kind)
+    shown = [
+        None if item is None or isinstance(item, list) else _meaning(element, _element_value(element, item), modes).value
+        for item in items
+    ]
+    return Meaning(shown, Json(json.loads(payload_text(schema(kind, modes), shown))), _FORMS)
+
+
+_FORMS: Final = "an array has its elements' forms; one within it is null"
+
+
+def _element_value(element: SourceType, item: Any) -> Value:
+    """An array's element as the type's canonical value."""
+    match element.logical, item:
+        case Logical.DATE, str() if not item.endswith("infinity"):
+            return dt.date.fromisoformat(item)
+        case ((Logical.DATETIME | Logical.TIMESTAMP), str()) if not item.endswith("infinity"):
+            return postgresql.wall(item.removesuffix("+00"))
+        case Logical.BINARY, str():
+            return bytes.fromhex(item.removeprefix("\\x"))
+        case Logical.JSON, _:
+            return item if isinstance(item, Json) else Json(item)
+        case Logical.BIT, bool():
+            return int(item)
+        case Logical.FLOAT, float():
+            return to_float32(item)
+    found: Value = item
+    return found
+
+
+def _document(kind: SourceType, value: Json, modes: Modes) -> Meaning:
     match kind.name:
-        case "integer[]" | "text[]":
-            return Meaning(value.value, value)
+        case "point":
+            x, y = float(value.value["x"]), float(value.value["y"])
+            wkb = struct.pack("<BIdd", 1, 1, x, y)
+            shown = {"x": x, "y": y, "wkb": wkb, "srid": None}
+            return Meaning(shown, Json({**shown, "wkb": base64.b64encode(wkb).decode()}), "a point is a struct with its WKB")
         case "hstore":
-            keys = sorted(value.value, key=lambda key: (len(key.encode()), key.encode()))
-            text = json.dumps({key: value.value[key] for key in keys}, ensure_ascii=False, separators=(",", ":"))
-            return Meaning(text, value)
-    return Meaning(postgresql.json_text(kind, value.value), value)
+            stored = sorted(value.value, key=lambda key: (len(key.encode()), key.encode()))
+            members = {key: value.value[key] for key in hash_order(stored)}
+            if modes.hstore == "map":
+                return Meaning(members, value)
+            return Meaning(json.dumps(members, ensure_ascii=False, separators=(",", ":")), value)
+    return Meaning(value.text or postgresql.json_text(kind, value.value), value)
 
 
 def _text(kind: SourceType, value: str, modes: Modes) -> Meaning:

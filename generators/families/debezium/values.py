@@ -1,9 +1,10 @@
 """Debezium's semantic types: how the connectors hand a database value to Kafka Connect, whatever the database.
 
 Source: the pages debezium and connect of the sources. Option values are Debezium's own: `decimal` is
-`decimal.handling.mode` (precise, double, string), `temporal` is `time.precision.mode` (adaptive, adaptive_time_microseconds,
-connect, isostring, microseconds, nanoseconds), `binary` is `binary.handling.mode` (bytes, base64, base64-url-safe, hex),
-`bigint_unsigned` is `bigint.unsigned.handling.mode` (long, precise), `interval` is `interval.handling.mode` (numeric, string).
+`decimal.handling.mode` (precise, double, string; numeric is precise with `decimal.format=NUMERIC` of the converter), `temporal`
+is `time.precision.mode` (adaptive, adaptive_time_microseconds, connect, isostring, microseconds, nanoseconds), `binary` is
+`binary.handling.mode` (bytes, base64, base64-url-safe, hex), `bigint_unsigned` is `bigint.unsigned.handling.mode` (long,
+precise), `interval` is `interval.handling.mode` (numeric, string), `hstore` is `hstore.handling.mode` (json, map).
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any, Final
 
-from generators.families.connect import Schema, payload_text
+from generators.families.connect import Raw, Schema, payload_text
 from generators.families.java_text import double_text
 from generators.model import Cell, Deployment, SourceType, State, Value
 
 MICROS: Final = 1_000_000
 DAY: Final = 86_400 * MICROS
 
-DECIMALS: Final = ("precise", "double", "string")
+DECIMALS: Final = ("precise", "double", "string", "numeric")
 TEMPORALS: Final = ("adaptive_time_microseconds", "adaptive", "connect", "isostring", "microseconds", "nanoseconds")
 BINARIES: Final = ("bytes", "base64", "base64-url-safe", "hex")
 UNSIGNEDS: Final = ("long", "precise")
@@ -41,6 +42,7 @@ class Modes:
     binary: str = "bytes"
     bigint_unsigned: str = "long"
     interval: str = "numeric"
+    hstore: str = "json"
     escapes_labels: bool = True
     year_zero: int = 1900
     adjusts_years: bool = True
@@ -148,7 +150,17 @@ def decimal_value(value: Decimal, precision: int, scale: int, modes: Modes, *, m
             return double_of(value, precision, scale)
         case "string":
             return Meaning(java_decimal(number, scale, plain=modes.release >= (1, 9)), value)
-    return Meaning(two_complement(number), value)
+    wide = modes.decimal == "numeric" and precision > 38
+    return Meaning(connect_decimal(number, scale, modes), value, _WIDE if wide else "", corrupt=wide)
+
+
+_WIDE: Final = "a JSON number of more than 38 digits has no Spark type"
+
+
+def connect_decimal(number: int, scale: int, modes: Modes) -> bytes | Raw:
+    """Connect's Decimal of an unscaled number: bytes, or a JSON number where decimal.format is NUMERIC
+    (connect#decimal-numeric)."""
+    return Raw(java_decimal(number, scale, plain=False)) if modes.decimal == "numeric" else two_complement(number)
 
 
 def java_decimal(number: int, scale: int, *, plain: bool) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import random
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
@@ -26,6 +26,7 @@ from generators.families.debezium.values import DebeziumCell, binary_value
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.cases import cell_faults, losses, scenarios
 from generators.formats.debezium_json.envelope import SILENT, table_changes
+from generators.formats.debezium_json.flattened import CODES, flattened
 from generators.formats.debezium_json.profiles import CHOICES, PROFILES, DebeziumProfile, profile, supports
 from generators.formats.debezium_json.rows import (
     Place,
@@ -34,11 +35,13 @@ from generators.formats.debezium_json.rows import (
     Wires,
     defaults_of,
     full_image,
+    identity_columns,
     image,
     key_header,
     key_json,
     row_json,
     shape_of,
+    spelling,
     stand_in,
 )
 from generators.model import (
@@ -72,8 +75,8 @@ LEGACY_NULL: Final = '{"schema":null,"payload":null}'
 
 Headers: TypeAlias = tuple[tuple[str, bytes], ...]
 
-_OPS: Final = {Op.READ: "r", Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d", Op.TRUNCATE: "t"}
 _DEFAULT: Final = re.compile(r"""(?:ADD COLUMN|ALTER COLUMN) (?:`([^`]+)`|"([^"]+)") .*DEFAULT (\d+)$""")
+_CHARSET: Final = re.compile(r"CHAR(?:ACTER )?SET (\w+)", re.IGNORECASE)
 _REPLACED: Final = "Kafka Connect writes a column's default in place of NULL: the two cannot be told apart"
 
 
@@ -94,7 +97,9 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
             case TransactionMark():
                 writer.transaction_mark(event)
             case SourceStatement(family="logical-message"):
-                writer.logical_message(event)
+                writer.logical_message(event, event.sql.encode())
+            case SourceStatement(family="logical-message-hex"):
+                writer.logical_message(event, bytes.fromhex(event.sql))
             case _:
                 pass
     return writer.written
@@ -118,6 +123,8 @@ class _Writer:
         self.counts: dict[str, int] = {}
         self.lag = self.chance.randrange(40, 400)
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
+        self.charsets: dict[str, str | None] = {}
+        self.last_row = 0
         run = uuid.UUID(int=self.chance.getrandbits(128), version=4)
         self.context: Headers = ()
         if profile.context_headers:
@@ -232,6 +239,7 @@ class _Writer:
                 self.place += 56  # each row has its place in PostgreSQL's log
             self.row(event, shape, known, images, i)
         self.last_commit = self.place
+        self.last_row = len(event.rows) - 1 if event.op is not Op.READ else 0
 
     def row(self, event: RowChange, shape: Shape, defaults: Mapping[str, Default], images: RowImages, number: int) -> None:
         """The messages of one row."""
@@ -242,15 +250,17 @@ class _Writer:
         before = self.wires(table, images.before, defaults, snapshot) if images.before is not None else {}
         after = self.wires(table, images.after, defaults, snapshot) if images.after is not None else {}
         position = Place(event, shape, 0, self.reading.marker(event, number)) if snapshot else Place(event, shape, number)
+        identity = identity_columns(table, profile)
+        old = before if identity is None else self.sent(table, before, defaults, identity)
         if event.op is Op.DELETE:
-            if profile.image == "default" and not shape.key:
-                return  # no replica identity: PostgreSQL sends nothing
-            self.delete(position, before, defaults)
+            if identity != ():  # no replica identity: PostgreSQL sends nothing
+                self.delete(position, old)
             return
-        old_key, new_key = key_json(shape, before), key_json(shape, after)
-        if event.op is Op.UPDATE and old_key != new_key:
-            headers = (("__debezium.newkey", key_header(shape, after)),), (("__debezium.oldkey", key_header(shape, before)),)
-            self.delete(position, before, defaults, headers[0])
+        new_key = key_json(shape, after)
+        moved = identity is None or any(before[name].json != after[name].json for name in identity if before)
+        if event.op is Op.UPDATE and moved and key_json(shape, old) != new_key:
+            headers = (("__debezium.newkey", key_header(shape, after)),), (("__debezium.oldkey", key_header(shape, old)),)
+            self.delete(position, old, headers[0])
             created = self.toasted(table, images, after)
             self.change(position, Op.INSERT, None, created, new_key, headers[1])
             return
@@ -265,7 +275,7 @@ class _Writer:
         modes, mysql = self.profile.modes, self.profile.is_mysql
         wire = _debezium_mysql.wire if mysql else _debezium_postgresql.wire
         found = {
-            c.name: wire(c.type, row.get(c.name), modes, nullable=c.nullable, snapshot=snapshot, declared=c.declared.upper())
+            c.name: wire(c.type, row.get(c.name), modes, nullable=c.nullable, snapshot=snapshot, declared=spelling(c, snapshot))
             for c in table.columns
         }
         for name, default in defaults.items():
@@ -276,29 +286,30 @@ class _Writer:
 
     def toasted(self, table: Table, images: RowImages, after: Wires) -> Wires:
         """The new row, with the placeholder for what the server did not send because it is stored out of line and unchanged."""
-        if self.profile.image != "default" or images.before is None or images.after is None:
+        if self.profile.image not in ("default", "index") or images.before is None or images.after is None:
             return after
         found = dict(after)
         for column in table.columns:
             value = images.after.get(column.name)
-            if _debezium_postgresql.is_toasted(column.type, value) and value == images.before.get(column.name):
+            kept = _debezium_postgresql.is_toasted(column.type, value, self.profile.toasted)
+            if kept and value == images.before.get(column.name):
                 found[column.name] = _debezium_postgresql.unavailable(column.type, self.profile.modes, column.nullable)
         return found
 
-    def delete(self, place: Place, before: Wires, defaults: Mapping[str, Default], headers: Headers = ()) -> None:
-        """A delete and its tombstone."""
-        key, sent = key_json(place.shape, before), before
-        if self.profile.image == "default":
-            columns = place.event.table.columns
-            sent = {
-                c.name: before[c.name] if c.name in place.shape.key else self.not_sent(c, defaults.get(c.name)) for c in columns
-            }
+    def delete(self, place: Place, sent: Wires, headers: Headers = ()) -> None:
+        """A delete of the old row that the server sent, and its tombstone."""
+        key = key_json(place.shape, sent)
         self.change(place, Op.DELETE, sent, None, key, headers)
-        if self.profile.tombstones:
+        if self.profile.tombstones and not self.profile.flat:
             if self.profile.is_mysql and self.profile.version < (1, 5):
                 headers = ()
             found = Change(0, Kind.TOMBSTONE, keys=self.keys(place.shape))
             self.emit(place.shape.topic, self.row_key(place.shape, key), None, found, place.event.at, (*headers, *self.context))
+
+    def sent(self, table: Table, before: Wires, defaults: Mapping[str, Default], identity: Collection[str]) -> Wires:
+        """The old row of which the server sends the identity's columns."""
+        columns = table.columns if before else ()
+        return {c.name: before[c.name] if c.name in identity else self.not_sent(c, defaults.get(c.name)) for c in columns}
 
     def not_sent(self, column: Column, default: Default | None) -> DebeziumCell:
         """A column that the old row does not have."""
@@ -323,11 +334,18 @@ class _Writer:
         """One change of a row."""
         event, shape, profile = place.event, place.shape, self.profile
         table = event.table
+        if profile.flat:
+            row = before if after is None else after
+            if row is not None:  # a truncation is dropped
+                value, found = flattened(profile, place, op, row, self.keys(shape), self.place, self.source_ms(event.at))
+                added = (("__op", CODES[op].encode()), ("__db", table.database.encode()))
+                self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*headers, *self.context, *added))
+            return
         source = self.source(event.at, table.database, shape.outer, shape.table, place.row, place.snapshot)
         moment = envelope.stamps(profile, event.at.ms + self.lag)
         stamps = ",".join(f'"{name}":{number}' for name, number in moment.items())
         block = f'"transaction":{self.transaction_block(f"{shape.outer}.{shape.table}")}'
-        rest = f'"op":"{_OPS[op]}",{stamps}'
+        rest = f'"op":"{CODES[op]}",{stamps}'
         tail = f"{block},{rest}" if profile.transaction_first else f"{rest},{block}"
         payload = f'{{"before":{row_json(shape, before)},"after":{row_json(shape, after)},"source":{source},{tail}}}'
         value = f'{{"schema":{shape.value_schema},"payload":{payload}}}' if shape.value_schema else payload
@@ -363,29 +381,34 @@ class _Writer:
     # Everything else
 
     def schema_change(self, event: SchemaChange) -> None:
-        """Remembers defaults; MySQL's connector also writes the statement, and a TRUNCATE before it."""
+        """Remembers defaults and character sets. MySQL's connector also writes the statement, and a truncation before it; from
+        3.5 on instead of it."""
         self.remember(event)
         profile = self.profile
         if not profile.is_mysql or event.action in SILENT:
             return
         if event.action == "truncate table" and event.before is not None:
             self.truncate(event.at, event.before)
+            if profile.version >= (3, 5):
+                return
         self.advance()
-        table = event.table or None
+        changes = table_changes(event, self.charsets.get(event.database, "utf8mb4"))
+        unnamed = "" if event.table and profile.version >= (1, 5) else None
+        table = event.table if changes else unnamed
         payload: dict[str, Any] = {
-            "source": Raw(self.source(event.at, event.database, "", table)),
+            "source": Raw(self.source(event.at, event.database, "", table, self.last_row)),
             "ts_ms": event.at.ms + self.lag,
             "databaseName": event.database,
             "ddl": event.sql,
-            "tableChanges": table_changes(event),
+            "tableChanges": changes,
         }
         key, value = envelope.schema_change_schemas(profile)
         found = Change(
             0,
             Kind.DDL,
             database=event.database,
-            table=table,
-            position=self.position(),
+            table=table or None,
+            position=self.position(self.last_row),
             commit_time_us=self.source_ms(event.at) * 1000,
             sql=event.sql,
         )
@@ -393,8 +416,11 @@ class _Writer:
         self.emit(self.prefix, name, self.value_text(value, payload), found, event.at, self.context)
 
     def remember(self, event: SchemaChange) -> None:
-        """Defaults that a statement gives a column, under the table's current name."""
+        """The character set of a database, and defaults that a statement gives a column, under the table's current name."""
         here = (event.database, event.table)
+        if event.action == "create database":
+            charset = _CHARSET.search(event.sql)
+            self.charsets[event.database] = charset[1] if charset else None
         if event.old_name:
             self.defaults[here] = self.defaults.pop((event.database, event.old_name), {})
         given = _DEFAULT.search(event.sql)
@@ -427,7 +453,7 @@ class _Writer:
         name = self.key_text(key, {"id": payload["id"]})
         self.emit(f"{self.prefix}.transaction", name, self.value_text(value, payload), Change(0, Kind.TRANSACTION), event.at)
 
-    def logical_message(self, event: SourceStatement) -> None:
+    def logical_message(self, event: SourceStatement, content: bytes) -> None:
         """PostgreSQL's logical decoding message, which 1.4 does not know; `table` is its prefix."""
         profile = self.profile
         if profile.is_mysql or profile.version < (1, 8):
@@ -438,7 +464,7 @@ class _Writer:
             "ts_ms": event.at.ms + self.lag,
             "source": Raw(self.source(event.at, event.database, "", "")),
             "transaction": Raw(self.transaction_block(event.table)),
-            "message": {"prefix": event.table, "content": binary_value(event.sql.encode(), profile.modes)},
+            "message": {"prefix": event.table, "content": binary_value(content, profile.modes)},
         }
         key, value = envelope.message_schemas(profile)
         found = Change(
@@ -463,6 +489,8 @@ KINDS: Final = (
     KindRow("payload.ddl, no op", "DDL", note="schema-change topic"),
     KindRow("payload.status, no op", "TRANSACTION", note="BEGIN or END on the transaction topic"),
     KindRow("payload of ts_ms alone", "HEARTBEAT"),
+    KindRow("__op c, r, u, d among the columns", "ROW", "that operation", "flattened: the new row, of d the old one"),
+    KindRow("the text null", "TOMBSTONE", note="flattened: a delete, which a header tells; DELETE is as good"),
 )
 
 

@@ -329,7 +329,7 @@ class _Cases:
         yield _case(name, insert(table, old))
 
     def rows(self) -> Iterator[Scenario]:
-        """Level two: the pool's tables, and what stands in place of NULL."""
+        """Level two: the pool's tables, no DDL."""
         source = self.profile.source
         table, two_keys, bag = every_type(supports, source), composite(source), keyless(source)
         values = self.origin.boundary_values
@@ -349,9 +349,6 @@ class _Cases:
             tagged = {"boolean-declared"}
             yield _case("rows/debezium/boolean-declared", change(flags, Op.INSERT, *given), level=2, tags=tagged)
             yield _case("rows/debezium/boolean-read", change(flags, Op.READ, *given), level=2)
-        defaulted = Table(table.database, "defaulted", (self.id, Column("c", self.origin.number)), ("id",), schema=table.schema)
-        filled = change(defaulted, Op.INSERT, (None, {"id": 1, "c": None}), (None, {"id": 2, "c": 7}))
-        yield _case("rows/debezium/default-for-null", self.default(defaulted, "c"), filled, level=2, tags={"default-for-null"})
         digits = {"1234": -2658824, "1e10": -2757260, "Infinity": 37898298469234}
         column = "c_decimal_20_10" if self.profile.is_mysql else "c_numeric_38_10"
         raw = "c_varbinary" if self.profile.is_mysql else "c_bytea"
@@ -369,6 +366,13 @@ class _Cases:
         yield _case("rows/debezium/keyless-deletes", change(bag, Op.DELETE, *pairs), level=2)
         if not self.profile.is_mysql:
             held: Row = {**dict.fromkeys(row), "id": 3, "c_text": LONG, "c_bytea": LONG.encode(), "c_integer": 1}
-            yield _case(
-                "rows/debezium/toast", change(table, Op.UPDATE, (held, {**held, "c_integer": 2})), level=2, tags={"toast"}
-            )
+            documents: Row = {
+                **dict.fromkeys(row),
+                "id": 4,
+                "c_json": Json({"a": LONG}),
+                "c_jsonb": Json({"a": LONG}),
+                "c_integer": 1,
+            }
+            for name, whole in (("toast", held), ("toast-documents", documents)):
+                event = change(table, Op.UPDATE, (whole, {**whole, "c_integer": 2}))
+                yield _case(f"rows/debezium/{name}", event, level=2, tags={"toast"})

@@ -6,13 +6,14 @@ Source: the page debezium of the sources. Schemas are those of `connect`.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
 from generators.families.connect import Schema
 from generators.families.debezium.values import binary_schema
 from generators.formats.debezium_json.profiles import DebeziumProfile
-from generators.model import Logical, SchemaChange, Table
+from generators.model import Column, Default, SchemaChange, SourceType, Table
 
 _INT64: Final = Schema("int64")
 _OPTIONAL_INT64: Final = Schema("int64", True)
@@ -112,6 +113,16 @@ def envelope_schema(profile: DebeziumProfile, full_name: str, row: Schema) -> Sc
     fields += transaction + rest if profile.transaction_first else rest + transaction
     number = 2 if profile.version >= (2, 6) else 1 if profile.version >= (2, 0) else None
     return Schema("struct", False, adjusted(f"{full_name}.Envelope", profile), number, fields=tuple(fields))
+
+
+def flat_schema(profile: DebeziumProfile, row: Schema) -> Schema:
+    """The schema of a row without its envelope, with what was added (debezium#flattened)."""
+    added = [("__op", _OPTIONAL_STRING), ("__table", _OPTIONAL_STRING)]
+    if profile.flat == "flat-rewrite":
+        added.insert(0, ("__deleted", _OPTIONAL_STRING))
+    if not profile.is_mysql:
+        added.append(("__lsn", _OPTIONAL_INT64))
+    return replace(row, optional=False, fields=(*row.fields, *added, ("__source_ts_ms", _OPTIONAL_INT64)))
 
 
 def stamps(profile: DebeziumProfile, ms: int) -> dict[str, int]:
@@ -218,69 +229,114 @@ def _change_schema(profile: DebeziumProfile) -> Schema:
 
 
 _JDBC: Final = {
-    "tinyint": 5,
-    "smallint": 5,
-    "mediumint": 4,
-    "int": 4,
-    "bigint": -5,
-    "decimal": 3,
-    "float": 6,
-    "double": 8,
-    "bit": -7,
-    "char": 1,
-    "varchar": 12,
-    "binary": -2,
-    "varbinary": -3,
-    "date": 91,
-    "time": 92,
-    "datetime": 93,
-    "timestamp": 2014,
-    "year": 4,
-    "enum": 1,
-    "set": 1,
-    "json": 1111,
+    **dict.fromkeys(("TINYINT", "SMALLINT"), 5),
+    **dict.fromkeys(("MEDIUMINT", "INT", "INTEGER", "YEAR"), 4),
+    "BIGINT": -5,
+    **dict.fromkeys(("BOOLEAN", "BOOL"), 16),
+    "DECIMAL": 3,
+    "NUMERIC": 2,
+    "FLOAT": 6,
+    "REAL": 7,
+    "DOUBLE": 8,
+    "BIT": -7,
+    **dict.fromkeys(("CHAR", "ENUM", "SET"), 1),
+    **dict.fromkeys(("VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT"), 12),
+    "BINARY": -2,
+    "VARBINARY": -3,
+    "DATE": 91,
+    "TIME": 92,
+    "DATETIME": 93,
+    "TIMESTAMP": 2014,
+    **dict.fromkeys(("JSON", "POINT", "GEOMETRY", "LINESTRING"), 1111),
 }
-_TEXTS: Final = (Logical.TEXT, Logical.ENUM, Logical.SET)
+_BLOB: Final = 2004
+_TEXTS: Final = (1, 12)
+"""Types that have a character set."""
+_DECLARED: Final = re.compile(r"(\w+)(?:\((\d+)(?:,\s*(\d+))?\)|\(.*?'\))?(.*)", re.DOTALL)
+_OWN_CHARSET: Final = re.compile(r"CHARACTER SET (\w+)", re.IGNORECASE)
+_OF_INDEX: Final = re.compile(r"\s*(?:CREATE|DROP)\s+INDEX\b", re.IGNORECASE)
 
 
 SILENT: Final = ("create view", "drop view", "create sequence")
 """Actions of `mysql.DDL_ACTIONS` that the connector's parser passes over."""
 
 
-def table_changes(event: SchemaChange) -> list[dict[str, Any]]:
-    """`tableChanges` of a statement; a table that is gone is not described."""
+def table_changes(event: SchemaChange, charset: str | None) -> list[dict[str, Any]]:
+    """`tableChanges` of a statement: none for an index of its own, no description of a table that is gone. `charset` is that of
+    the database (debezium#table-changes)."""
     table = event.after or event.before
-    if table is None or not event.table or event.action == "truncate table":
+    if table is None or not event.table or event.action == "truncate table" or _OF_INDEX.match(event.sql):
         return []
     type_ = {"create table": "CREATE", "drop table": "DROP"}.get(event.action, "ALTER")
     quoted = ".".join(f'"{part}"' for part in (event.database, event.table))
-    return [{"type": type_, "id": quoted, "table": None if type_ == "DROP" else _described(table)}]
+    return [{"type": type_, "id": quoted, "table": None if type_ == "DROP" else _described(table, charset)}]
 
 
-def _described(table: Table) -> dict[str, Any]:
-    columns = []
-    for position, column in enumerate(table.columns, 1):
-        kind = column.type
-        name = kind.key.upper()
-        texts = kind.name.endswith("text") or kind.logical in _TEXTS
-        sized = kind.name in ("char", "varchar", "binary", "varbinary", "bit")
-        columns.append(
-            {
-                "name": column.name,
-                "jdbcType": _JDBC.get(kind.name, 12 if texts else 2004),
-                "typeName": name,
-                "typeExpression": name,
-                "charsetName": "utf8mb4" if texts else None,
-                "length": kind.precision or (kind.length if sized else None) or kind.fsp or None,
-                "scale": kind.scale,
-                "position": position,
-                "optional": column.nullable,
-                "autoIncremented": False,
-                "generated": False,
-                "enumValues": [f"'{m}'" for m in kind.members] or None,
-            }
-        )
-    return {"defaultCharsetName": "utf8mb4", "primaryKeyColumnNames": list(table.handle_key), "columns": columns}
+def _described(table: Table, charset: str | None) -> dict[str, Any]:
+    columns = [{**_column(column, charset), "position": position} for position, column in enumerate(table.columns, 1)]
+    return {
+        "defaultCharsetName": charset,
+        "primaryKeyColumnNames": list(table.handle_key),
+        "columns": columns,
+        "comment": table.comment or None,
+    }
+
+
+def _column(column: Column, charset: str | None) -> dict[str, Any]:
+    """A column as the statement spells it."""
+    match = _DECLARED.match(column.declared or _spelled(column.type))
+    assert match is not None
+    base, rest = match[1].upper(), match[4].upper()
+    flags = ["UNSIGNED"] if "UNSIGNED" in rest or "ZEROFILL" in rest else []
+    name = " ".join((base, *flags, *(["ZEROFILL"] if "ZEROFILL" in rest else [])))
+    labels = [label.replace("'", "''").replace("\\", "\\\\") for label in column.type.members]
+    jdbc = _JDBC.get(base, _BLOB)
+    length, scale = (int(part) if part else None for part in (match[2], match[3]))
+    if base in ("DECIMAL", "NUMERIC"):
+        length, scale = length or 10, scale or 0
+    if labels:
+        length = 1 if base == "ENUM" else len(labels) * 2 - 1
+    own = _OWN_CHARSET.search(match[4])
+    counted = "AUTO_INCREMENT" in rest
+    return {
+        "name": column.name,
+        "jdbcType": jdbc,
+        "typeName": name,
+        "typeExpression": name,
+        "charsetName": (own[1] if own else column.charset or charset) if jdbc in _TEXTS else None,
+        "length": length,
+        "scale": scale,
+        "optional": column.nullable,
+        "autoIncremented": counted,
+        "generated": counted,
+        "comment": column.comment or None,
+        "defaultValueExpression": _expression(column.default),
+        "enumValues": [f"'{label}'" for label in labels] or None,
+    }
+
+
+def source_parameters(column: Column) -> tuple[tuple[str, str], ...]:
+    """What column.propagate.source.type adds to a column's schema (debezium#source-type)."""
+    facts = _column(column, None)
+    told = {"type": facts["typeName"], **{name: facts[name] for name in ("length", "scale", "comment", "name")}}
+    return tuple((f"__debezium.source.column.{name}", str(fact)) for name, fact in told.items() if fact is not None)
+
+
+def _spelled(kind: SourceType) -> str:
+    """A type as statements spell it, integers without a width."""
+    sized = kind.name in ("char", "varchar", "binary", "varbinary", "bit") or (kind.name, kind.length) == ("tinyint", 1)
+    first = kind.precision or (kind.length if sized else kind.fsp)
+    parameters = f"({first},{kind.scale})" if kind.scale is not None else f"({first})" if first else ""
+    return f"{kind.name}{parameters}{' unsigned' * kind.unsigned}{' zerofill' * kind.zerofill}"
+
+
+def _expression(default: Default | None) -> str | None:
+    """A default as the parser keeps it: a literal without quotes, the epoch for the current time."""
+    if default is None:
+        return None
+    if default.text.lower().startswith(("current_timestamp", "now")):
+        return "1970-01-01 00:00:00"
+    return default.text.removeprefix("b").strip("'")
 
 
 def row_name(profile: DebeziumProfile, prefix: str, table: Table) -> str:

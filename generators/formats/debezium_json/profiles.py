@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from generators.families.debezium.postgresql import TOASTED
 from generators.families.debezium.values import BINARIES, DECIMALS, TEMPORALS, UNSIGNEDS, Modes
 from generators.model import SourceType
 from generators.wire_format import Choices, Limit, Profile
@@ -20,13 +21,14 @@ RELEASES: Final = ("1.4.0.Final", "1.9.7.Final", "2.5.4.Final", "3.5.0.Final")
 class DebeziumProfile(Profile):
     """A Debezium release, its connector's options and the converter's, as the facts that change bytes.
 
-    `image` is the row image of the database: full or minimal of MySQL's binlog, full or default of PostgreSQL's REPLICA
-    IDENTITY. `schemas` and `key_schemas` are `schemas.enable` of the value's and the key's converter; `transactions` is
-    `provide.transaction.metadata`; `nulls_kept` is `replace.null.with.default=false`; `legacy_tombstones` a Kafka Connect before
-    2.2, which writes null as an object. Releases from 2.0 on run with `skipped.operations=none`, so that TRUNCATE is written.
-    `mangles_names`, `context_headers`, `transaction_first` and `step_ms` (the resolution of `source.ts_ms`) follow from release
-    and connector; `tombstones` is `tombstones.on.delete`, `connector` the connector's own
-    name, `defaults` says whether it knows the defaults of columns.
+    `image` is the row image of the database: full or minimal of MySQL's binlog, full, index or default of PostgreSQL's REPLICA
+    IDENTITY. `toasted` are the bytes beyond which PostgreSQL keeps a value out of line. `schemas` and `key_schemas` are
+    `schemas.enable` of the value's and the key's converter; `transactions` is `provide.transaction.metadata`; `nulls_kept` is
+    `replace.null.with.default=false`; `legacy_tombstones` a Kafka Connect before 2.2, which writes null as an object. Releases
+    from 2.0 on run with `skipped.operations=none`, so that TRUNCATE is written. `source_types` is `column.propagate.source.type`;
+    `flat` the option that takes the envelope away, "" for none. `mangles_names`, `context_headers`, `transaction_first` and
+    `step_ms` (the resolution of `source.ts_ms`) follow from release and connector; `tombstones` is `tombstones.on.delete`,
+    `connector` the connector's own name, `defaults` says whether it knows the defaults of columns.
     """
 
     modes: Modes = Modes()
@@ -43,6 +45,9 @@ class DebeziumProfile(Profile):
     tombstones: bool = True
     defaults: bool = True
     connector: str = "mysql"
+    toasted: int = TOASTED
+    source_types: bool = False
+    flat: str = ""
 
     @property
     def version(self) -> tuple[int, int]:
@@ -55,9 +60,11 @@ class DebeziumProfile(Profile):
         return self.source == "mysql"
 
 
+FLATTENED: Final = ("flat", "flat-rewrite")
+
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "source": ("postgresql", "mariadb"),
-    "image": ("full", "minimal"),
+    "image": ("full", "index", "minimal"),
     "schemas": ("schemaless", "plain-key"),
     "transactions": ("transaction",),
     "nulls": ("nulls-kept",),
@@ -67,6 +74,9 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "binary": BINARIES[1:],
     "unsigned": ("unsigned-precise",),
     "interval": ("interval-string",),
+    "hstore": ("hstore-map",),
+    "propagated": ("source-type",),
+    "flattened": FLATTENED,
 }
 """Options by what they set, in the order of a profile's name; at most one of each."""
 
@@ -74,6 +84,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "postgresql": "The PostgreSQL connector. Else MySQL's.",
     "mariadb": "The MariaDB connector: MySQL's types under names of its own, no thread, another form of GTIDs.",
     "full": "REPLICA IDENTITY FULL. Else DEFAULT: no before image but the key.",
+    "index": "REPLICA IDENTITY USING INDEX, the first unique key: its columns are all that is known of an old row.",
     "minimal": "binlog_row_image=MINIMAL.",
     "schemaless": "schemas.enable=false for key and value: the payload alone.",
     "plain-key": "schemas.enable=false for the key alone.",
@@ -83,6 +94,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "no-tombstone": "tombstones.on.delete=false: no record follows a delete.",
     "double": "decimal.handling.mode=double.",
     "string": "decimal.handling.mode=string.",
+    "numeric": "decimal.format=NUMERIC of the converter: a DECIMAL is a JSON number.",
     "adaptive_time_microseconds": "time.precision.mode=adaptive_time_microseconds, MySQL's default: TIME is microseconds.",
     "adaptive": "time.precision.mode=adaptive, PostgreSQL's default: a time of up to three fraction digits is milliseconds.",
     "connect": "time.precision.mode=connect: milliseconds, finer fractions are lost.",
@@ -94,6 +106,12 @@ OPTIONS: Final[Mapping[str, str]] = {
     "hex": "binary.handling.mode=hex.",
     "unsigned-precise": "bigint.unsigned.handling.mode=precise: BIGINT UNSIGNED is a Decimal, not a negative long.",
     "interval-string": "interval.handling.mode=string: ISO 8601 durations. Else microseconds.",
+    "hstore-map": "hstore.handling.mode=map: an object. Else a text that holds it.",
+    "source-type": "column.propagate.source.type=.*: schemas of columns have the source's type as parameters.",
+    "flat": "ExtractNewRecordState, which adds the members op, table, lsn and source.ts_ms and the headers op and db: the row "
+    "alone. "
+    "A delete is the value null.",
+    "flat-rewrite": "The same with delete.tombstone.handling.mode=rewrite: a delete is the old row, with __deleted.",
 }
 """What each option means, in the order of a profile's name."""
 
@@ -109,15 +127,21 @@ CHOICES: Final = Choices(
     (
         Limit("mariadb", "came with 2.7", _SINCE_3_1),
         Limit("full", "is PostgreSQL's REPLICA IDENTITY", needs=("postgresql",)),
+        Limit("index", "is PostgreSQL's REPLICA IDENTITY", needs=("postgresql",)),
         Limit("minimal", "is MySQL's binlog_row_image", without=("postgresql",)),
         Limit("minimal", "is known of 1.9.7 alone: 2.5.4 and 3.5.0 stop on the first row", ("1.9.7.Final",)),
         Limit("nulls-kept", "needs Kafka Connect 3.5, later than this release", _SINCE_2),
         Limit("legacy-tombstone", "needs Kafka Connect before 2.2, older than this release", ("1.4.0.Final",)),
+        Limit("numeric", "is known of MySQL's connectors alone", without=("postgresql",)),
+        Limit("source-type", "is known of the MariaDB connector alone", needs=("mariadb",)),
+        *(Limit(option, "is known of 3.5 alone", _SINCE_3_1, without=("no-tombstone",)) for option in FLATTENED),
+        Limit("flat", "has a delete that is known without schemas alone", needs=("schemaless",)),
         Limit("legacy-tombstone", "needs schemas in key and value", without=GROUPS["schemas"]),
         Limit("adaptive", "is refused by the MySQL connector", needs=("postgresql",)),
         *(Limit(option, _FINE, _SINCE_3_1) for option in ("isostring", "microseconds", "nanoseconds")),
         Limit("base64-url-safe", "came with 2.0", _SINCE_2),
         Limit("unsigned-precise", "is MySQL's: PostgreSQL has no unsigned types", without=("postgresql",)),
+        Limit("hstore-map", "is PostgreSQL's: MySQL has no hstore", needs=("postgresql",)),
         Limit("interval-string", "is PostgreSQL's: MySQL has no intervals", needs=("postgresql",)),
     ),
 )
@@ -127,7 +151,7 @@ _SCHEMAS: Final = {"": "message", "plain-key": "value", "schemaless": "none"}
 _MYSQL_ASSUMED: Final = (
     "the MySQL connector behaves as MariaDB's was seen to; ids of transactions are GTIDs; columns of tableChanges"
 )
-_POSTGRESQL_ASSUMED: Final = "order of members of hstore; 24:00:00 in connect and isostring"
+_POSTGRESQL_ASSUMED: Final = "24:00:00 in connect and isostring"
 
 
 def profile(release: str, *options: str) -> DebeziumProfile:
@@ -144,6 +168,7 @@ def profile(release: str, *options: str) -> DebeziumProfile:
         binary=chosen.get("binary", BINARIES[0]),
         bigint_unsigned=UNSIGNEDS["unsigned" in chosen],
         interval="string" if "interval" in chosen else "numeric",
+        hstore="map" if "hstore" in chosen else "json",
     )
     return DebeziumProfile(
         release,
@@ -163,6 +188,8 @@ def profile(release: str, *options: str) -> DebeziumProfile:
         connector="mariadb" if mariadb else "postgresql" if postgresql else "mysql",
         mangles_names=postgresql and version <= (2, 5),
         context_headers=version >= (3, 5),
+        source_types="propagated" in chosen,
+        flat=chosen.get("flattened", ""),
         transaction_first=version >= (3, 5),
         step_ms=1 if postgresql else 1000,
     )

@@ -103,7 +103,13 @@ def shape_of(
     replaced = dict(defaults)
     fields = tuple((names[c.name], _column_schema(c, profile, replaced.get(c.name), snapshot)) for c in table.columns)
     by_name = dict(fields)
+    if profile.source_types:
+        fields = tuple(
+            (name, replace(found, parameters=(*found.parameters, *envelope.source_parameters(column))))
+            for (name, found), column in zip(fields, table.columns, strict=True)
+        )
     row = Schema("struct", True, envelope.adjusted(f"{full_name}.Value", profile), fields=fields)
+    whole = envelope.flat_schema(profile, row) if profile.flat else envelope.envelope_schema(profile, full_name, row)
     key_fields = tuple((names[k], by_name[names[k]]) for k in key)
     key_row = Schema("struct", False, envelope.adjusted(f"{full_name}.Key", profile), fields=key_fields)
     return Shape(
@@ -113,7 +119,7 @@ def shape_of(
         name,
         envelope.topic_name(prefix, outer, name),
         key,
-        schema_text(envelope.envelope_schema(profile, full_name, row)) if profile.schemas else "",
+        schema_text(whole) if profile.schemas else "",
         schema_text(key_row) if profile.key_schemas else "",
     )
 
@@ -127,12 +133,24 @@ def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple
     return table.primary_key
 
 
+def identity_columns(table: Table, profile: DebeziumProfile) -> tuple[str, ...] | None:
+    """The columns that PostgreSQL sends of an old row, none without a key; None for the whole row (debezium#identity-index)."""
+    match profile.image:
+        case "index" if table.unique:
+            return table.unique[0]
+        case "index" | "default":
+            return table.primary_key
+    return None
+
+
 def _column_schema(column: Column, profile: DebeziumProfile, default: Default | None, snapshot: bool) -> Schema:
     if profile.is_mysql:
         found = _debezium_mysql.schema(column.type, profile.modes, column.nullable, spelling(column, snapshot))
     else:
         found = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
     shown = "null" if default is None else stand_in(column, default, profile, snapshot).json
+    if profile.is_mysql and profile.version >= (2, 0):
+        found = replace(found, doc=column.comment)
     return found if shown == "null" else replace(found, default=shown)
 
 
@@ -175,8 +193,7 @@ _NIL: Final = "00000000-0000-0000-0000-000000000000"
 
 def spelling(column: Column, snapshot: bool) -> str:
     """The spelling of a column's type that the connector saw: a snapshot reads SHOW CREATE TABLE, which has few of them."""
-    declared = column.declared.upper()
-    return declared if not snapshot or declared.startswith("FLOAT(") else ""
+    return "" if snapshot and _debezium_mysql.deciding(column.declared) != "FLOAT(" else column.declared
 
 
 def row_json(shape: Shape, row: Wires | None) -> str:

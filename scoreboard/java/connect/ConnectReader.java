@@ -4,10 +4,10 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
-import java.time.LocalTime;
 import java.time.ZoneOffset;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.connect.data.Field;
 import org.apache.kafka.connect.data.Schema;
@@ -67,10 +67,16 @@ public final class ConnectReader implements Reader.Factory {
             LocalDateTime time = LocalDateTime.ofInstant(Instant.ofEpochMilli(date.getTime()), ZoneOffset.UTC);
             return switch (schema.name()) {
                 case org.apache.kafka.connect.data.Date.LOGICAL_NAME -> LocalDate.from(time);
-                case org.apache.kafka.connect.data.Time.LOGICAL_NAME -> LocalTime.from(time);
+                case org.apache.kafka.connect.data.Time.LOGICAL_NAME -> clock(date.getTime());
                 default -> time;
             };
         }
         return value;
+    }
+
+    /** Milliseconds of a day as a text; Connect's value can be the end of the day. */
+    private static String clock(long millis) {
+        return String.format(
+                Locale.ROOT, "%02d:%02d:%02d.%03d", millis / 3_600_000, millis / 60_000 % 60, millis / 1000 % 60, millis % 1000);
     }
 }

@@ -45,7 +45,7 @@ for line in sys.stdin:
 def test_a_command_that_fails_on_one_message_costs_the_budget_and_no_more(tmp_path, fail, verdict):
     (tmp_path / "mine.py").write_text(COMMAND.replace("FAIL", fail), "utf-8")
     spec = f"cmd:{shlex.quote(sys.executable)} {tmp_path}/mine.py"
-    limit_s = 2
+    limit_s = 4
     settings = Settings(
         (NAME,),
         Budget("tiny", 0, 300),

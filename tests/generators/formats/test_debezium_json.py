@@ -21,6 +21,7 @@ from generators.formats.debezium_json.envelope import adjusted, mangled, topic_n
 from generators.model import (
     Change,
     Column,
+    Default,
     Event,
     Heartbeat,
     History,
@@ -465,10 +466,122 @@ def test_postgresql_writes_no_schema_change() -> None:
     assert written(PG, DDL) == []
 
 
-def test_truncate_table_is_a_truncation_and_a_statement() -> None:
+def test_truncate_table_is_a_truncation_and_up_to_2_5_a_statement() -> None:
+    """debezium#table-changes."""
     event = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
-    assert [one.changes[0].kind for one in written(NEW, event)] == [Kind.ROW, Kind.DDL]
+    assert [one.changes[0].kind for one in written(NEW, event)] == [Kind.ROW]
+    assert [one.changes[0].kind for one in written(MIDDLE, event)] == [Kind.ROW, Kind.DDL]
     assert [one.changes[0].kind for one in written(OLD, event)] == [Kind.DDL]
+
+
+def test_columns_of_a_schema_change() -> None:
+    """debezium#table-changes: literals of recorded messages."""
+    columns = (
+        Column("id", mysql.integer("int"), False, declared="INT AUTO_INCREMENT"),
+        Column("z", mysql.integer("int", unsigned=True, zerofill=True), declared="INT(6) ZEROFILL"),
+        Column("d", mysql.decimal(), declared="DECIMAL", default=Default("7.50"), comment="a comment"),
+        Column("e", mysql.enum_of("b,c", "it's", "back\\slash"), declared="ENUM('b,c','it''s','back\\\\slash')"),
+        Column("u", mysql.text("varchar", 100), declared="VARCHAR(100) CHARACTER SET utf16"),
+        Column("b", mysql.bit(4), default=Default("b'1010'")),
+    )
+    table = Table("inv", "t", columns, ("id",), comment="table comment")
+    made = SchemaChange(START, "create database", "CREATE DATABASE inv", "inv")
+    _, found = written(NEW, made, SchemaChange(START, "create table", "CREATE TABLE t", "inv", "t", None, table))
+    (change,) = payload(found)["tableChanges"]
+    told = change["table"]
+    assert (told["defaultCharsetName"], told["comment"]) == (None, "table comment")
+    shown = [(c["jdbcType"], c["typeName"], c["charsetName"], c["length"], c["scale"]) for c in told["columns"]]
+    assert shown == [
+        (4, "INT", None, None, None),
+        (4, "INT UNSIGNED ZEROFILL", None, 6, None),
+        (3, "DECIMAL", None, 10, 0),
+        (1, "ENUM", None, 1, None),
+        (12, "VARCHAR", "utf16", 100, None),
+        (-7, "BIT", None, 4, None),
+    ]
+    assert [c["defaultValueExpression"] for c in told["columns"]] == [None, None, "7.50", None, None, "1010"]
+    assert told["columns"][3]["enumValues"] == ["'b,c'", "'it''s'", "'back\\\\slash'"]
+    assert [(c["autoIncremented"], c["generated"]) for c in told["columns"][:2]] == [(True, True), (False, False)]
+    assert (told["columns"][2]["comment"], told["columns"][1]["comment"]) == ("a comment", None)
+
+
+def test_a_statement_about_an_index_names_no_table() -> None:
+    """debezium#table-changes."""
+    event = SchemaChange(START, "create index", "CREATE INDEX ix ON t (a)", "inv", "t", CUSTOMERS, CUSTOMERS)
+    (new,), (old,) = written(NEW, event), written(OLD, event)
+    assert (payload(new)["source"]["table"], payload(new)["tableChanges"]) == ("", [])
+    assert (payload(old)["source"]["table"], new.changes[0].table) == (None, None)
+
+
+def test_types_of_the_source_are_parameters_of_the_value_schema() -> None:
+    """debezium#source-type."""
+    table = Table("inv", "t", (Column("du", mysql.decimal(12, 2, unsigned=True), declared="NUMERIC(12,2) UNSIGNED"),))
+    (found,) = written(profile("3.5.0.Final", "mariadb", "source-type"), boundaries.insert(table, {"du": Decimal("0.01")}))
+    schema = json.loads(found.message.value or b"")["schema"]["fields"][1]["fields"][0]
+    assert schema["parameters"] == {
+        "scale": "2",
+        "connect.decimal.precision": "12",
+        "__debezium.source.column.type": "NUMERIC UNSIGNED",
+        "__debezium.source.column.length": "12",
+        "__debezium.source.column.scale": "2",
+        "__debezium.source.column.name": "du",
+    }
+
+
+def test_an_identity_of_an_index_makes_up_the_key_of_a_delete() -> None:
+    """debezium#identity-index."""
+    columns = (Column("id", postgresql.integer(), False), Column("u", postgresql.text("text"), False))
+    table = Table("inv", "t", columns, ("id",), (("u",),), schema="public")
+    index = profile("3.5.0.Final", "postgresql", "schemaless", "index")
+    row: dict[str, Value] = {"id": 2, "u": "t2"}
+
+    def sent(op: Op, before: dict[str, Value], after: dict[str, Value] | None) -> list[tuple[str | None, Any]]:
+        found = written(index, boundaries.change(table, op, (before, after)))
+        return [((one.message.key or b"").decode(), one.message.value and payload(one)["before"]) for one in found]
+
+    assert sent(Op.DELETE, row, None) == [('{"id":0}', {"id": 0, "u": "t2"}), ('{"id":0}', None)]
+    moved = [('{"id":0}', {"id": 0, "u": "t2"}), ('{"id":0}', None), ('{"id":2}', None)]
+    assert sent(Op.UPDATE, row, {**row, "u": "changed"}) == moved
+    assert sent(Op.UPDATE, row, {**row, "id": 1001}) == [('{"id":1001}', None)]
+
+
+# Rows without their envelope
+
+
+def test_a_flattened_row_has_what_was_added_behind_its_columns() -> None:
+    """debezium#flattened."""
+    rewrite = profile("3.5.0.Final", "postgresql", "flat-rewrite", "schemaless")
+    table = Table("inv", "t", (Column("id", postgresql.integer(), False), Column("v", postgresql.text("text"))), ("id",))
+    table = replace(table, schema="public")
+    gone = boundaries.change(table, Op.DELETE, ({"id": 1, "v": "x"}, None))
+    new, old = written(rewrite, boundaries.insert(table, {"id": 1, "v": "x"}), gone)
+    shown = json.loads(new.message.value or b"")
+    assert list(shown) == ["id", "v", "__deleted", "__op", "__table", "__lsn", "__source_ts_ms"]
+    assert (shown["__deleted"], shown["__op"], shown["__table"]) == ("false", "c", "t")
+    assert list(json.loads(old.message.value or b"").items())[:4] == [
+        ("id", 1),
+        ("v", None),
+        ("__deleted", "true"),
+        ("__op", "d"),
+    ]
+    assert new.message.headers[-2:] == (("__op", b"c"), ("__db", b"inv"))
+    change = old.changes[0]
+    assert (change.kind, change.op, change.table, change.database, change.databases) == (Kind.ROW, Op.DELETE, "t", None, ("inv",))
+    assert (change.after, set(change.before or ())) == (None, {"id", "v"})
+
+
+def test_a_flattened_delete_is_the_text_null() -> None:
+    """debezium#flattened."""
+    plain = profile("3.5.0.Final", "mariadb", "flat", "schemaless")
+    row = {**ROW}
+    found = written(plain, boundaries.change(CUSTOMERS, Op.DELETE, (row, None)), RowChange(START, CUSTOMERS, Op.TRUNCATE, ()))
+    (one,) = found
+    assert (one.message.value, one.message.key) == (b"null", b'{"id":1004}')
+    assert (one.changes[0].kind, one.changes[0].accept) == (Kind.TOMBSTONE, ((Kind.ROW, Op.DELETE),))
+    (update,) = written(plain, boundaries.change(CUSTOMERS, Op.UPDATE, (row, {**row, "name": "B"})))
+    assert (update.changes[0].op, update.changes[0].before) == (Op.UPDATE, None)
+    with pytest.raises(UsageError):
+        profile("3.5.0.Final", "flat")
 
 
 # The placeholder in a row

@@ -299,6 +299,62 @@ def test_arrays_and_hstore() -> None:
     assert of(postgresql.array("integer"), Json([1, None])) == [1, None]
     assert of(postgresql.array("text"), Json(["a", None])) == ["a", None]
     assert of(postgresql.hstore(), Json({"a": "x", "b": None})) == '{"a":"x","b":null}'
+    assert of(postgresql.hstore(), Json({"k": "v", "n": None, 'q"x': "é"})) == '{"q\\"x":"é","k":"v","n":null}'
+    assert of(postgresql.hstore(), Json({"a": "1"}), Modes(hstore="map")) == {"a": "1"}
+
+
+def test_arrays_have_their_elements_forms() -> None:
+    """debezium#arrays: literals of recorded messages."""
+
+    def shown(element: SourceType, *items: Any, modes: Modes | None = None) -> Any:
+        return of(postgresql.array_of(element), Json(list(items)), modes or Modes())
+
+    assert shown(postgresql.numeric(10, 2), Decimal("1.50"), Decimal("-0.01"), None) == ["AJY=", "/w==", None]
+    assert shown(postgresql.numeric(), Decimal("1.5")) == [{"scale": 1, "value": "Dw=="}]
+    assert shown(postgresql.temporal("date"), "1970-01-01", "2020-02-29") == [0, 18321]
+    assert shown(postgresql.temporal("timestamp"), "2020-01-01 00:00:00.123456") == [1577836800123456]
+    assert shown(postgresql.temporal("timestamptz"), "2020-01-01 00:00:00.1+00") == ["2020-01-01T00:00:00.100000Z"]
+    assert shown(postgresql.temporal("timestamptz"), "2020-01-01 00:00:00.1+00", modes=Modes((1, 4))) == [
+        "2020-01-01T00:00:00.1Z"
+    ]
+    assert shown(postgresql.bytea(), "\\x00ff", "\\x") == ["AP8=", ""]
+    assert shown(postgresql.boolean(), True, False, None) == [True, False, None]
+    assert shown(postgresql.real(), 1.1, math.nan, math.inf) == [1.1, "NaN", "Infinity"]
+    assert shown(postgresql.integer(), [1, 2], [3, 4]) == [None, None]
+    labels = _debezium_postgresql.schema(postgresql.array_of(postgresql.enum_of("a")), Modes())
+    assert labels.items is not None and not labels.items.optional
+    uuids = unavailable(postgresql.array_of(postgresql.uuid()), Modes(), True)
+    assert uuids.json == '["b68a35a7-17ad-35b3-af2a-ae46edb4545a"]'
+
+
+def test_what_no_type_of_python_holds() -> None:
+    """debezium#infinite-dates, debezium#special-numerics, debezium#negative-scale, debezium#point."""
+    assert of(postgresql.temporal("date"), "infinity") == -2147472692
+    assert of(postgresql.temporal("timestamp", 3), "-infinity") == -9223372036832400
+    assert of(postgresql.temporal("timestamptz"), "infinity") == "infinity"
+    assert of(postgresql.temporal("date"), -735160) == -735160
+    assert of(postgresql.temporal("timestamptz", 3), -62135683200000000) == "0000-12-31T00:00:00.000Z"
+    assert cell(postgresql.temporal("date"), "infinity").state is State.ANY
+    assert of(postgresql.numeric(), Decimal("NaN")) is None
+    assert of(postgresql.numeric(), Decimal("-Infinity"), Modes(decimal="string")) == "NEGATIVE_INFINITY"
+    negative = postgresql.numeric(5, -2)
+    assert dict(_debezium_postgresql.schema(negative, Modes()).parameters) == {"scale": "2046", "connect.decimal.precision": "5"}
+    assert of(negative, Decimal(0), Modes((1, 4), decimal="string")) == "0E-2046"
+    assert (negative.spark, postgresql.fits(negative, Decimal(1200)), postgresql.fits(negative, Decimal(1210))) == (
+        "decimal(7,0)",
+        True,
+        False,
+    )
+    point = {"x": 1.5, "y": -2.0, "wkb": "AQEAAAAAAAAAAAD4PwAAAAAAAADA", "srid": None}
+    assert of(postgresql.point(), Json({"x": 1.5, "y": -2.0})) == point
+    assert (of(postgresql.bit(1, varying=True), ""), of(postgresql.bit(None, varying=True), "")) == (None, "")
+
+
+def test_decimals_as_json_numbers() -> None:
+    """connect#decimal-numeric."""
+    found = _debezium_mysql.wire(mysql.decimal(65, 30), Decimal("1E-30"), Modes(decimal="numeric"))
+    assert (found.json, found.cell.value) == ("1E-30", Decimal("1E-30"))
+    assert _debezium_mysql.wire(mysql.decimal(10, 4), Decimal(0), Modes(decimal="numeric")).json == "0.0000"
 
 
 def test_the_placeholder_of_unavailable_values() -> None:

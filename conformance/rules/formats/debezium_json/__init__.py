@@ -99,10 +99,11 @@ _CONTROL: Final = (
     ),
     BOOK.rule(
         "ddl/names",
-        "A schema change names databaseName and the source block's table, none for a statement about a database.",
+        "A schema change names databaseName and the source block's table, none for a statement about a database or an index.",
         Effect.WRONG_TABLE,
         Selector(fields=("database", "schema", "table"), kinds=("DDL",)),
         "debezium#schema-change-names",
+        "debezium#table-changes",
         obligation=SHOULD,
         provenance=DOCUMENTED,
     ),
@@ -169,19 +170,22 @@ _ROWS: Final = (
     ),
     BOOK.rule(
         "rows/every-row",
-        "Each message of a row is one change, whatever its schema block says and whatever its columns are called.",
+        "Each message of a row is one change, whatever its schema block says and whatever its columns are called; so is a "
+        "flattened one.",
         Effect.LOST_CHANGE,
         Selector(fields=("change",), aspects=(Aspect.MISSING, Aspect.EXTRA), kinds=("ROW",)),
         "connect#schemas-enable",
         "debezium#snapshot-member",
+        "debezium#flattened",
     ),
     BOOK.readable(),
     BOOK.rule(
         "rows/op",
-        "op is the operation: c, u, d in lower case.",
+        "op is the operation: c, u, d in lower case; of a flattened row __op is.",
         Effect.WRONG_OP,
         Selector(fields=("change",), aspects=(Aspect.OP,), kinds=("ROW",)),
         "debezium#operations",
+        "debezium#flattened",
     ),
     BOOK.one_each(),
 )
@@ -344,10 +348,12 @@ _IMAGES: Final = (
     ),
     BOOK.rule(
         "image/columns",
-        "An image has exactly the members of before or after, nulls included.",
+        "An image has exactly the members of before or after, nulls included; a flattened row without the members that were "
+        "added.",
         Effect.NULL_FOR_ABSENT,
         Selector(aspects=(Aspect.PRESENCE,)),
         "connect#struct-fields",
+        "debezium#flattened",
     ),
 )
 

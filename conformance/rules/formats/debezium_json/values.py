@@ -189,11 +189,13 @@ _NUMBERS: Final = (
     ),
     BOOK.rule(
         "value/decimal-base64",
-        "decimal.handling.mode precise: base64 of the unscaled value in big-endian two's complement; the scale is the column's.",
+        "decimal.handling.mode precise: base64 of the unscaled value in big-endian two's complement at the column's scale; with "
+        "decimal.format=NUMERIC a JSON number.",
         Effect.SILENT_CORRUPTION,
         value("decimal"),
         "debezium#decimal-precise",
         "connect#decimal",
+        "connect#decimal-numeric",
     ),
     BOOK.rule(
         "value/not-finite",
@@ -424,7 +426,7 @@ _TEXTS: Final = (
         "value/array",
         "An array is a JSON array whose items may be null.",
         Effect.WRONG_VALUE,
-        value(types=("integer[[]]", "text[[]]")),
+        value(types=("*[[]]",)),
         "debezium#arrays",
         "connect#arrays",
     ),

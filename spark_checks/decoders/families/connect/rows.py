@@ -36,7 +36,7 @@ from pyspark.sql.types import (
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
-from spark_checks.decoders.families.canal import COORDINATES, MISFIT, UNREADABLE, message, read, whole
+from spark_checks.decoders.families.canal import COORDINATES, MISFIT, OPTIONS, UNREADABLE, message, read, whole
 from spark_checks.decoders.families.connect.decimals import DIGITS, in_digits, let
 from spark_checks.decoders.families.connect.values import default_form, form_of, misfit, typed
 
@@ -58,9 +58,7 @@ _FIELD: Final = StructType(
         StructField("parameters", StructType([StructField("scale", StringType())])),
     ]
 )
-_SCHEMA: Final = StructType(
-    [StructField("fields", ArrayType(StructType([StructField("field", StringType()), StructField("fields", ArrayType(_FIELD))])))]
-)
+_SCHEMA: Final = StructType([StructField("fields", ArrayType(StructType([*_FIELD, StructField("fields", ArrayType(_FIELD))])))])
 
 
 def record_key() -> Column:
@@ -89,6 +87,8 @@ class Dialect:
     `commit_ms`: milliseconds since the epoch. `keys`: column names of the key, given the payload; `record_key` by default.
     `sql`: judged for DDL only.
     `form`: the form of a column's cells where no schema tells it; Debezium's by default.
+    `bare`: the operation on the wire of a payload that is the row itself, NULL of any other; `added` are the payload's members
+    that are no columns then, and `header` is a header that tells such a member. None where every row has an envelope.
     `unsent`: what cells of texts, bytes and documents hold in place of a value that was not sent, as text: NULL at level two.
     """
 
@@ -106,6 +106,9 @@ class Dialect:
     before: str = "before"
     after: str = "after"
     form: Callable[[SourceType, Deployment], str] = default_form
+    bare: Told | None = None
+    added: tuple[str, ...] = ()
+    header: str = ""
     unsent: tuple[str, ...] = ()
 
     def operation(self, payload: Column) -> Column:
@@ -163,7 +166,8 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
     mine = kind == "ROW"
     for what, name in ((dialect.database, table.database), (dialect.schema, table.schema), (dialect.table, table.name)):
         if what is not None and name is not None:
-            mine = mine & (what(p) == name)
+            same = what(p) == name
+            mine = mine & (F.coalesce(same, dialect.bare(p).isNotNull()) if dialect.bare else same)
     after, before = (
         F.get(F.filter(F.col("m.schema.fields"), lambda f: f["field"] == name), F.lit(0))["fields"]  # noqa: B023
         for name in (dialect.after, dialect.before)
@@ -177,7 +181,7 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
             *COORDINATES,
             F.when(kind == "CORRUPT", "CORRUPT").when(mine, op).alias("op"),
             F.when(mine, images).alias("images"),
-            F.when(mine, F.coalesce(after, before)).alias("fields"),
+            F.when(mine, F.coalesce(after, before, _bare_fields(dialect))).alias("fields"),
         )
         .select(*COORDINATES, "op", "images", F.expr(sql.cells).alias("cells"))
         .select(*COORDINATES, "op", F.expr(sql.rows).alias("rows"))
@@ -297,7 +301,7 @@ def _name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def messages(records: DataFrame, dialect: Dialect, schema: StructType, image: DataType) -> DataFrame:
+def messages(records: DataFrame, dialect: Dialect, schema: StructType, image: MapType | StructType) -> DataFrame:
     """Coordinates, `key`, `m` (the value), `p` (its payload, a struct of the dialect's members), `kind` and `op`."""
     payload = StructType(
         [
@@ -310,21 +314,57 @@ def messages(records: DataFrame, dialect: Dialect, schema: StructType, image: Da
     value = StructType([StructField("schema", schema), StructField("payload", payload), *payload])
     text = F.col("value").cast("string")
     m, j, p, kind = F.col("m"), F.col("j"), F.col("p"), F.col("kind")
-    absent = F.when(F.col("value").isNull(), "none").when(F.right(text, F.lit(_NULL_END)).rlike(_NULL_PAYLOAD), "payload")
-    parsed = records.select(*COORDINATES, "key", absent.alias("absent"), read(text, value).alias("j"))
+    nothing = F.col("value").isNull() | (text == "null") if dialect.bare else F.col("value").isNull()
+    absent = F.when(nothing, "none").when(F.right(text, F.lit(_NULL_END)).rlike(_NULL_PAYLOAD), "payload")
+    kept = {"text": text, "headers": F.col("headers")} if dialect.bare else {}
+    also = [column.alias(name) for name, column in kept.items()]
+    parsed = records.select(*COORDINATES, "key", *also, absent.alias("absent"), read(text, value).alias("j"))
     bare = F.struct(*(m[f.name].alias(f.name) for f in payload))
+    told = parsed.select(*COORDINATES, "key", "absent", *kept, F.when(whole(j), message(j)).alias("m")).select(
+        *COORDINATES,
+        "key",
+        "absent",
+        *kept,
+        "m",
+        F.when(m["payload"].isNotNull(), m["payload"]).when(m.isNotNull(), bare).alias("p"),
+    )
     return (
-        parsed.select(*COORDINATES, "key", "absent", F.when(whole(j), message(j)).alias("m"))
-        .select(
-            *COORDINATES,
-            "key",
-            "absent",
-            "m",
-            F.when(m["payload"].isNotNull(), m["payload"]).when(m.isNotNull(), bare).alias("p"),
-        )
+        _enveloped(told, dialect, image)
         .select(*COORDINATES, "key", "m", "p", _kind(dialect, p).alias("kind"))
         .select(*COORDINATES, "key", "m", "p", "kind", F.when(kind == "ROW", dialect.operation(p)).alias("op"))
     )
+
+
+def _enveloped(told: DataFrame, dialect: Dialect, image: MapType | StructType) -> DataFrame:
+    """The same, with a payload that is a row itself as one of an envelope: the row is the old one of a delete, else the new one.
+
+    Such a row is parsed again, since its columns are not known before."""
+    if dialect.bare is None:
+        return told
+    p, m, own = F.col("p"), F.col("m"), F.col("own")
+    op = dialect.bare(p)
+    inner = F.when(m["payload"].isNotNull(), F.get_json_object("text", "$.payload")).otherwise(F.col("text"))
+    row = F.from_json(inner, image.simpleString() if isinstance(image, MapType) else image, OPTIONS)
+    parsed = told.select("*", F.when(op.isNotNull(), row).alias("own"))
+    if isinstance(image, MapType):
+        own = F.map_filter(own, lambda name, _: ~name.isin(*dialect.added))
+    gone = F.lower(op) == "d"
+    shown = F.get(F.filter("headers", lambda header: header["key"] == dialect.header), F.lit(0))["value"].cast("string")
+    found = (
+        p.withField(dialect.op, op)
+        .withField(dialect.before, F.when(gone, own))
+        .withField(dialect.after, F.when(~gone, own))
+        .withField(dialect.header, F.coalesce(p[dialect.header], shown))
+    )
+    return parsed.select(*COORDINATES, "key", "absent", "m", F.when(op.isNotNull(), found).otherwise(p).alias("p"))
+
+
+def _bare_fields(dialect: Dialect) -> Column:
+    """What the schema of a row without envelope tells of its columns."""
+    if dialect.bare is None:
+        return F.lit(None)
+    own = F.transform(F.col("m.schema.fields"), lambda f: F.struct(*(f[name].alias(name) for name in _FIELD.names)))
+    return F.when(dialect.bare(F.col("p")).isNotNull(), own)
 
 
 def _kind(dialect: Dialect, p: Column) -> Column:

@@ -77,7 +77,7 @@ def default_form(kind: SourceType, deployment: Deployment) -> str:
                 deployment.decimal, "text"
             )
         case Logical.INT if _unsigned_bigint(kind) and deployment.bigint_unsigned == "precise":
-            return "decimal"
+            return "numeric" if deployment.decimal == "numeric" else "decimal"
         case Logical.FLOAT | Logical.DOUBLE:
             return "double"
         case Logical.BIT:

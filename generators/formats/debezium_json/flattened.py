@@ -1,0 +1,48 @@
+"""Rows without their envelope, as ExtractNewRecordState leaves them (debezium#flattened)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from generators.families.connect import string
+from generators.formats.debezium_json.profiles import DebeziumProfile
+from generators.formats.debezium_json.rows import Place, Wires, full_image, image, row_json
+from generators.model import Change, Kind, Op
+
+CODES: Final = {Op.READ: "r", Op.INSERT: "c", Op.UPDATE: "u", Op.DELETE: "d", Op.TRUNCATE: "t"}
+
+
+def flattened(
+    profile: DebeziumProfile, place: Place, op: Op, row: Wires, keys: tuple[str, ...] | None, lsn: int, source_ms: int
+) -> tuple[str, Change]:
+    """The value of a row, and what a decoder owes for it: the new row, of a delete the old one or, without `rewrite`, null.
+
+    Of the old row of an UPDATE nothing is left, nor of the schema; the database stands in a header. Only a header tells the null
+    of a delete from a tombstone.
+    """
+    shape, gone = place.shape, op is Op.DELETE
+    if gone and profile.flat == "flat":
+        return "null", Change(0, Kind.TOMBSTONE, keys=keys, accept=((Kind.ROW, Op.DELETE),))
+    added: dict[str, Any] = {"__deleted": string(str(gone).lower())} if profile.flat == "flat-rewrite" else {}
+    added |= {"__op": string(CODES[op]), "__table": string(shape.table)}
+    if not profile.is_mysql:
+        added["__lsn"] = lsn
+    added["__source_ts_ms"] = source_ms
+    payload = f"{row_json(shape, row)[:-1]},{','.join(f'{string(name)}:{text}' for name, text in added.items())}}}"
+    shown, full = image(shape, row), full_image(shape, row)
+    found = Change(
+        0,
+        Kind.ROW,
+        op,
+        table=shape.table,
+        keys=keys,
+        position=None if profile.is_mysql else str(lsn),
+        commit_time_us=source_ms * 1000,
+        before=shown if gone else None,
+        after=None if gone else shown,
+        full_before=full if gone else None,
+        full_after=None if gone else full,
+        accept=((Kind.CORRUPT, None),) if any(wire.corrupt for wire in row.values()) else (),
+        databases=(place.event.table.database,),
+    )
+    return f'{{"schema":{shape.value_schema},"payload":{payload}}}' if shape.value_schema else payload, found

@@ -1,0 +1,30 @@
+"""Why a recorded message belongs to no episode."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from generators.model import Message
+from generators.recorded.base import Recording
+
+_SPATIAL: Final = "the model has no spatial types"
+_REASONS: Final = (
+    ("*", rb"\bt_geo\b", _SPATIAL),
+    ("canal", rb"rand_seed1", "the server sets the seed of RAND itself before a statement that it logs as text"),
+    ("debezium", rb'"ddl":"# Dum', "MariaDB hides events of its own from MySQL's connector as comments"),
+    ("debezium", rb'"ddl":"(CREATE|DROP) TABLE `inv2`', "the server logs the statement in words of its own"),
+    ("debezium", rb"^my\.inv\.t_(json|zero)\b", "MySQL's connector does not understand this table of MariaDB"),
+    ("debezium", rb"\binv\.t_zero\b", "a date that no calendar has stops the connector, unless it is told to warn"),
+    ("debezium", rb"\bt_time", "a snapshot reads a timestamp before 1582-10-15 by the Julian calendar"),
+    ("debezium", rb"\bzz_end\b", "the truth ends before the last row"),
+    ("debezium", rb"odd_schema", "1.4 names the topic after a mangled name"),
+)
+"""Products, what the topic and the value of a message contain, and the reason; the first that matches."""
+
+
+def reason(recording: Recording, message: Message) -> str:
+    """The reason, "" for one that nobody knows."""
+    text = message.topic.encode() + b" " + (message.key or b"") + (message.value or b"")
+    found = (why for product, pattern, why in _REASONS if product in ("*", recording.product) and re.search(pattern, text))
+    return next(found, "")

@@ -1,0 +1,155 @@
+"""What of Debezium's recordings is no row: statements, transactions' marks, heartbeats and logical messages, as episodes.
+
+The truth has the SQL statements in order. A message of a statement is found by its text; what the server logs in other words is
+left out. The statements of a snapshot are the connector's own, made of the tables that it found.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from generators.model import (
+    Event,
+    Heartbeat,
+    History,
+    Message,
+    SchemaChange,
+    SourceStatement,
+    Table,
+    TransactionMark,
+)
+from generators.recorded import store
+from generators.recorded.base import Episode, Recording
+from generators.sources.boundaries import START
+from generators.sources.mysql import quote
+
+_UNSAID: Final = "the model does not say whether a logical message is in a transaction"
+KEPT_COMMENT: Final = "a comment of a column that CHANGE COLUMN dropped is kept by the connector"
+_TEXTUAL: Final = re.compile(r"pg_logical_emit_message\(\w+, '([^']*)', '([^']*)'\)")
+_BINARY: Final = re.compile(r"pg_logical_emit_message\(\w+, '([^']*)', '\\x([0-9a-f]*)'::bytea\)")
+_ACTIONS: Final = (
+    (re.compile(r"(CREATE|DROP) (DATABASE|TABLE|INDEX)\b"), ""),
+    (re.compile(r"RENAME TABLE"), "rename table"),
+    (re.compile(r"ALTER TABLE"), "modify column"),
+)
+DATABASE: Final = "inv"
+"""The current database of the session that ran the statements."""
+UNREAD: Final = ("t_maria", "t_maria4", "t_mcompressed")
+"""Tables whose statements the connector's parser does not read (UUID, INET4, COMPRESSED)."""
+SETUP: Final = 6
+"""Transactions of the recorded database before the truth begins, of which the recording has both marks."""
+
+
+def logical_messages(recording: Recording, messages: Sequence[Message]) -> Iterator[Episode]:
+    """PostgreSQL's logical messages, in order."""
+    events: list[Event] = []
+    for statement in _statements("postgresql"):
+        if text := _TEXTUAL.search(statement["sql"]):
+            events.append(SourceStatement(START, "logical-message", text[2], DATABASE, text[1]))
+        elif binary := _BINARY.search(statement["sql"]):
+            events.append(SourceStatement(START, "logical-message-hex", binary[2], DATABASE, binary[1]))
+    if messages:
+        limits = (_UNSAID,) if "transaction" in recording.profile else ()
+        yield Episode(recording, "logical-messages", History(tuple(events)), tuple(messages), limits=limits)
+
+
+def heartbeats(recording: Recording, messages: Sequence[Message]) -> Iterator[Episode]:
+    """Heartbeats, which are alike."""
+    if messages:
+        yield Episode(recording, "heartbeats", History(tuple(Heartbeat(START) for _ in messages)), tuple(messages))
+
+
+def transactions(recording: Recording, messages: Sequence[Message], tables: frozenset[str]) -> Iterator[Episode]:
+    """The marks of transactions that changed a recorded table: the recording left their ends out, as it did all of the others."""
+    if not messages:
+        return
+    marks = [TransactionMark(START, mark, str(number)) for number in range(SETUP) for mark in ("BEGIN", "COMMIT")]
+    whole = len(marks)
+    inside = False
+    for statement in _statements("postgresql"):
+        if statement["kind"] == "note":
+            inside = statement["sql"] == "BEGIN" or (inside and statement["sql"] != "COMMIT")
+            begins = statement["sql"] == "BEGIN"
+        else:
+            begins = not inside and _is_told(statement, tables)
+        if begins:
+            marks += [TransactionMark(START, mark, str(len(marks))) for mark in ("BEGIN", "COMMIT")]
+    unrecorded = frozenset(range(whole + 1, len(marks), 2))
+    yield Episode(recording, "transactions", History(tuple(marks)), tuple(messages), unrecorded=unrecorded)
+
+
+def _is_told(statement: Mapping[str, Any], tables: frozenset[str]) -> bool:
+    """Whether a statement outside of BEGIN and COMMIT is a transaction of its own with a message."""
+    match statement["kind"]:
+        case "dml":
+            return statement["table"] in tables
+        case "message":
+            return "(true," in statement["sql"]
+        case kind:
+            return bool(kind == "truncate")
+
+
+def statements(recording: Recording, messages: Sequence[Message], versions: Mapping[int, Table]) -> Iterator[Episode]:
+    """MySQL's statements in the order of the log, an episode for each database. `versions` are the tables that statements made,
+    by the statement's number."""
+    found: dict[str, tuple[list[Event], list[Message]]] = {}
+    waiting = {_text(message): message for message in reversed(messages)}
+    for number, statement in enumerate(_statements("mariadb")):
+        sql = statement["sql"]
+        message = waiting.get(sql)
+        action = next((name or f"{m[1]} {m[2]}".lower() for pattern, name in _ACTIONS if (m := pattern.match(sql))), "")
+        if message is None or not action:
+            continue
+        database, _, table = statement.get("table", sql.split()[2]).partition(".")
+        after = None if table in UNREAD else versions.get(number)
+        if table and after is None and table not in UNREAD:
+            continue  # a table with a type that the model does not have
+        place = DATABASE if action.endswith("index") else database
+        event = SchemaChange(START, action, sql, place, after.name if after else table, after, after)
+        events, told = found.setdefault(place, ([], []))
+        events.append(event)
+        told.append(message)
+    for database, (events, told) in found.items():
+        limits = () if database == DATABASE else (KEPT_COMMENT,)
+        yield Episode(_without_rows(recording), f"statements-{database}", History(tuple(events)), tuple(told), limits=limits)
+
+
+def snapshot_statements(
+    recording: Recording, messages: Sequence[Message], tables: Mapping[str, Table | None]
+) -> Iterator[Episode]:
+    """The statements that a snapshot writes of the tables that it found: None for one that its parser does not read."""
+    waiting = {_text(message): message for message in messages}
+    own = quote(DATABASE)
+    events = [SchemaChange(START, "set", "SET character_set_server=utf8mb4, collation_server=utf8mb4_bin", "")]
+    for name, table in tables.items():
+        gone = table or Table(DATABASE, name, ())
+        events.append(SchemaChange(START, "drop table", f"DROP TABLE IF EXISTS {own}.{quote(name)}", DATABASE, name, gone))
+    events.append(SchemaChange(START, "drop database", f"DROP DATABASE IF EXISTS {own}", DATABASE))
+    made = f"CREATE DATABASE {own} CHARSET utf8mb4 COLLATE utf8mb4_general_ci"
+    events += [SchemaChange(START, "create database", made, DATABASE), SchemaChange(START, "use", f"USE {own}", DATABASE)]
+    for name, table in tables.items():
+        versions = store.truth("debezium")["mariadb"]["tables"][f"{DATABASE}.{name}"]["versions"]
+        events.append(SchemaChange(START, "create table", versions[-1]["show_create"], DATABASE, name, None, table))
+    told = [event for event in events if event.sql in waiting]
+    yield Episode(recording, "statements", History(tuple(told)), tuple(waiting[event.sql] for event in told))
+
+
+def _without_rows(recording: Recording) -> Recording:
+    """The recording with the number of the last row blanked, which a statement has of the rows before it."""
+    blank = recording.volatile
+    return replace(recording, volatile=lambda data: re.sub(rb'"row":\d+', b'"row":0', blank(data)))
+
+
+def _statements(server: str) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = store.truth("debezium")[server]["statements"]
+    return found
+
+
+def _text(message: Message) -> str:
+    """The statement of a schema change."""
+    body = json.loads(message.value or b"{}")
+    return str(body.get("payload", body)["ddl"])
