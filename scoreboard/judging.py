@@ -28,7 +28,7 @@ _KEPT: Final = (
     *("rule", "case", "cases", "verdict", "aspect", "path", "expected", "actual", "message", "side", "column"),
     *("cause", "cause_in_words", "hint", "profiles", "faults"),
 )
-LETTERS: Final = 1_600
+LETTERS: Final = 700
 """Characters of a message or a value that are kept."""
 _ENDS: Final = (0, 1)
 """Exit codes of a run that reached its verdict: conforms, or not."""
