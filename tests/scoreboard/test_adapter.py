@@ -116,5 +116,5 @@ def test_a_conversation(classes):
     assert empty["rows"] == [{"row": 0, "kind": "CORRUPT", "error": "java.lang.IllegalArgumentException: empty"}]
     assert null["rows"] == []
     assert ended == {"type": "ended", "batch": 1}
-    told = "java.lang.IllegalStateException: no such type; java.lang.Exception: really"
+    told = "java.lang.Exception: really; java.lang.IllegalStateException: no such type"
     assert refused["rows"] == [{"row": 0, "kind": "CORRUPT", "error": told}]

@@ -35,7 +35,7 @@ public final class Adapter {
     private final PrintStream out;
     private String format = "";
     private Reader reader;
-    private Exception refused;
+    private Throwable refused;
 
     private Adapter(Reader.Factory factory, PrintStream out) {
         this.factory = factory;
@@ -77,7 +77,7 @@ public final class Adapter {
         refused = null;
         try {
             reader = factory.open(format, table(line.get("table")), deployment(line.get("deployment")));
-        } catch (Exception e) {
+        } catch (Exception | LinkageError e) {
             refused = e; // The reader cannot have this table: each of its messages is refused.
         }
     }
@@ -97,17 +97,21 @@ public final class Adapter {
                 change.set("after", image(row.after()));
                 rows.add(change);
             }
-        } catch (Exception | LinkageError | AssertionError | StackOverflowError e) {
+        } catch (LinkageError e) {
+            // A missing or wrong jar is a fault of the adapter's bundle, and no answer of the reader.
+            return JSON.createObjectNode().put("type", "error").put("seq", record.get("seq").asLong()).put("error", why(e));
+        } catch (Throwable e) {
             rows.removeAll();
             rows.add(JSON.createObjectNode().put("row", 0).put("kind", "CORRUPT").put("error", why(e)));
         }
         return answer;
     }
 
+    /** The error and its causes, the last cause first: it says most, and the others may hold the whole message. */
     private static String why(Throwable error) {
         StringBuilder text = new StringBuilder();
         for (Throwable e = error; e != null; e = e.getCause() == e ? null : e.getCause()) {
-            text.append(text.isEmpty() ? "" : "; ").append(e);
+            text.insert(0, e + (text.isEmpty() ? "" : "; "));
         }
         return text.substring(0, Math.min(text.length(), 2000));
     }
