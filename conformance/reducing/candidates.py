@@ -38,6 +38,7 @@ from generators.model import (
     Written,
 )
 from generators.sources import registry as sources
+from generators.sources.boundaries import of_three
 from generators.wire_format import Format, Profile
 
 Measure = tuple[int, int, int, int, int]
@@ -142,12 +143,22 @@ def fault_of(fmt: Format[Any], profile: Profile, case: Case) -> tuple[Scenario, 
             whole = Recipe(fmt, profile, partial(faults.apply, fault=fault))
             if case.level == 2:
                 return faults.unreadable_row(fault, profile.source), whole
-            scenarios = faults.fault_scenarios(profile.database, profile.source, (fault,))
-            return next(((scenario, whole) for _, scenario in scenarios if scenario.name == case.scenario), None)
+            alone = (scenario for _, scenario in faults.fault_scenarios(profile.database, profile.source, (fault,)))
+            return next(((one, whole) for one in _and_of_three(alone) if one.name == case.scenario), None)
     for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile), profile.source):
-        if scenario.name == case.scenario:
-            return scenario, Recipe(fmt, profile, partial(faults.cell_fault, fault=cell))
+        for one in _and_of_three((scenario,), cell.column):
+            if one.name == case.scenario:
+                return one, Recipe(fmt, profile, partial(faults.cell_fault, fault=cell))
     return None
+
+
+def _and_of_three(single: Iterable[Scenario], column: str = "") -> Iterator[Scenario]:
+    """Scenarios of a row, those of an inserted one also between two others."""
+    for scenario in single:
+        yield scenario
+        (event,) = scenario.history.events[:1]
+        if isinstance(event, RowChange) and event.op is Op.INSERT and len(scenario.history.events) == 1:
+            yield of_three(scenario, column)
 
 
 def tables(scenario: Scenario) -> tuple[Table, ...]:

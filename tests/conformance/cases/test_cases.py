@@ -20,7 +20,7 @@ from conformance.cases.catalogue import (
 )
 from generators.drawing.cases import as_case
 from generators.errors import UnknownName, UsageError
-from generators.model import Change, Kind, Message, Written
+from generators.model import Change, Kind, Message, RowChange, Written
 from generators.sources.registry import of_table
 from generators.wire_format import FORMATS, Format, KindRow, Profile, get
 
@@ -183,6 +183,8 @@ def _write(history, profile, layout):
     """A message for each change of rows; each must be of a table of the profile's source."""
     found = []
     for number, event in enumerate(history.events):
+        if not isinstance(event, RowChange):
+            continue
         assert of_table(event.table).name == profile.source
         change = Change(0, Kind.ROW, event.op, event.table.database, event.table.schema, event.table.name)
         value = json.dumps(repr((profile.name, event.table, event.rows))).encode()

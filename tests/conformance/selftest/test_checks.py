@@ -304,7 +304,7 @@ def test_an_altered_output_that_another_rule_answers_too_fails_the_self_test(pre
 
 def test_the_answer_must_have_the_weight_of_the_rule(prepared, evidence, monkeypatch):
     class Lenient(Judge):
-        def verdict(self, case, findings):
+        def verdict(self, case, findings, nulled=0):
             return Verdict.NON_STRICT
 
     monkeypatch.setattr(checks, "Judge", Lenient)

@@ -490,7 +490,7 @@ def test_values_shrink_to_null_zero_or_empty(slug: str) -> None:
         plain
     ) in (
         "1970-01-01",
-        "Json(value=0)",
+        "Json(value=0, text='')",
     )
 
 

@@ -45,7 +45,8 @@ def test_every_scenario_is_written_twice_alike_as_documented_json(p: CanalProfil
     assert len({s.name for s, _ in found}) == len(found) > 700
     for scenario, once in found:
         assert once == write(scenario.history, p, Layout())
-        assert once or (p.image == "minimal" and "unchanged" in scenario.name) or "update-nothing" in scenario.name
+        silent = (p.image == "minimal" and "unchanged" in scenario.name) or "update-nothing" in scenario.name
+        assert once or silent or (p.release < "1.1.6" and scenario.name == "ddl/semicolon-in-text")  # SILENT_BEFORE_1_1_6
         for message, changes in ((w.message, w.changes) for w in once):
             assert message.value is not None
             wired = json.loads(message.value, strict=p.release != "1.1.6")
@@ -142,13 +143,14 @@ def _subjects(name: str, level: int, tags: frozenset[str], change: Change) -> It
 FAULTS = {
     "domain": "fault/cell-domain",
     "truncated": "fault/must-reject",
+    "no-such-message": "fault/no-such-message",
     "wrong-container": "fault/must-reject",
     "trailing-content": "fault/must-reject",
     "second-document": "fault/must-reject",
     "empty": "fault/must-reject",
     "cell-bigint": "fault/cell-type",
 }
-UNSPECIFIED_FAULTS = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control")
+READ_EITHER_WAY = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control")
 
 
 def test_every_rule_owns_a_comparison_and_every_comparison_has_a_rule() -> None:
@@ -163,9 +165,9 @@ def test_every_rule_owns_a_comparison_and_every_comparison_has_a_rule() -> None:
         rule = owner(found, Subject("1.1.8", 2, "CORRUPT", "", "change", Aspect.ACCEPTED, tags=frozenset({f"fault:{fault}"})))
         assert rule is not None and rule.id == f"alibaba-canal-json/{name}"
         owned.add(rule.id)
-    for fault in UNSPECIFIED_FAULTS:
+    for fault in READ_EITHER_WAY:
         rule = owner(found, Subject("1.1.8", 1, "CORRUPT", "", "change", Aspect.MISSING, tags=frozenset({f"fault:{fault}"})))
-        assert rule is not None and (rule.id, rule.obligation) == ("alibaba-canal-json/fault/never-lost", "UNSPECIFIED")
+        assert rule is not None and (rule.id, rule.obligation) == ("alibaba-canal-json/fault/never-lost", "MUST")
         owned.add(rule.id)
     assert len([rule for rule in found if not rule.law]) >= 22
     assert {rule.id for rule in found if not rule.law} - owned == set()

@@ -89,7 +89,8 @@ class Dialect:
     `form`: the form of a column's cells where no schema tells it; Debezium's by default.
     `bare`: the operation on the wire of a payload that is the row itself, NULL of any other; `added` are the payload's members
     that are no columns then, and `header` is a header that tells such a member. None where every row has an envelope.
-    `unsent`: what cells of texts, bytes and documents hold in place of a value that was not sent, as text: NULL at level two.
+    `unsent`: what cells of texts, bytes and documents hold of PostgreSQL in place of a value that was not sent, as text: NULL at
+    level two.
     """
 
     kind: Told
@@ -286,7 +287,7 @@ class _RowSql:
 
     def _sent(self, text: str, c: ColumnOf) -> str:
         """The text, NULL where it says that the value was not sent."""
-        if not self.unsent or c.type.logical not in (Logical.TEXT, Logical.BINARY, Logical.JSON):
+        if c.type.source != "postgresql" or not self.unsent or c.type.logical not in (Logical.TEXT, Logical.BINARY, Logical.JSON):
             return text
         unsent = ", ".join(f"'{one}'" for one in self.unsent)
         return f"CASE WHEN {text} NOT IN ({unsent}) THEN {text} END"
