@@ -8,6 +8,9 @@ MESSAGE = """
     data array<map<string, string>>, old array<map<string, string>>
 """
 
+# A statement, or rows of an operation that Canal has; NULL stands for any other document.
+KNOWN = "m.isDdl OR (m.type IN ('INSERT', 'UPDATE', 'DELETE') AND size(m.data) > 0)"
+
 CHANGE = {
     "row": "0",
     "kind": "CASE WHEN m.type IS NULL THEN 'CORRUPT' WHEN m.isDdl THEN 'DDL' ELSE 'ROW' END",
@@ -36,4 +39,5 @@ def decode(records: DataFrame) -> DataFrame:
     """One row per message."""
     wrapped = records.withColumn("h", F.sha2("value", 256)).withColumn("w", F.expr(WRAPPED))
     read = wrapped.withColumn("m", F.expr("if(map_keys(w) = array(h, h || '.') AND size(w[h]) = 1, w[h][0], NULL)"))
-    return read.select("topic", "partition", "offset", *(F.expr(sql).alias(name) for name, sql in CHANGE.items()))
+    known = read.withColumn("m", F.expr(f"if({KNOWN}, m, NULL)"))
+    return known.select("topic", "partition", "offset", *(F.expr(sql).alias(name) for name, sql in CHANGE.items()))

@@ -119,7 +119,7 @@ NO_MESSAGE: Final = Fault(
 
 _KINDS: Final = ("messageType", "OPERATION", "action", "op", "type")
 """Members that say what a message is, in an object or in its payload."""
-_ROWS: Final = ("newColumns", "data", "after")
+_ROWS: Final = ("newColumns", "data", "after", "row")
 """Members that hold an INSERT's or UPDATE's new rows."""
 
 
