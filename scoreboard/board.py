@@ -118,6 +118,12 @@ class Judged:
         """Cases judged, without those of what the reader does not claim."""
         return sum(count for verdict, count in self.outcome["cases"].items() if verdict != "unsupported")
 
+    @property
+    def nulled(self) -> str:
+        """In how many cases it gives NULL for a column that the message does not hold; no rule is broken."""
+        count = self.outcome.get("nulled", 0)
+        return f" NULL for columns that the message does not hold: {count} cases." if count else ""
+
     @cached_property
     def counts(self) -> Counter[Outcome]:
         """Broken MUST rules by outcome; a rule counts once for each."""

@@ -135,6 +135,7 @@ def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
         "verdict": "conforms" if code == 0 else "does not conform",
         "cases": dict(sorted(cases.items())),
         "compared": sum(1 for rule in rules if rule["compared"]),
+        "nulled": sum(1 for line in lines if line["type"] == "case" and line["nulled"]),
         "failures": [
             {
                 **{key: _cut(line[key]) for key in _KEPT},

@@ -30,7 +30,15 @@ def kafka():
 
 
 @pytest.fixture(scope="session")
-def spark():
+def class_archive():
+    """The options of the JVM's class archive as it is when the session starts; it may be written later."""
+    from conformance.brokers.archive import spark_classes, using
+
+    return using(spark_classes())
+
+
+@pytest.fixture(scope="session")
+def spark(class_archive):
     """A session with the Kafka and Avro packages."""
     from conformance.engines.child import OURS
     from spark_checks.services.session import session

@@ -32,13 +32,9 @@ def _rows(frame: DataFrame, table: Table, before: Column, after: Column) -> Data
 
 def decode_rows_typed(records: DataFrame, table: Table) -> DataFrame:
     """`from_json` with the table's own types in the images, the form without a schema."""
-    schema = (
-        StructType()
-        .add("op", "string")
-        .add("source", "db string, `schema` string, `table` string")
-        .add("before", table.spark_ddl())
-        .add("after", table.spark_ddl())
-    )
+    row = table.spark_ddl()
+    source = "struct<db string, `schema` string, `table` string>"
+    schema = StructType.fromDDL(f"op string, source {source}, before struct<{row}>, after struct<{row}>")
     text = F.col("value").cast("string")
     frame = records.withColumn(
         "m", F.coalesce(F.from_json(F.get_json_object(text, "$.payload"), schema), F.from_json(text, schema))

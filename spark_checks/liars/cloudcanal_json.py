@@ -108,6 +108,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         f"{_FORMAT}/envelope/schema",
         "schema is filled with db, since the two are equal in every example.",
         on_columns(reference.decode, schema="database"),
+        "envelope/other-schema",
     ),
     Liar(
         "whole-row-as-key",

@@ -301,7 +301,21 @@ class SparkEngine:
         if frame is not None:
             frame.unpersist()
 
+    def fails_without_records(self, request: Mapping[str, Any]) -> bool:
+        """Whether a decode request that raised does so, too, before it has a record: then no message is to blame."""
+        try:
+            self._planned({**request, "ranges": []})
+        except Exception:  # noqa: BLE001 - whatever a decoder raises
+            return True
+        return False
+
     def _decode(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        decoded = self._planned(request).toArrow()
+        with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, decoded.schema) as writer:
+            writer.write_table(decoded)
+        return {"rows": decoded.num_rows}
+
+    def _planned(self, request: Mapping[str, Any]) -> DataFrame:
         level = request["level"]
         decoder = self._decoder(request["decoder"], {1: "changes", 2: "rows"}[level])
         records = self._opened[request["handle"]].where(within(request["ranges"]))
@@ -317,10 +331,7 @@ class SparkEngine:
             frame = frame.withColumn(name, F.expr(expression))
         if first and "offset" in frame.columns:
             frame = frame.withColumn("offset", F.col("offset").cast("bigint") - F.lit(first))
-        decoded = contract(frame).toArrow()
-        with pa.OSFile(request["out"], "wb") as file, pa.ipc.new_file(file, decoded.schema) as writer:
-            writer.write_table(decoded)
-        return {"rows": decoded.num_rows}
+        return contract(frame)
 
 
 CONTRACT: Final = (

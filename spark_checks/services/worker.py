@@ -69,8 +69,10 @@ def _handled(engine: Any, request: Request) -> dict[str, Any]:
             # Nothing can be decoded here any more; the parent takes the exit for the answer and starts another child.
             sys.stderr.flush()
             os._exit(70)
-        raised = request["op"] == "decode" or request["op"] in SERVICES
-        kind = "plan" if request["op"] == "decode" and isinstance(error, AnalysisException) else "raised" if raised else "harness"
+        kind = "raised" if request["op"] in SERVICES else "harness"
+        if request["op"] == "decode":
+            hopeless = isinstance(error, AnalysisException) or engine.fails_without_records(request)
+            kind = "plan" if hopeless else "raised"
         return {"error": kind, "message": f"{type(error).__name__}: {told(error)}"}
 
 

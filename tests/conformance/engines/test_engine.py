@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from conformance.cases.catalogue import BUDGETS, Call
-from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, RecordSource, Request, write_records
+from conformance.engines.base import (
+    ChildDied,
+    DecodeRaised,
+    DecodeTimeout,
+    Loaded,
+    PlanFailed,
+    RecordSource,
+    Request,
+    write_records,
+)
 from conformance.engines.child import FIRST_OFFSET, ChildEngine
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import read
@@ -421,6 +430,26 @@ def test_a_decoder_that_raises(engine, decoder, body):
         values(engine, spec)
     assert "\tat " not in str(caught.value)
     assert values(engine, decoder(FINE, stem="after")) == NUMBERS
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("raise AssertionError('told so')", PlanFailed),
+        ("return records.select('told so')", PlanFailed),
+        (
+            "return 1 / 0 if records.count() else rows(records, lambda value: F.create_map(F.lit('v'), value))",
+            DecodeRaised,
+        ),
+        ("return rows(records, lambda value: F.create_map(F.lit('v'), F.raise_error('told so').cast('string')))", DecodeRaised),
+    ],
+    ids=["raises", "plan", "counts", "executes"],
+)
+def test_what_raises_without_a_record_is_no_message_s_fault(engine, decoder, body, kind):
+    with pytest.raises(DecodeRaised, match=r"told so|division") as caught:
+        values(engine, decoder(f"def decode(records):\n    {body}\n"))
+    assert type(caught.value) is kind
 
 
 class Counting:

@@ -103,8 +103,10 @@ def test_of_two_calls_the_one_that_loses_the_child_is_told_from_the_other(fake, 
     for pid in {pid for pid, *_ in asked()}:
         mine = [(op, name) for child, op, _, name in asked() if child == pid]
         assert mine[:2] == [("start", ""), ("open", "")]
-    again = [name for _, op, _, name in asked() if op == "decode"]
-    assert again.count(guilty) == 2
+    calls = [(pid, name) for pid, op, _, name in asked() if op == "decode"]
+    # The child may be lost before the other call is under way; then no other can be to blame.
+    together = {name for pid, name in calls if pid == calls[0][0]} == {guilty, other}
+    assert 1 + together <= [name for _, name in calls].count(guilty) <= 2
     assert outcome(engine.decode(asking(RAISED))) == SAID_SO
     engine.close()
     assert session_processes(asked()[0][0]) == []

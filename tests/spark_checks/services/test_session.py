@@ -4,15 +4,14 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from conformance.brokers.archive import spark_classes, using
 from spark_checks.services.session import AVRO_LIMITS, session
 
 
 @pytest.mark.spark
-def test_its_jvm_gets_limits_and_the_archive_if_there_is_one(spark):
+def test_its_jvm_gets_limits_and_the_archive_if_there_is_one(spark, class_archive):
     options = spark.sparkContext.getConf().get("spark.driver.extraJavaOptions")
     assert AVRO_LIMITS in options
-    assert [option for option in using(spark_classes()) if f'"{option}"' not in options] == []
+    assert [option for option in class_archive if f'"{option}"' not in options] == []
     assert spark.sparkContext.getConf().get("spark.executor.extraJavaOptions").endswith(AVRO_LIMITS)
 
 
