@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -40,5 +41,7 @@ class Reader:
 
 
 def jars(name: str, title: str, size: str, main: str, *modules: tuple[str, str, str], without: tuple[str, ...] = ()) -> Bundle:
-    """The jars of a Java reader, with those that its adapter needs."""
-    return Bundle(f"scoreboard-{name}", title, (*modules, JACKSON, LOGGING), main, size, without)
+    """The jars of a Java reader, with those that its adapter needs; others under another name in the cache."""
+    every = (*modules, JACKSON, LOGGING)
+    digest = hashlib.sha256(repr((every, without)).encode()).hexdigest()[:8]
+    return Bundle(f"scoreboard-{name}-{digest}", title, every, main, size, without)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
 
 from generators.model import Table
 
@@ -34,7 +33,7 @@ def decode_rows_typed(records: DataFrame, table: Table) -> DataFrame:
     """`from_json` with the table's own types in the images, the form without a schema."""
     row = table.spark_ddl()
     source = "struct<db string, `schema` string, `table` string>"
-    schema = StructType.fromDDL(f"op string, source {source}, before struct<{row}>, after struct<{row}>")
+    schema = f"op string, source {source}, before struct<{row}>, after struct<{row}>"
     text = F.col("value").cast("string")
     frame = records.withColumn(
         "m", F.coalesce(F.from_json(F.get_json_object(text, "$.payload"), schema), F.from_json(text, schema))
