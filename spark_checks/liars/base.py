@@ -28,6 +28,7 @@ _OWNERS: Final[Mapping[str, Mapping[str, str]]] = {
         "no-message": "fault/unreadable",
         "other-table": "change/extra",
         "text": "value/escapes",
+        "long": "cell/value",
         "name": "cell/value",
     },
     "alibaba-canal-json": {"other-table": "rows/every-row", "name": "value/null"},
@@ -225,7 +226,8 @@ def on_texts(fmt: str, decode: Decode) -> Iterator[Liar]:
     if owner := _OWNERS.get(fmt, {}).get("text", "value/text"):
         yield Liar("double-unescape", fmt, 1, f"{fmt}/{owner}", why, twice, "shape/awkward-texts")
         why = "A buffer of a million characters: the rest of a larger message is lost."
-        yield Liar("cut-at-a-million", fmt, 1, f"{fmt}/{owner}", why, cut, "shape/megabyte")
+        long = _OWNERS.get(fmt, {}).get("long", owner)
+        yield Liar("cut-at-a-million", fmt, 1, f"{fmt}/{long}", why, cut, "shape/megabyte")
 
 
 def malformed(fmt: str, decode: Decode, decode_rows: Decode) -> Iterator[Liar]:
