@@ -135,7 +135,7 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
     binaries = [c.name for c in table.columns if c.type.logical is Logical.BINARY] if dialect.binary_codes else []
     codes = StructType([StructField(name, IntegerType()) for name in binaries])
     sql = _RowSql(table, deployment, frozenset(binaries), dialect)
-    m, kind, op, row, n, name = F.col("m"), F.col("kind"), F.col("op"), F.col("row"), F.col("n"), dialect.names
+    m, kind, op, n, name = F.col("m"), F.col("kind"), F.col("op"), F.col("n"), dialect.names
     mine = (kind == "ROW") & (m[name.database] == table.database) & (m[name.table] == table.name)
     data, paired = m[name.data], F.size(m[name.old]) == F.size(m[name.data])
     if dialect.deletes_in_old:
@@ -155,22 +155,21 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
     # NULL, which a comparison with a NULL cell gives, is no misfit.
     unfit = [F.coalesce(F.array_contains(side["unfit"], True), F.lit(False)) for side in (now, was)]
     broken = (op == "CORRUPT") | unfit[0] | unfit[1]
-    numbers = F.when(broken, F.array(F.lit(0))).when(op.isNotNull(), F.sequence(F.lit(0), n - 1))
+
+    def at(number: Column, fits: bool) -> Column:
+        return F.struct(number.alias("row"), F.lit(fits).alias("read"))
+
+    # Out of the generator: Spark would push a filter on it down to where the cells are made, and make them once for each name.
+    numbered = F.transform(F.sequence(F.lit(0), n - 1), lambda number: at(number, True))
+    each = F.when(broken, F.array(at(F.lit(0), False))).when(op.isNotNull(), numbered)
+    row, read = F.col("at.row"), F.col("at.read")
     image = F.get(now, row)["value"]
-    read = F.col("read")
     return (
-        typed_rows.select(
-            *COORDINATES,
-            "op",
-            "now",
-            "was",
-            F.coalesce(~broken, F.lit(False)).alias("read"),
-            F.explode_outer(numbers).alias("row"),
-        )
-        .where(row.isNotNull())
+        typed_rows.select(*COORDINATES, "op", "now", "was", F.explode_outer(each).alias("at"))
+        .where(F.col("at").isNotNull())
         .select(
             *COORDINATES,
-            "row",
+            row,
             F.when(read, "ROW").otherwise("CORRUPT").alias("kind"),
             F.when(read, op).alias("op"),
             F.when(read & (op == "DELETE"), image).when(read, F.get(was, row)["value"]).alias("before"),

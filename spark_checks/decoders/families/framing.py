@@ -71,17 +71,17 @@ def images(table: Table, text: CellSql, value: CellSql, texts: str = "images") -
 def rows(frame: DataFrame) -> DataFrame:
     """Level two of coordinates, `op` (CORRUPT for what cannot be read, NULL for what is not the table's) and
     `typed`: the result of `images` for the images before and after."""
-    op, row, read, typed = F.col("op"), F.col("row"), F.col("read"), F.col("typed")
+    op, read, typed = F.col("op"), F.col("at.read"), F.col("typed")
     unfit = F.coalesce(F.get(typed, F.lit(0))["unfit"] | F.get(typed, F.lit(1))["unfit"], F.lit(False))
-    # Behind a generator: Spark would push a filter down to where op is made, and parse twice.
-    single = F.explode_outer(F.when(op.isNotNull(), F.array(F.lit(0)))).alias("row")
-    fits = F.coalesce((op != "CORRUPT") & ~unfit, F.lit(False)).alias("read")
+    fits = F.coalesce((op != "CORRUPT") & ~unfit, F.lit(False))
+    # Out of a generator: Spark would push a filter on it down to where the cells are made, and make them once for each name.
+    single = F.explode_outer(F.when(op.isNotNull(), F.array(F.struct(F.lit(0).alias("row"), fits.alias("read")))))
     return (
-        frame.select(*COORDINATES, "op", "typed", fits, single)
-        .where(row.isNotNull())
+        frame.select(*COORDINATES, "op", "typed", single.alias("at"))
+        .where(F.col("at").isNotNull())
         .select(
             *COORDINATES,
-            "row",
+            "at.row",
             F.when(read, "ROW").otherwise("CORRUPT").alias("kind"),
             F.when(read, op).alias("op"),
             F.when(read, F.get(typed, F.lit(0))["value"]).alias("before"),

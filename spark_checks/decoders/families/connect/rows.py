@@ -163,7 +163,7 @@ def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None =
 def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
     """Level two: typed rows of `table`, and CORRUPT rows."""
     sql = _RowSql(table, deployment or Deployment(), dialect.form, dialect.unsent)
-    p, kind, op, rows, row = F.col("p"), F.col("kind"), F.col("op"), F.col("rows"), F.col("row")
+    p, kind, op, rows = F.col("p"), F.col("kind"), F.col("op"), F.col("rows")
     mine = kind == "ROW"
     for what, name in ((dialect.database, table.database), (dialect.schema, table.schema), (dialect.table, table.name)):
         if what is not None and name is not None:
@@ -189,20 +189,16 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
     )
     # NULL, which a comparison with a NULL cell gives, is no misfit.
     unfit = F.coalesce(F.array_contains(rows["unfit"], True), F.lit(False))
-    broken = (op == "CORRUPT") | unfit
-    read = F.col("read")
+    fits = F.coalesce(~((op == "CORRUPT") | unfit), F.lit(False))
+    # Out of a generator: Spark would push a filter on it down to where the cells are made, and make them once for each name.
+    single = F.explode_outer(F.when(op.isNotNull(), F.array(F.struct(F.lit(0).alias("row"), fits.alias("read")))))
+    read = F.col("at.read")
     return (
-        typed_rows.select(
-            *COORDINATES,
-            "op",
-            "rows",
-            F.coalesce(~broken, F.lit(False)).alias("read"),
-            F.explode_outer(F.when(op.isNotNull(), F.array(F.lit(0)))).alias("row"),
-        )
-        .where(row.isNotNull())
+        typed_rows.select(*COORDINATES, "op", "rows", single.alias("at"))
+        .where(F.col("at").isNotNull())
         .select(
             *COORDINATES,
-            "row",
+            "at.row",
             F.when(read, "ROW").otherwise("CORRUPT").alias("kind"),
             F.when(read, op).alias("op"),
             F.when(read, F.get(rows, F.lit(0))["value"]).alias("before"),
@@ -357,7 +353,9 @@ def _enveloped(told: DataFrame, dialect: Dialect, image: MapType | StructType) -
         .withField(dialect.after, F.when(~gone, own))
         .withField(dialect.header, F.coalesce(p[dialect.header], shown))
     )
-    return parsed.select(*COORDINATES, "key", "absent", "m", F.when(op.isNotNull(), found).otherwise(p).alias("p"))
+    either = F.when(op.isNotNull(), found).otherwise(p)
+    # A generator ends the expression: in the plan of a filter on what is made of `p`, it would stand hundreds of times.
+    return parsed.select(*COORDINATES, "key", "absent", "m", F.explode_outer(F.array(either)).alias("p"))
 
 
 def _bare_fields(dialect: Dialect) -> Column:
