@@ -7,11 +7,13 @@ on one profile of three formats.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
+import pyarrow as pa
 from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -40,11 +42,11 @@ from generators.garbage.nemesis import NEMESES
 from generators.model import Case, Kind, Written
 from generators.wire_format import FORMATS, Format, get
 
-LAW_SAMPLE: Final = 10
+LAW_SAMPLE: Final = 6
 """Messages for a liar that breaks a law."""
 _NOWHERE: Final[Place] = ("", -1, -1)
 LIAR_CALLS: Final = 2
-"""Decode calls for a liar: those in which its rule owns most."""
+"""Limit of decode calls for a liar: those in which its rule owns most, the second if the first convicts it of nothing."""
 LIE_CASES: Final = 60
 """Scenarios judged per lie, among those whose bytes it changes."""
 
@@ -158,25 +160,41 @@ def _answer(obligation: Obligation, judged: CaseResult) -> Verdict:
 def liars(
     engine: ChildEngine, prepared: Prepared, evidence: Evidence, settings: Settings, note: Callable[[str], None]
 ) -> Iterator[Check]:
-    """Each liar is convicted by the rule that it names, on cases in which that rule owns something."""
-    for liar in engine.liars(prepared.fmt.name).result():
-        note(f"{prepared.fmt.name}: liar {liar['name']}")
-        spec = f"{LIAR}{prepared.fmt.name}/{liar['name']}"
+    """Each liar is convicted by the rule that it names, on cases in which that rule owns something.
+
+    The first calls of all liars of values are under way before one is judged: the child decodes while this process judges.
+    """
+    told = engine.liars(prepared.fmt.name).result()
+    tries = {liar["name"]: _tries(prepared, liar, evidence) for liar in told if not _special(liar["convicts"])}
+    first = {
+        liar["name"]: _ask(engine, prepared, _spec(prepared, liar), some[0]) for liar in told if (some := tries.get(liar["name"]))
+    }
+    for liar in told:
+        name, convicts, spec = liar["name"], liar["convicts"], _spec(prepared, liar)
+        note(f"{prepared.fmt.name}: liar {name}")
         judge = Judge(evidence.judge.rules)
         results: list[CaseResult] = []
         problem = ""
         try:
-            if liar["convicts"].endswith("/law/returns"):
-                results = _raising_liar(settings, engine, prepared, spec, liar["convicts"])
-            elif liar["convicts"].endswith("/law/places"):
+            if convicts.endswith("/law/returns"):
+                results = _raising_liar(settings, engine, prepared, spec, convicts)
+            elif convicts.endswith("/law/places"):
                 results = _straying_liar(settings, engine, prepared, spec, judge)
-            elif liar["convicts"].endswith(("/law/batch-independence", "/law/environment-independence")):
+            elif _special(convicts):
                 results = _law_liar(engine, prepared, spec, liar["level"], settings, judge)
-            else:
-                results = _value_liar(engine, prepared, spec, liar, evidence, settings, judge)
+            elif name in first:
+                results = _value_liar(engine, prepared, spec, convicts, tries[name], first.pop(name), judge)
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             problem = str(error).splitlines()[0]
-        yield _conviction(prepared.fmt.name, liar["name"], liar["convicts"], judge.rules, results, problem)
+        yield _conviction(prepared.fmt.name, name, convicts, judge.rules, results, problem)
+
+
+def _spec(prepared: Prepared, liar: Mapping[str, Any]) -> str:
+    return f"{LIAR}{prepared.fmt.name}/{liar['name']}"
+
+
+def _special(convicts: str) -> bool:
+    return convicts.endswith(("/law/returns", "/law/places", "/law/batch-independence", "/law/environment-independence"))
 
 
 def _conviction(fmt: str, name: str, convicts: str, known: Sequence[Rule], results: Sequence[CaseResult], problem: str) -> Check:
@@ -230,10 +248,11 @@ def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[C
         yield Check("stream", fmt.name, liar["name"], broken[rule] > 0, words)
 
 
-def _value_liar(
-    engine: ChildEngine, prepared: Prepared, spec: str, liar: dict[str, Any], evidence: Evidence, settings: Settings, judge: Judge
-) -> list[CaseResult]:
-    results: list[CaseResult] = []
+_Asked = tuple[Call, Sequence[Case]]
+"""A call of a liar, and the cases in it that it is judged by."""
+
+
+def _tries(prepared: Prepared, liar: Mapping[str, Any], evidence: Evidence) -> list[_Asked]:
     wanted = set(evidence.judge.seen.get((liar["convicts"], liar["level"]), ()))
     glob = liar.get("scenario", "")
 
@@ -243,16 +262,33 @@ def _value_liar(
     owning = [(call, list(filter(tries, call.cases))) for call in prepared.calls if call.level == liar["level"]]
     # A server in UTC hides time zone errors, so such a deployment comes last.
     owning.sort(key=lambda pair: (pair[0].deployment.time_zone == "UTC", -len(pair[1])))
-    for call, cases in owning[:LIAR_CALLS]:
-        if not cases:
-            continue
-        places = [prepared.place(w.message) for case in cases for w in case.written]
-        table = call.table
-        asked = Request(prepared.handle, to_ranges(places), spec, call.level, call.deployment, table)
-        outputs = read(engine.decode(asked).result(), call.level)
+    return [(call, cases) for call, cases in owning[:LIAR_CALLS] if cases]
+
+
+def _ask(engine: ChildEngine, prepared: Prepared, spec: str, asked: _Asked) -> Future[pa.Table]:
+    call, cases = asked
+    ranges = to_ranges(prepared.place(w.message) for case in cases for w in case.written)
+    return engine.decode(Request(prepared.handle, ranges, spec, call.level, call.deployment, call.table))
+
+
+def _value_liar(
+    engine: ChildEngine,
+    prepared: Prepared,
+    spec: str,
+    convicts: str,
+    tries: Sequence[_Asked],
+    first: Future[pa.Table],
+    judge: Judge,
+) -> list[CaseResult]:
+    results: list[CaseResult] = []
+    for number, (call, cases) in enumerate(tries):
+        future = _ask(engine, prepared, spec, (call, cases)) if number else first
+        outputs, table = read(future.result(), call.level), call.table.name if call.table else None
         for case in cases:
             rows = [outputs.get(prepared.place(w.message), ()) for w in case.written]
-            results.append(judge.judge(case, rows, table.name if table else None))
+            results.append(judge.judge(case, rows, table))
+        if any(finding.rule == convicts for result in results for finding in result.findings):
+            break
     return results
 
 

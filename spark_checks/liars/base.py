@@ -35,7 +35,7 @@ _OWNERS: Final[Mapping[str, Mapping[str, str]]] = {
     "debezium-json": {"other-table": "rows/every-row", "name": "value/null"},
     "huawei-cdl-json": {"other-table": "rows/one-each"},
     "huawei-cdl-debezium": {"other-table": "rows/one-each"},
-    "ticdc-simple-json": {"text": "value/escapes"},
+    "ticdc-simple-json": {"text": "value/escapes", "long": "value/other"},
     "ticdc-simple-avro": {"text": "value/text-as-it-stands"},
     "aliyun-dts-avro": {"text": "", "other-table": "rows/readable"},
     "cloudcanal-json": {"other-table": "rows/readable"},

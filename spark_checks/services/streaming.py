@@ -12,10 +12,12 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
@@ -31,6 +33,8 @@ RECORDS: Final = (
     "headers array<struct<key: string, value: binary>>"
 )
 """The shape of Spark's Kafka source with headers."""
+KEEPERS_AT_ONCE: Final = 3
+"""Limit of keepers that merge a batch at the same time."""
 
 
 def materialise(changes: DataFrame, tables: Sequence[Table], checkpoint: str, *, fmt: str = "ticdc-canal-json") -> StreamingQuery:
@@ -88,8 +92,13 @@ class _Reading:
         try:
             changes = self.decoder(1, cached, None, self.deployment).localCheckpoint(eager=True)
             self.records += cached.count()
-            for keeper in self.keepers:
+
+            def add(keeper: Keeper) -> None:
                 keeper.add(_stamped(changes, cached) if keeper.materialiser.stamped else changes, batch)
+
+            # Most of a small merge is planning, which keeps one core busy; the keepers know nothing of each other.
+            with ThreadPoolExecutor(min(len(self.keepers), KEEPERS_AT_ONCE)) as pool:
+                list(pool.map(inheritable_thread_target(spark)(add), self.keepers))
         finally:
             cached.unpersist()
         self.batches += 1
