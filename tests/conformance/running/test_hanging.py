@@ -91,7 +91,7 @@ def decode(records, deployment=None):
 def test_a_spark_decoder_that_fails_on_one_message_costs_the_budget_and_no_more(tmp_path, monkeypatch, fail, verdict):
     (tmp_path / "mine.py").write_text(DECODER.replace("FAIL", fail), "utf-8")
     monkeypatch.chdir(tmp_path)
-    limit_s = 30
+    limit_s = 20
     arguments = [NAME, "--decoder", "mine.py:decode", "--broker", "none", "--writer-profile", "v7.1.6", "--timeout", str(limit_s)]
     began = time.monotonic()
     chosen = [f"--select={one}" for one in ("*/int/m*", "*/int/one", f"{NAME}/law/*")]
