@@ -15,7 +15,7 @@ from conformance.text import printable
 from generators.errors import NothingSelected, UsageError
 
 if TYPE_CHECKING:
-    from conformance.inspecting.inspector import Inspector, Tally
+    from conformance.inspecting.inspector import Group, Inspector, Tally
     from conformance.inspecting.opening import Record
 
 COLUMNS_SHOWN: Final = 40
@@ -33,8 +33,7 @@ def blocks(found: Inspector) -> Iterator[Block]:
     yield "", (), [(f"{counted}: {told or 'no known format'}",)]
     for group in groups:
         if len(group.tallies) > 1:
-            lines = [(f"Nothing in these {group.messages:,} messages tells which of the following wrote them.",)]
-            yield "The writer cannot be told", (), lines
+            yield "The writer cannot be told", (), list(_open(group))
         for tally in group.tallies:
             yield from _writer(tally)
     if found.problems:
@@ -47,6 +46,17 @@ def blocks(found: Inspector) -> Iterator[Block]:
         yield "Messages that no known profile writes", ("messages", "nearest format", "why", "first"), rows
 
 
+def _open(group: Group) -> Iterator[tuple[str]]:
+    """Which formats may be meant, and what would decide."""
+    names = " or ".join(one.book.format for one in group.tallies)
+    yield (f"Nothing tells which wrote {group.messages:,} of the messages: {names}.",)
+    every = frozenset.union(*(one.members for one in group.tallies))
+    for one in group.tallies:
+        against = [f"has the member {name}" for name in sorted(every - one.members)] + [f"`{text}`" for text in one.never()]
+        if against:
+            yield (f"A message of which one of these is true is not of {one.book.format}: {'; '.join(against)}.",)
+
+
 def _writer(one: Tally) -> Iterator[Block]:
     from conformance.inspecting.inspector import BOTH, UNTOLD, YES, command
 
@@ -56,14 +66,17 @@ def _writer(one: Tally) -> Iterator[Block]:
     if one.unknown_versions:
         lines.append((f"release: {', '.join(one.unknown_versions)}, which no profile is of; the nearest older: {of}",))
     else:
-        lines.append((f"release: {'one of ' if len(one.releases) > 1 else ''}{of}",))
+        lines.append((f"release: {_range(one.releases, one.choices.releases) if one.releases else BOTH}",))
     for state, label in ((YES, "options"), (BOTH, BOTH), (UNTOLD, UNTOLD)):
         if named := [option for option, is_ in told.items() if is_ == state]:
             lines.append((f"{label}: {', '.join(named)}",))
     if text := command(one):
         lines.append((text,))
     yield one.book.format, (), lines
-    rows = [(f.sign.says, f"{f.count:,}", _tells(f.sign, one), f.sign.citation, f"{f.sample.place}") for f in one.found.values()]
+    rows = [
+        (f.sign.says, f"{f.count:,}", _tells(f.sign, one), f.sign.citation or "the option", f"{f.sample.place}")
+        for f in one.found.values()
+    ]
     yield f"{one.book.format}: evidence", ("what is seen", "messages", "tells", "source", "first"), rows
     tables = [
         (f"{t.database}.{t.table}", f"{t.messages:,}", ", ".join(t.keys), _columns(t.types))
@@ -73,16 +86,31 @@ def _writer(one: Tally) -> Iterator[Block]:
         more = one.more_tables or len(one.tables) > TABLES_SHOWN
         title = f"{one.book.format}: tables" + (f", the first {TABLES_SHOWN}" if more else "")
         yield title, ("table", "messages", "key", "columns"), tables
-    if losses := one.losses():
-        yield f"{one.book.format}: lost on this wire", ("what", "source"), losses
+    every = len(one.profiles())
+    losses = [
+        (text, citation, "every one" if len(names) == every else ", ".join(names))
+        for (text, citation), names in one.losses().items()
+    ]
+    if losses:
+        yield f"{one.book.format}: lost on this wire", ("what", "source", "profiles"), losses
 
 
 def _tells(sign: Any, one: Tally) -> str:
     parts = []
     if sign.releases and set(sign.releases) != set(one.choices.releases):
-        parts.append(f"release {' or '.join(sign.releases)}")
+        parts.append(f"release {_range(sign.releases, one.choices.releases)}")
     parts += [*sign.given, *(f"not {option}" for option in sign.without)]
     return ", ".join(parts)
+
+
+def _range(some: Sequence[str], known: Sequence[str]) -> str:
+    """Some of the known releases in few words: `v1`, `v1 or v2`, `v1 to v3`, `v3 or later`."""
+    first, last = known.index(some[0]), known.index(some[-1])
+    if (len(some) < 3 and last + 1 < len(known)) or last - first + 1 != len(some):
+        return " or ".join(some)
+    if len(some) == 1:
+        return some[0]
+    return f"{some[0]} or later" if last + 1 == len(known) else f"{some[0]} to {some[-1]}"
 
 
 def _columns(types: dict[str, list[str]]) -> str:

@@ -16,7 +16,7 @@ class Sign:
 
     `says` is the property. `releases` are those that write such a message, () if it tells nothing of them; `given` and `without`
     are options that the writer has, and has not; `never` says that no profile of the format writes such a message. `citation` is
-    a fact of the catalogue of sources.
+    a fact of the catalogue of sources, "" where the description of the option says it.
     """
 
     says: str
@@ -92,7 +92,11 @@ class Book:
         """Why no profile of the format writes the message, by its members and by signs; both empty if one may."""
         names = tuple(self.members(seen))
         by_shape = min((list(one.objections(names)) for one in self.shapes), key=len, default=[])
-        return by_shape, [sign.says for sign in self.signs if sign.never and sign.seen(seen)]
+        by_sign = [sign.says for sign in self.signs if sign.never and sign.seen(seen)]
+        choices = get(self.format).choices
+        if seen.compression != "none" and choices is not None and seen.compression not in choices.options:
+            by_sign.append(f"the value is compressed with {seen.compression}")
+        return by_shape, by_sign
 
 
 def releases_of(fmt: str) -> tuple[str, ...]:

@@ -179,10 +179,22 @@ class Tally:
                 found.append("+".join((release, *self.choices.checked(release, chosen))))
         return tuple(found)
 
-    def losses(self) -> list[tuple[str, str]]:
-        """What the wire of any of those profiles does not hold: sentence and citation."""
-        of_each = (self.format.losses(self.format.profile(name)) for name in self.profiles())
-        return list(dict.fromkeys((one.statement, one.citation) for losses in of_each for one in losses))
+    def losses(self) -> dict[tuple[str, str], list[str]]:
+        """What the wire of any of those profiles does not hold: sentence and citation, with the profiles."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for name in self.profiles():
+            for one in self.format.losses(self.format.profile(name)):
+                found.setdefault((one.statement, one.citation), []).append(name)
+        return found
+
+    def never(self) -> tuple[str, ...]:
+        """What no message of the format has: a message that has it decides against the format."""
+        return tuple(sign.says for sign in self.book.signs if sign.never)
+
+    @property
+    def members(self) -> frozenset[str]:
+        """Every member that a message of the format may have."""
+        return frozenset(name for one in self.book.shapes for name in one.order)
 
 
 @dataclass
@@ -319,7 +331,8 @@ def _tally(one: Tally) -> dict[str, Any]:
             for t in one.tables.values()
         ],
         "more_tables": one.more_tables,
-        "losses": [{"statement": text, "citation": citation} for text, citation in one.losses()],
+        "losses": [{"statement": text, "citation": of, "profiles": names} for (text, of), names in one.losses().items()],
+        "never": list(one.never()),
     }
 
 

@@ -140,8 +140,6 @@ _TICDC_SIGNS: Final = (
         _V[:2],
     ),
     Sign("a row has old before data", lambda s: is_row(s) and _order(s) == ["old", "data"], "ticdc#canal-key-order", _SINCE_6_5),
-    Sign("ts is 0", lambda s: s.members.get("ts") == 0, "ticdc#canal-insert-old", _V[:1]),
-    Sign("ts is filled", lambda s: s.members.get("ts") != 0, "ticdc#canal-insert-old", _SINCE_5_4),
     Sign(
         "old of an INSERT is [null]",
         lambda s: _type(s) == "INSERT" and s.members.get("old") == [None],
@@ -162,7 +160,7 @@ _TICDC_SIGNS: Final = (
         _V[2:4],
     ),
     Sign(
-        "a row does not end with CR LF",
+        "a row does not end with CR LF, the default terminator",
         lambda s: is_row(s) and s.record.exact and not s.text.endswith("\r\n"),
         "ticdc#canal-crlf",
         (*_V[:2], *_SINCE_7_1),
@@ -219,14 +217,14 @@ _TICDC_SIGNS: Final = (
     Sign(
         "`_tidb` has rowkey",
         lambda s: "rowkey" in _tidb(s),
-        "ticdc#canal-extension",
+        "",
         having(TICDC, "row-key"),
         ("row-key",),
     ),
     Sign(
         "`_tidb` of a row has no rowkey",
         lambda s: is_row(s) and bool(_tidb(s)) and "rowkey" not in _tidb(s),
-        "ticdc#canal-extension",
+        "",
         without=("row-key",),
     ),
     Sign(

@@ -1,4 +1,6 @@
+import gzip
 import itertools
+import json
 
 import pytest
 
@@ -191,6 +193,7 @@ def test_a_release_that_no_profile_has_is_named_and_judged_by_the_nearest_older(
         ((CANAL % (7, "null")).replace('"sql":""', '"sql":"","extra":1'), "has the unknown extra", "alibaba-canal-json"),
         ((CANAL % (7, "null")).replace('"ts":1700000000120,', ""), "has no ts", "alibaba-canal-json"),
         ('{"type":"INSERT","data":{"id":1},"table":"t"}', "no known format has these members: type, data, table", ""),
+        (gzip.compress((CANAL % (7, "[]")).encode()), "the value is compressed with gzip", "cloudcanal-canal-json"),
         ("[1,2]", "JSON that is no object: no known format", ""),
         ("{}", "an object without members", ""),
         (
@@ -213,8 +216,6 @@ def test_messages_that_no_profile_writes(value, why, nearest):
 
 
 def test_members_in_another_order_were_written_by_something_else():
-    import json
-
     value = json.dumps(dict(reversed(json.loads(CANAL % (7, "null")).items())), separators=(",", ":"))
     (problem,) = inspect([record(value)]).problems.values()
     assert "has its members in another order" in problem.why
