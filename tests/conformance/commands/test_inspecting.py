@@ -84,7 +84,7 @@ def test_count_ends_the_reading():
     ("words", "code", "text"),
     [
         (["no-such-file"], 2, "no-such-file: there is no such file; for a topic give --broker HOST:PORT, too"),
-        (["t", "--broker", "auto"], 2, "--broker auto: the messages of unknown origin lie on a broker of yours"),
+        (["t", "--broker", "embedded"], 2, "t: there is no such file; for a topic give --broker HOST:PORT, too"),
         (["t", "--broker", "127.0.0.1:1"], 3, "no Kafka broker answers at 127.0.0.1:1"),
         ([], 2, "Missing argument"),
     ],
