@@ -16,7 +16,19 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from conformance.commands import catalogue, completion, config, doctor, fuzz, measuring, new_format, prepare, record, streams
+from conformance.commands import (
+    catalogue,
+    completion,
+    config,
+    doctor,
+    fuzz,
+    inspecting,
+    measuring,
+    new_format,
+    prepare,
+    record,
+    streams,
+)
 from conformance.commands import publish as publishing
 from conformance.commands.shell import (
     ALL,
@@ -415,6 +427,7 @@ for _command in (
     *catalogue.COMMANDS,
     *measuring.COMMANDS,
     *publishing.COMMANDS,
+    *inspecting.COMMANDS,
     *fuzz.COMMANDS,
     *streams.COMMANDS,
     *doctor.COMMANDS,

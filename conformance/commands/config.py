@@ -265,7 +265,7 @@ class Main(Group):
     headings: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "Judge a decoder": ("run", "stream", "fuzz", "replay", "selftest"),
         "Measure": ("bench", "load"),
-        "Look": ("formats", "rules", "cases", "decode"),
+        "Look": ("inspect", "formats", "rules", "cases", "decode"),
         "Make messages": ("corpus", "publish", "record"),
         "Set up": ("doctor", "prepare", "config", "completion"),
         "Extend": ("new-format",),

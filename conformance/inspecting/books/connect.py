@@ -1,0 +1,94 @@
+"""What the evidence of every envelope of Kafka Connect looks at: payload, source, schemas of columns, record key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.inspecting.evidence import rows
+from conformance.inspecting.opening import Seen, enveloped
+
+ADDED: Final = ("__deleted", "__op", "__table", "__lsn", "__source_ts_ms", "__db", "__schema", "__ts_ms")
+"""What ExtractNewRecordState can add to a row."""
+
+
+def member_object(found: Any) -> Mapping[str, Any]:
+    """The value if it is an object, else nothing."""
+    return found if isinstance(found, dict) else {}
+
+
+def source(seen: Seen) -> Mapping[str, Any]:
+    """The block `source`."""
+    return member_object(seen.payload.get("source"))
+
+
+def schema(seen: Seen) -> Mapping[str, Any]:
+    """The schema of the value, nothing without one."""
+    return member_object(seen.members.get("schema")) if seen.has_schema else {}
+
+
+def field(struct: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The schema of a struct's field."""
+    return next((one for one in rows(struct.get("fields")) if one.get("field") == name), {})
+
+
+def is_row(seen: Seen) -> bool:
+    """Whether the message is a row change in its envelope."""
+    return "op" in seen.payload and "source" in seen.payload and ("before" in seen.payload or "after" in seen.payload)
+
+
+def key_names(seen: Seen) -> tuple[str, ...]:
+    """The columns of the record's key."""
+    found = seen.key_document
+    inner = found["payload"] if isinstance(found, dict) and enveloped(found) else found
+    return tuple(inner) if isinstance(inner, dict) else ()
+
+
+def is_flat(seen: Seen) -> bool:
+    """Whether a row has no envelope and what was added to it."""
+    return "source" not in seen.payload and sum(name in seen.payload for name in ADDED) >= 2
+
+
+def columns(seen: Seen) -> list[Mapping[str, Any]]:
+    """The schemas of a row's columns."""
+    whole = schema(seen)
+    if is_flat(seen):
+        return [one for one in rows(whole.get("fields")) if one.get("field") not in ADDED]
+    return rows(field(whole, "after").get("fields")) or rows(field(whole, "before").get("fields"))
+
+
+def images(seen: Seen) -> list[Mapping[str, Any]]:
+    """The row images of a message."""
+    if is_flat(seen):
+        return [seen.payload]
+    return [member_object(seen.payload.get(side)) for side in ("before", "after") if seen.payload.get(side)]
+
+
+def connector(seen: Seen) -> Any:
+    """The connector that `source` names."""
+    return source(seen).get("connector")
+
+
+def column_type(column: Mapping[str, Any]) -> str:
+    """The type of a column, as its schema tells it."""
+    parameters = member_object(column.get("parameters"))
+    own = parameters.get("__debezium.source.column.type")
+    sizes = [str(parameters[one]) for one in ("connect.decimal.precision", "scale", "length") if one in parameters]
+    name = str(column.get("name") or column.get("type")).rpartition(".")[2]
+    return f"{name}{'(' + ','.join(sizes) + ')' if sizes else ''}{f' of {own}' if own else ''}"
+
+
+def kind_of(value: Any) -> str:
+    """A JSON value's kind, which is all that a message without schema tells."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "text"
+        case list():
+            return "array"
+    return "object"

@@ -1,0 +1,393 @@
+"""Evidence of Debezium JSON, in its envelope and without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from conformance.inspecting.books.connect import (
+    ADDED,
+    column_type,
+    columns,
+    connector,
+    images,
+    is_flat,
+    is_row,
+    key_names,
+    kind_of,
+    member_object,
+    schema,
+    source,
+)
+from conformance.inspecting.evidence import Book, Described, Sign, Watch, releases_of, shape
+from conformance.inspecting.opening import Seen, enveloped
+
+DEBEZIUM: Final = "debezium-json"
+_STAMPS: Final = "ts_ms ts_us ts_ns"
+_FLAT: Final = "flattened"
+_RELEASES: Final = releases_of(DEBEZIUM)
+
+
+def _heartbeat(seen: Seen) -> bool:
+    own = "serverName" in key_names(seen) or str(schema(seen).get("name", "")).endswith(".Heartbeat")
+    return own and seen.payload.keys() == {"ts_ms"}
+
+
+def _tombstone(seen: Seen) -> bool:
+    """Whether the message is a tombstone of Kafka Connect before 2.2."""
+    return seen.has_schema and seen.members == {"schema": None, "payload": None}
+
+
+def _debezium_marks(seen: Seen) -> bool:
+    found = seen.payload
+    return seen.container == "json" and (
+        {"source", "op"} <= found.keys()
+        or {"source", "ddl", "databaseName"} <= found.keys()
+        or {"status", "id", "event_count", "data_collections"} <= found.keys()
+        or is_flat(seen)
+        or _heartbeat(seen)
+        or _tombstone(seen)
+    )
+
+
+def _debezium_members(seen: Seen) -> Iterable[str]:
+    """The members of the payload, for a row without envelope or a tombstone a name of ours."""
+    return (_FLAT,) if is_flat(seen) or _tombstone(seen) else seen.payload
+
+
+def _names(seen: Seen) -> set[str]:
+    return {str(one.get("name", "")) for one in columns(seen)}
+
+
+_DECIMAL: Final = "org.apache.kafka.connect.data.Decimal"
+_TIME: Final = "io.debezium.time."
+_CONNECT: Final = "org.apache.kafka.connect.data."
+_TEMPORALS: Final = ("adaptive_time_microseconds", "adaptive", "connect", "isostring", "microseconds", "nanoseconds")
+
+
+def _others(*kept: str) -> tuple[str, ...]:
+    return tuple(one for one in _TEMPORALS if one not in kept)
+
+
+def _decimals(seen: Seen) -> Iterator[Any]:
+    """The values of columns whose schema is Connect's Decimal with a scale above 0 (no BIGINT UNSIGNED), and not 2 in 1.x, whose
+    money is a Decimal in every mode (debezium#money)."""
+    unlike = ("0", "2", None) if _version(seen).startswith("1.") or not source(seen) else ("0", None)
+    for column in columns(seen):
+        if column.get("name") == _DECIMAL and member_object(column.get("parameters")).get("scale") not in unlike:
+            yield from (image[column["field"]] for image in images(seen) if image.get(column["field"]) is not None)
+
+
+def _bare_bytes(seen: Seen) -> bool:
+    return any(one.get("type") == "bytes" and not one.get("name") for one in columns(seen))
+
+
+def _kept_null(seen: Seen) -> bool:
+    with_default = [one["field"] for one in columns(seen) if one.get("default") is not None]
+    return any(image.get(name, "") is None for image in images(seen) for name in with_default)
+
+
+def _parameters(seen: Seen) -> set[bool]:
+    told = "__debezium.source.column.type"
+    return {told in member_object(one.get("parameters")) for one in columns(seen)}
+
+
+def _original(seen: Seen, *kinds: str) -> list[Mapping[str, Any]]:
+    """The columns whose source type, where their schemas tell it, is one of these."""
+    told = "__debezium.source.column.type"
+    return [one for one in columns(seen) if str(member_object(one.get("parameters")).get(told)).upper() in kinds]
+
+
+def _version(seen: Seen) -> str:
+    found = source(seen).get("version")
+    return found if isinstance(found, str) and source(seen).get("name") is not None else ""
+
+
+def _key_has_schema(seen: Seen) -> bool | None:
+    found = seen.key_document
+    return enveloped(found) if isinstance(found, dict) else None
+
+
+def _rows_transaction(seen: Seen) -> bool:
+    return is_row(seen) and "transaction" in seen.payload
+
+
+def _before_index(seen: Seen) -> tuple[int, int]:
+    order = list(seen.payload)
+    return order.index("transaction"), order.index("op")
+
+
+def _nearest(release: str) -> str:
+    """The release of the profiles that is the newest up to another one, else the oldest."""
+
+    def number(text: str) -> tuple[int, ...]:
+        return tuple(int(part) for part in text.split(".")[:3] if part.isdigit())
+
+    return max((one for one in _RELEASES if number(one) <= number(release)), key=number, default=_RELEASES[0])
+
+
+def nearest(release: str) -> str:
+    """The release of Debezium's profiles to judge messages of another release by."""
+    return _nearest(release)
+
+
+def _debezium_table(seen: Seen) -> Described | None:
+    origin, found = source(seen), seen.payload
+    if is_flat(seen):
+        database, table, image = "", str(found.get("__table", "")), found
+    elif is_row(seen):
+        database = ".".join(str(origin[name]) for name in ("db", "schema") if origin.get(name))
+        table, image = str(origin.get("table")), member_object(found.get("after") or found.get("before"))
+    else:
+        return None
+    types = {str(one["field"]): column_type(one) for one in columns(seen) if "field" in one}
+    types = types or {name: kind_of(value) for name, value in image.items() if name not in ADDED}
+    return Described(database, table, types, key_names(seen))
+
+
+def _deleted(seen: Seen) -> bool:
+    return seen.payload.get("op") == "d" and is_row(seen)
+
+
+_NO_TOMBSTONE: Final = Sign(
+    "the record right behind a delete, by offset, is no tombstone",
+    lambda _seen: True,
+    "debezium#tombstone",
+    given=("no-tombstone",),
+)
+_TOMBSTONE: Final = Sign(
+    "a null value follows a delete, of the same key",
+    lambda _seen: True,
+    "debezium#tombstone",
+    without=("no-tombstone", "legacy-tombstone"),
+)
+
+
+def _watch_tombstones() -> Watch:
+    """Sees what follows a delete in its partition."""
+    last: dict[tuple[str, int], Seen] = {}
+
+    def watch(seen: Seen) -> Iterator[Sign]:
+        place = (seen.record.topic, seen.record.partition)
+        before = last.pop(place, None)
+        if before is not None:
+            same = before.record.key == seen.record.key
+            next_one = before.record.offset >= 0 and seen.record.offset == before.record.offset + 1
+            if seen.record.value is None and same:
+                yield _TOMBSTONE
+            elif next_one and seen.container == "json" and not _tombstone(seen):
+                yield _NO_TOMBSTONE
+        if _deleted(seen) and seen.record.key is not None and len(last) < 10_000:
+            last[place] = seen
+
+    return watch
+
+
+_DEBEZIUM_SIGNS: Final = (
+    Sign(
+        "the connector is none that a profile has",
+        lambda s: bool(source(s)) and connector(s) not in ("mysql", "postgresql", "mariadb"),
+        "debezium#source-mysql",
+        never=True,
+    ),
+    Sign("source has no version", lambda s: bool(source(s)) and "version" not in source(s), "debezium#source-mysql", never=True),
+    *(
+        Sign(f"source.version is {one}", lambda s, one=one: _version(s) == one, "debezium#source-mysql", (one,))  # type: ignore[misc]
+        for one in _RELEASES
+    ),
+    Sign(
+        "transaction stands before op",
+        lambda s: _rows_transaction(s) and _before_index(s)[0] < _before_index(s)[1],
+        "debezium#envelope-members",
+        _RELEASES[3:],
+    ),
+    Sign(
+        "transaction stands behind op",
+        lambda s: _rows_transaction(s) and _before_index(s)[0] > _before_index(s)[1],
+        "debezium#envelope-members",
+        _RELEASES[:3],
+    ),
+    Sign(
+        "the connector is postgresql",
+        lambda s: connector(s) == "postgresql",
+        "debezium#source-postgresql",
+        given=("postgresql",),
+    ),
+    Sign(
+        "the connector is mysql",
+        lambda s: connector(s) == "mysql",
+        "debezium#source-mysql",
+        without=("postgresql", "mariadb", "full", "index", "hstore-map", "interval-string"),
+    ),
+    Sign("the connector is mariadb", lambda s: connector(s) == "mariadb", "debezium#source-mysql", given=("mariadb",)),
+    Sign("the value has no schema", lambda s: not s.has_schema, "debezium#schema-optional", given=("schemaless",)),
+    Sign("the value has a schema", lambda s: s.has_schema, "debezium#schema-optional", without=("schemaless",)),
+    Sign(
+        "the value has a schema, the key has none",
+        lambda s: s.has_schema and _key_has_schema(s) is False,
+        "debezium#schema-optional",
+        given=("plain-key",),
+    ),
+    Sign(
+        "the key has a schema",
+        lambda s: _key_has_schema(s) is True,
+        "debezium#schema-optional",
+        without=("plain-key",),
+    ),
+    Sign(
+        "a row has a transaction, or a message is BEGIN or END",
+        lambda s: "event_count" in s.payload or (_rows_transaction(s) and s.payload["transaction"] is not None),
+        "debezium#transaction-boundary",
+        given=("transaction",),
+    ),
+    Sign(
+        "a streamed row has no transaction",
+        lambda s: _rows_transaction(s) and s.payload["transaction"] is None and s.payload.get("op") in ("c", "u", "d"),
+        "debezium#transaction-boundary",
+        without=("transaction",),
+    ),
+    Sign("a tombstone is an object of nulls", _tombstone, "connect#null-record", given=("legacy-tombstone",)),
+    Sign("a NULL stands in a column with a default", _kept_null, "connect#nulls-kept", given=("nulls-kept",)),
+    Sign(
+        "a Decimal is base64",
+        lambda s: any(isinstance(one, str) for one in _decimals(s)),
+        "debezium#decimal-precise",
+        without=("double", "string", "numeric"),
+    ),
+    Sign(
+        "a Decimal is a number",
+        lambda s: any(isinstance(one, int | float) for one in _decimals(s)),
+        "connect#decimal-numeric",
+        given=("numeric",),
+    ),
+    Sign(
+        "a column of decimals is a string",
+        lambda s: any(one.get("type") == "string" for one in _original(s, "DECIMAL", "NUMERIC")),
+        "debezium#decimal-string",
+        given=("string",),
+    ),
+    Sign(
+        "a column of decimals is a double",
+        lambda s: any(one.get("type") == "double" for one in _original(s, "DECIMAL", "NUMERIC")),
+        "debezium#decimal-double",
+        given=("double",),
+    ),
+    Sign(
+        "BIGINT UNSIGNED is a Decimal",
+        lambda s: any(one.get("name") == _DECIMAL for one in _original(s, "BIGINT UNSIGNED")),
+        "debezium#unsigned-precise",
+        given=("unsigned-precise",),
+    ),
+    Sign(
+        "BIGINT UNSIGNED is an int64",
+        lambda s: any(one.get("type") == "int64" for one in _original(s, "BIGINT UNSIGNED")),
+        "debezium#unsigned-long",
+        without=("unsigned-precise",),
+    ),
+    Sign(
+        "a column is IsoDate, IsoTime or IsoTimestamp",
+        lambda s: bool(_names(s) & {f"{_TIME}Iso{one}" for one in ("Date", "Time", "Timestamp")}),
+        "debezium#iso-strings",
+        given=("isostring",),
+        without=_others("isostring"),
+    ),
+    Sign(
+        "a column is Connect's Date, Time or Timestamp",
+        lambda s: bool(_names(s) & {f"{_CONNECT}{one}" for one in ("Date", "Time", "Timestamp")}),
+        "debezium#connect-times",
+        given=("connect",),
+        without=_others("connect"),
+    ),
+    Sign(
+        "a column is NanoTime or NanoTimestamp",
+        lambda s: bool(_names(s) & {f"{_TIME}NanoTime", f"{_TIME}NanoTimestamp"}),
+        "debezium#datetime-units",
+        given=("nanoseconds",),
+        without=_others("nanoseconds"),
+    ),
+    Sign(
+        "a column is Timestamp, in milliseconds",
+        lambda s: f"{_TIME}Timestamp" in _names(s),
+        "debezium#datetime-units",
+        without=_others("adaptive", "adaptive_time_microseconds"),
+    ),
+    Sign(
+        "a column is MicroTimestamp or MicroTime",
+        lambda s: bool(_names(s) & {f"{_TIME}MicroTimestamp", f"{_TIME}MicroTime"}),
+        "debezium#datetime-units",
+        without=_others("adaptive", "adaptive_time_microseconds", "microseconds"),
+    ),
+    Sign(
+        "a column is Time, in milliseconds",
+        lambda s: f"{_TIME}Time" in _names(s),
+        "debezium#time-adaptive",
+        without=_others("adaptive"),
+    ),
+    Sign("a column is bytes", _bare_bytes, "debezium#binary-modes", without=("base64", "base64-url-safe", "hex")),
+    Sign(
+        "a column is MicroDuration",
+        lambda s: f"{_TIME}MicroDuration" in _names(s),
+        "debezium#interval",
+        without=("interval-string",),
+    ),
+    Sign("a column is Interval", lambda s: f"{_TIME}Interval" in _names(s), "debezium#interval", given=("interval-string",)),
+    Sign(
+        "a column is a map",
+        lambda s: any(one.get("type") == "map" for one in columns(s)),
+        "debezium#hstore",
+        given=("hstore-map",),
+    ),
+    Sign(
+        "column schemas name the source's type",
+        lambda s: True in _parameters(s),
+        "debezium#source-type",
+        given=("source-type",),
+    ),
+    Sign(
+        "column schemas do not name the source's type",
+        lambda s: _parameters(s) == {False},
+        "debezium#source-type",
+        without=("source-type",),
+    ),
+    Sign(
+        "an UPDATE of PostgreSQL has no before image",
+        lambda s: connector(s) == "postgresql" and s.payload.get("op") == "u" and s.payload.get("before") is None,
+        "debezium#before-default-identity",
+        without=("full",),
+    ),
+    Sign(
+        "a row has no envelope, and __deleted",
+        lambda s: is_flat(s) and "__deleted" in s.payload,
+        "debezium#flattened",
+        given=("flat-rewrite",),
+    ),
+    Sign(
+        "a row has no envelope, and no __deleted",
+        lambda s: is_flat(s) and "__deleted" not in s.payload,
+        "debezium#flattened",
+        given=("flat",),
+    ),
+    Sign("a row has its envelope", is_row, "debezium#images", without=("flat", "flat-rewrite")),
+)
+
+_DEBEZIUM: Final = Book(
+    DEBEZIUM,
+    "Debezium, JSON of Kafka Connect",
+    _debezium_marks,
+    (
+        shape("before after source transaction op ts_ms ts_us ts_ns", "ts_us ts_ns"),
+        shape("before after source op ts_ms ts_us ts_ns transaction", "ts_us ts_ns transaction"),
+        shape("source ts_ms databaseName schemaName ddl tableChanges", "ts_ms schemaName tableChanges"),
+        shape("status id event_count data_collections ts_ms", "ts_ms"),
+        shape("op ts_ms ts_us ts_ns source transaction message", "ts_us ts_ns transaction"),
+        shape("ts_ms"),
+        shape(_FLAT),
+    ),
+    _DEBEZIUM_SIGNS,
+    members=_debezium_members,
+    describe=_debezium_table,
+    watch=_watch_tombstones,
+    version=_version,
+)
+
+BOOKS: Final = (_DEBEZIUM,)

@@ -1,0 +1,129 @@
+"""What evidence is: a property of a message, and what it tells of the writer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.inspecting.opening import Seen
+from generators.wire_format import get
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A property that a message of the format has or has not, and what it tells.
+
+    `says` is the property. `releases` are those that write such a message, () if it tells nothing of them; `given` and `without`
+    are options that the writer has, and has not; `never` says that no profile of the format writes such a message. `citation` is
+    a fact of the catalogue of sources, "" where the description of the option says it.
+    """
+
+    says: str
+    seen: Callable[[Seen], bool]
+    citation: str
+    releases: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    never: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The members of one kind of message in the order of the writer; those of `optional` may be missing."""
+
+    order: tuple[str, ...]
+    optional: frozenset[str] = frozenset()
+
+    def objections(self, members: Iterable[str]) -> Iterator[str]:
+        """Why an object of these members, in this order, is not of the shape."""
+        names = list(members)
+        if missing := [name for name in self.order if name not in self.optional and name not in names]:
+            yield f"has no {', '.join(missing)}"
+        if strange := [name for name in names if name not in self.order]:
+            yield f"has the unknown {', '.join(strange[:5])}"
+        if not missing and not strange and names != [name for name in self.order if name in names]:
+            yield "has its members in another order"
+
+
+def shape(order: str, optional: str = "") -> Shape:
+    """A shape of names between blanks."""
+    return Shape(tuple(order.split()), frozenset(optional.split()))
+
+
+Types = dict[str, str]
+"""Type by column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a message tells of a table: names, column types as far as the bytes tell, keys."""
+
+    database: str
+    table: str
+    types: Mapping[str, str]
+    keys: tuple[str, ...] = ()
+
+
+Watch = Callable[[Seen], Iterable[Sign]]
+"""Sees the messages of a format one after the other, and gives the signs that only several messages make."""
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The evidence of a format.
+
+    `marks` says whether a message is worth a look; `members` are the names that the shapes are of, in their order; `describe`
+    gives the table that a message tells of, None if it tells none; `watch` makes a new watch; `version` is the release that the
+    message itself names, "" if none.
+    """
+
+    format: str
+    product: str
+    marks: Callable[[Seen], bool]
+    shapes: tuple[Shape, ...]
+    signs: tuple[Sign, ...]
+    members: Callable[[Seen], Iterable[str]] = lambda seen: seen.members
+    describe: Callable[[Seen], Described | None] = lambda _seen: None
+    watch: Callable[[], Watch] = field(default=lambda: lambda _seen: ())
+    version: Callable[[Seen], str] = lambda _seen: ""
+
+    def objections(self, seen: Seen) -> tuple[list[str], list[str]]:
+        """Why no profile of the format writes the message, by its members and by signs; both empty if one may."""
+        names = tuple(self.members(seen))
+        by_shape = min((list(one.objections(names)) for one in self.shapes), key=len, default=[])
+        by_sign = [sign.says for sign in self.signs if sign.never and sign.seen(seen)]
+        choices = get(self.format).choices
+        if seen.compression != "none" and choices is not None and seen.compression not in choices.options:
+            by_sign.append(f"the value is compressed with {seen.compression}")
+        return by_shape, by_sign
+
+
+def releases_of(fmt: str) -> tuple[str, ...]:
+    """Every release of a format."""
+    choices = get(fmt).choices
+    assert choices is not None
+    return choices.releases
+
+
+def having(fmt: str, option: str) -> tuple[str, ...]:
+    """The releases that have an option."""
+    choices = get(fmt).choices
+    assert choices is not None
+    limits = [set(limit.releases) for limit in choices.limits if limit.option == option and limit.releases]
+    return tuple(name for name in choices.releases if all(name in one for one in limits))
+
+
+def rows(images: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list, or nothing."""
+    return [one for one in images if isinstance(one, dict)] if isinstance(images, list) else []
+
+
+def texts(found: Any) -> Types:
+    """The members of an object whose values are texts."""
+    return {name: one for name, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
+
+
+def names(found: Any) -> tuple[str, ...]:
+    """The texts of a list."""
+    return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()

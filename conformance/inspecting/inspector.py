@@ -1,0 +1,342 @@
+"""Inspects messages: which formats they are of, and what the evidence tells of each format's writer."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from conformance.inspecting.books import BOOKS
+from conformance.inspecting.books.debezium import nearest
+from conformance.inspecting.evidence import Book, Sign
+from conformance.inspecting.opening import Record, Seen, open_record
+from generators.errors import UsageError
+from generators.wire_format import get
+
+TABLES: Final = 500
+"""Tables that are kept of a format."""
+COLUMNS: Final = 2000
+"""Columns that are kept of a table."""
+SAMPLES: Final = 3
+"""Messages that are kept of a problem."""
+KINDS: Final = 40
+"""Distinct problems that are kept."""
+SHOWN: Final = 240
+"""Characters that are kept of a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A message that decides something: where it lies, and how it begins."""
+
+    place: str
+    text: str
+
+    @classmethod
+    def of(cls, seen: Seen) -> Sample:
+        """The sample of a message."""
+        value = seen.record.value
+        text = seen.text or ("null" if value is None else value[:SHOWN].hex())
+        return cls(seen.record.place, text[:SHOWN] + ("..." if len(text) > SHOWN else ""))
+
+
+@dataclass
+class Found:
+    """How often a property was seen, and where first."""
+
+    sign: Sign
+    sample: Sample
+    count: int = 1
+
+
+@dataclass
+class TableTold:
+    """What the messages tell of a table. `types` has every type text that a column had."""
+
+    database: str
+    table: str
+    messages: int = 0
+    types: dict[str, list[str]] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+
+    def add(self, types: Iterable[tuple[str, str]], keys: tuple[str, ...]) -> None:
+        """Adds what one message tells."""
+        self.messages += 1
+        self.keys = self.keys or keys
+        for column, text in types:
+            if len(self.types) < COLUMNS or column in self.types:
+                seen = self.types.setdefault(column, [])
+                if text not in seen and len(seen) < SAMPLES:
+                    seen.append(text)
+
+
+@dataclass
+class Problem:
+    """Messages that no known profile writes, and why."""
+
+    why: str
+    formats: tuple[str, ...]
+    samples: list[Sample] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, seen: Seen) -> None:
+        """Counts a message."""
+        self.count += 1
+        if len(self.samples) < SAMPLES:
+            self.samples.append(Sample.of(seen))
+
+
+UNTOLD: Final = "cannot be told"
+YES: Final = "yes"
+NO: Final = "no"
+BOTH: Final = "messages disagree"
+
+
+class Tally:
+    """The evidence of the messages that a format's writer may have written."""
+
+    def __init__(self, book: Book) -> None:
+        self.book, self.format = book, get(book.format)
+        assert self.format.choices is not None
+        self.choices = self.format.choices
+        self.messages = 0
+        self.found: dict[str, Found] = {}
+        self.tables: dict[tuple[str, str], TableTold] = {}
+        self.more_tables = False
+        self.versions: Counter[str] = Counter()
+        self._watch = book.watch()
+
+    def add(self, seen: Seen) -> None:
+        """Adds a message."""
+        self.messages += 1
+        for sign in self.book.signs:
+            if not sign.never and sign.seen(seen):
+                self._note(sign, seen)
+        self.watch(seen)
+        version = self.book.version(seen)
+        if version and (version in self.versions or len(self.versions) < KINDS):
+            self.versions[version] += 1
+        told = self.book.describe(seen)
+        if told is not None:
+            place = (told.database, told.table)
+            if place not in self.tables and len(self.tables) >= TABLES:
+                self.more_tables = True
+                return
+            self.tables.setdefault(place, TableTold(*place)).add(told.types.items(), told.keys)
+
+    def watch(self, seen: Seen) -> None:
+        """Shows a message to the watch alone."""
+        for sign in self._watch(seen):
+            self._note(sign, seen)
+
+    def _note(self, sign: Sign, seen: Seen) -> None:
+        found = self.found.get(sign.says)
+        if found is None:
+            self.found[sign.says] = Found(sign, Sample.of(seen))
+        else:
+            found.count += 1
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """The releases of the profiles that may have written the messages; () if messages disagree."""
+        left = [name for name in self.choices.releases if all(name in f.sign.releases or not f.sign.releases for f in self._all)]
+        foreign = [version for version in self.versions if version not in self.choices.releases]
+        if foreign:
+            return tuple(dict.fromkeys(nearest(version) for version in self.versions)) if len(self.versions) == 1 else ()
+        return tuple(left)
+
+    @property
+    def _all(self) -> list[Found]:
+        return list(self.found.values())
+
+    @property
+    def unknown_versions(self) -> tuple[str, ...]:
+        """Releases that messages name and no profile has."""
+        return tuple(version for version in self.versions if version not in self.choices.releases)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """What is told of each option: yes, no, that it cannot be told, or that messages disagree."""
+        given = {option for one in self._all for option in one.sign.given}
+        without = {option for one in self._all for option in one.sign.without}
+        for group in self.choices.exclusive:
+            if len(chosen := given.intersection(group)) == 1:
+                without |= {option for option in group if option not in chosen}
+        return {
+            option: BOTH if option in given & without else YES if option in given else NO if option in without else UNTOLD
+            for option in self.choices.options
+        }
+
+    def profiles(self) -> tuple[str, ...]:
+        """The profile of each possible release with the options that are told, the newest first."""
+        chosen = [option for option, state in self.options.items() if state == YES]
+        found = []
+        for release in reversed(self.releases):
+            with contextlib.suppress(UsageError):
+                found.append("+".join((release, *self.choices.checked(release, chosen))))
+        return tuple(found)
+
+    def losses(self) -> dict[tuple[str, str], list[str]]:
+        """What the wire of any of those profiles does not hold: sentence and citation, with the profiles."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for name in self.profiles():
+            for one in self.format.losses(self.format.profile(name)):
+                found.setdefault((one.statement, one.citation), []).append(name)
+        return found
+
+    def never(self) -> tuple[str, ...]:
+        """What no message of the format has: a message that has it decides against the format."""
+        return tuple(sign.says for sign in self.book.signs if sign.never)
+
+    @property
+    def members(self) -> frozenset[str]:
+        """Every member that a message of the format may have."""
+        return frozenset(name for one in self.book.shapes for name in one.order)
+
+
+@dataclass
+class Group:
+    """Messages of one writer: one format, or several that nothing tells apart."""
+
+    tallies: list[Tally]
+    messages: int
+
+
+class Inspector:
+    """Takes messages one after the other; its memory does not grow with their number."""
+
+    def __init__(self) -> None:
+        self.tallies: dict[str, Tally] = {}
+        self.candidates: Counter[frozenset[str]] = Counter()
+        self.problems: dict[tuple[str, tuple[str, ...]], Problem] = {}
+        self.messages = self.nulls = self.other_problems = 0
+
+    def add(self, record: Record) -> None:
+        """Opens and counts a record."""
+        self.messages += 1
+        seen = open_record(record)
+        if seen.container == "null":
+            self.nulls += 1
+            for tally in self.tallies.values():
+                tally.watch(seen)
+            return
+        if seen.container == "unreadable":
+            self._problem(seen.problem, (), seen)
+            return
+        objections = {book.format: (book, book.objections(seen)) for book in BOOKS if book.marks(seen)}
+        if not objections:
+            self._problem(_strange(seen), (), seen)
+            return
+        fewest = min((len(by_shape), len(by_sign)) for _, (by_shape, by_sign) in objections.values())
+        fitting = [book for book, (by_shape, by_sign) in objections.values() if (len(by_shape), len(by_sign)) == fewest]
+        if fewest != (0, 0):
+            why = "; or ".join(sorted({"; ".join(itertools.chain(*objections[book.format][1])) for book in fitting}))
+            self._problem(why, tuple(book.format for book in fitting), seen)
+            return
+        self.candidates[frozenset(book.format for book in fitting)] += 1
+        for book in fitting:
+            if book.format not in self.tallies:
+                self.tallies[book.format] = Tally(book)
+            self.tallies[book.format].add(seen)
+
+    def _problem(self, why: str, formats: tuple[str, ...], seen: Seen) -> None:
+        place = (why, formats)
+        if place not in self.problems and len(self.problems) >= KINDS:
+            self.other_problems += 1
+            return
+        self.problems.setdefault(place, Problem(why, formats)).add(seen)
+
+    def groups(self) -> list[Group]:
+        """The formats, by writer: a message that several formats write is of the one that other messages decide for."""
+        sure = {name for names in self.candidates if len(names) == 1 for name in names}
+        open_sets = [names for names in self.candidates if not names & sure]
+        found = {name: frozenset({name}) for name in sorted(sure)}
+        if open_sets:
+            common = frozenset.intersection(*open_sets)
+            for names in [common] if common else open_sets:
+                found[", ".join(sorted(names))] = names
+        groups = []
+        for names in found.values():
+            count = sum(n for seen, n in self.candidates.items() if seen & names)
+            groups.append(Group([self.tallies[name] for name in sorted(names)], count))
+        return sorted(groups, key=lambda one: -one.messages)
+
+
+def _strange(seen: Seen) -> str:
+    if not isinstance(seen.document, dict):
+        return "JSON that is no object: no known format"
+    names = list(seen.document)
+    listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    return f"no known format has these members: {listed}" if names else "an object without members"
+
+
+def inspect(records: Iterable[Record]) -> Inspector:
+    """Inspects every record."""
+    found = Inspector()
+    for record in records:
+        found.add(record)
+    return found
+
+
+def as_json(found: Inspector) -> dict[str, Any]:
+    """Everything that was told, for programs."""
+    return {
+        "messages": found.messages,
+        "tombstones": found.nulls,
+        "writers": [
+            {"messages": group.messages, "told": len(group.tallies) == 1, "formats": [_tally(one) for one in group.tallies]}
+            for group in found.groups()
+        ],
+        "problems": [
+            {
+                "why": one.why,
+                "formats": list(one.formats),
+                "messages": one.count,
+                "samples": [{"place": s.place, "text": s.text} for s in one.samples],
+            }
+            for one in found.problems.values()
+        ],
+        "other_problems": found.other_problems,
+    }
+
+
+def _tally(one: Tally) -> dict[str, Any]:
+    return {
+        "format": one.book.format,
+        "product": one.book.product,
+        "messages": one.messages,
+        "releases": list(one.releases) or BOTH,
+        "unknown_releases": list(one.unknown_versions),
+        "options": one.options,
+        "profiles": list(one.profiles()),
+        "command": command(one),
+        "evidence": [
+            {
+                "says": f.sign.says,
+                "releases": list(f.sign.releases),
+                "given": list(f.sign.given),
+                "without": list(f.sign.without),
+                "citation": f.sign.citation,
+                "messages": f.count,
+                "place": f.sample.place,
+                "text": f.sample.text,
+            }
+            for f in one.found.values()
+        ],
+        "tables": [
+            {"database": t.database, "table": t.table, "messages": t.messages, "keys": list(t.keys), "columns": t.types}
+            for t in one.tables.values()
+        ],
+        "more_tables": one.more_tables,
+        "losses": [{"statement": text, "citation": of, "profiles": names} for (text, of), names in one.losses().items()],
+        "never": list(one.never()),
+    }
+
+
+def command(one: Tally) -> str:
+    """The command that judges a decoder under just those profiles; "" if there is none."""
+    chosen = "".join(f" --writer-profile '{name}'" for name in one.profiles())
+    return f"cdc-conformance run {one.book.format}{chosen} --decoder mine.py:decode" if chosen else ""

@@ -1,0 +1,192 @@
+"""Messages opened: decompressed, and read as JSON or as Avro of a published schema."""
+
+from __future__ import annotations
+
+import io
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import cramjam
+import fastavro
+import orjson
+
+from generators import wire_format
+
+LIMIT: Final = 64 * 1024 * 1024
+"""Bytes that a value may have after it was decompressed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record as it was read. `offset` is -1 where the input does not tell it; `exact` says that the value is the record's to
+    the last byte, so that its end tells something; `place` names the record in the input."""
+
+    value: bytes | None
+    key: bytes | None = None
+    topic: str = ""
+    partition: int = 0
+    offset: int = -1
+    place: str = ""
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A record that was opened. `container` is json, avro, null (no value, or the JSON null), or unreadable: `problem` says why.
+
+    `document` is what the JSON text or the Avro datum holds, `text` the JSON text. `schema` is the format of the published Avro
+    schema that reads the value to its end, `edition` its number.
+    """
+
+    record: Record
+    container: str
+    document: Any = None
+    text: str = ""
+    compression: str = "none"
+    schema: str = ""
+    edition: int = 0
+    problem: str = ""
+
+    @property
+    def members(self) -> Mapping[str, Any]:
+        """The document if it is an object, else nothing."""
+        return self.document if isinstance(self.document, dict) else {}
+
+    @property
+    def payload(self) -> Mapping[str, Any]:
+        """The object below `payload` of a document of schema and payload, else the document."""
+        if self.has_schema:
+            inner = self.members["payload"]
+            return inner if isinstance(inner, dict) else {}
+        return self.members
+
+    @property
+    def has_schema(self) -> bool:
+        """Whether the document has the two members schema and payload."""
+        return enveloped(self.members)
+
+    @property
+    def key_document(self) -> Any:
+        """The record's key as JSON, None if there is none or it is no JSON."""
+        try:
+            return orjson.loads(self.record.key) if self.record.key else None
+        except ValueError:
+            return None
+
+
+def enveloped(found: Mapping[str, Any]) -> bool:
+    """Whether an object is Connect's schema and payload, and no row of two columns with these names."""
+    return found.keys() == {"schema", "payload"} and isinstance(found["schema"], dict | None)
+
+
+def open_record(record: Record) -> Seen:
+    """Opens a record; never raises on what the bytes are."""
+    value = record.value
+    if value is None or value == b"null":
+        return Seen(record, "null")
+    if not value:
+        return Seen(record, "unreadable", problem="the value has no bytes")
+    found = _read(record, value, "none")
+    if found.container != "unreadable":
+        return found
+    for name, body in _unpacked(value):
+        opened = _read(record, body, name)
+        if opened.container != "unreadable":
+            return opened
+        if name != "snappy":
+            return Seen(record, "unreadable", compression=name, problem=f"behind {name}: {opened.problem}")
+    return found
+
+
+def _read(record: Record, body: bytes, compression: str) -> Seen:
+    if body.lstrip()[:1] in (b"{", b"["):
+        return _json(record, body, compression)
+    for name, edition, schema in _schemas():
+        if (name == "ticdc-simple-avro") == (body[:1] == b"\x16") and (datum := _datum(schema, body)) is not None:
+            return Seen(record, "avro", datum, "", compression, name, edition)
+    return Seen(record, "unreadable", compression=compression, problem=_headed(body))
+
+
+def _json(record: Record, body: bytes, compression: str) -> Seen:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        return Seen(record, "unreadable", compression=compression, problem=f"no UTF-8 at byte {error.start}")
+    try:
+        document = orjson.loads(body)
+    except ValueError:
+        try:
+            document = json.loads(text, strict=False)
+        except (ValueError, RecursionError) as error:
+            return Seen(record, "unreadable", compression=compression, problem=f"begins as JSON and is none: {error}")
+    return Seen(record, "json", document, text, compression)
+
+
+_HEADS: Final = (
+    (b"Obj\x01", "an Avro file: no known writer puts one into a message"),
+    (b"\xc3\x01", "Avro's single-object encoding: no known writer uses it"),
+    (b"\x00\x00\x00", "a schema registry's header: its schema is not in the message, and no known writer uses one"),
+)
+
+
+def _headed(body: bytes) -> str:
+    return next((told for head, told in _HEADS if body.startswith(head)), "neither JSON nor Avro of a published schema")
+
+
+@cache
+def _schemas() -> tuple[tuple[str, int, Any], ...]:
+    """Format, edition and parsed schema of each published schema."""
+    return tuple(
+        (fmt.name, number, fastavro.parse_schema(schema))
+        for fmt in wire_format.formats()
+        if fmt.container == "avro"
+        for number, schema in enumerate(fmt.schemas(fmt.profiles[0]))
+    )
+
+
+def _datum(schema: Any, body: bytes) -> Any:
+    """The datum that takes the whole value, None if there is none."""
+    source = io.BytesIO(body)
+    try:
+        found = fastavro.schemaless_reader(source, schema, None, return_record_name=True)
+    except Exception:  # noqa: BLE001 - fastavro raises what its parts raise on bytes that are no such datum
+        return None
+    return found if source.tell() == len(body) else None
+
+
+def _inflated(value: bytes) -> bytes:
+    return zlib.decompressobj(31).decompress(value, LIMIT)
+
+
+_PACKERS: Final[tuple[tuple[str, bytes, Callable[[bytes], Any]], ...]] = (
+    ("gzip", b"\x1f\x8b", _inflated),
+    ("zstd", b"\x28\xb5\x2f\xfd", cramjam.zstd.decompress),
+    ("lz4", b"\x04\x22\x4d\x18", cramjam.lz4.decompress),
+    ("snappy", b"", cramjam.snappy.decompress_raw),
+)
+
+
+def _unpacked(value: bytes) -> list[tuple[str, bytes]]:
+    """The value as each compression has it that can have written it."""
+    found = []
+    for name, magic, unpack in _PACKERS:
+        if value.startswith(magic) and (name != "snappy" or _snappy_length(value) <= LIMIT):
+            try:
+                found.append((name, bytes(unpack(value))))
+            except (zlib.error, cramjam.DecompressionError, MemoryError, OverflowError):
+                continue
+    return found
+
+
+def _snappy_length(value: bytes) -> int:
+    """The length that a snappy block tells of what it holds."""
+    length = 0
+    for i, byte in enumerate(value[:5]):
+        length |= (byte & 0x7F) << 7 * i
+        if byte < 0x80:
+            return length
+    return LIMIT + 1

@@ -1,0 +1,190 @@
+"""Where messages of unknown origin lie: a topic, JSON lines, tables of Spark's Kafka source in Parquet."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gzip
+import itertools
+import lzma
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import orjson
+
+from conformance.inspecting.opening import LIMIT, Record
+from generators.errors import HarnessError, UsageError
+from generators.publishing import kafka
+
+BATCH: Final = 1000
+WAIT_S: Final = 15.0
+"""Seconds without any record after which a partition that should have more is given up."""
+
+
+def from_path(path: Path) -> Iterator[Record]:
+    """The messages of a file, or of every file of a folder that may hold some. Raises UsageError for one that cannot be read."""
+    if path.is_dir():
+        named = (p for p in path.rglob("*") if p.suffix == ".parquet" or p.name.startswith("messages.jsonl"))
+        files = sorted(p for p in named if p.is_file())
+        if not files:
+            raise UsageError(f"{path}: no file messages.jsonl and no file *.parquet in it")
+        for one in files:
+            yield from from_path(one)
+        return
+    try:
+        with path.open("rb") as file:
+            head = file.read(6)
+        if head.startswith(b"PAR1"):
+            yield from _parquet(path)
+        elif head.startswith(b"\xfd7zXZ"):
+            with lzma.open(path) as packed:
+                yield from _lines(packed, path)
+        elif head.startswith(b"\x1f\x8b"):
+            with gzip.open(path) as packed:
+                yield from _lines(packed, path)
+        elif head and head.lstrip()[:1] not in (b"{", b"[", b"") and not head.isascii():
+            yield Record(path.read_bytes()[:LIMIT], place=path.name)
+        else:
+            with path.open("rb") as plain:
+                yield from _lines(plain, path)
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+class _Lines(Protocol):
+    def readline(self, size: int, /) -> bytes: ...
+
+
+def _lines(file: _Lines, path: Path) -> Iterator[Record]:
+    for number, line in enumerate(iter(lambda: file.readline(LIMIT), b""), 1):
+        text = line.strip()
+        if text:
+            place = f"{path.name}:{number}"
+            yield _of_line(text, place) or Record(text, place=place, exact=False)
+
+
+def _of_line(text: bytes, place: str) -> Record | None:
+    """The record that a line describes, as in corpora, recordings and the output of `kcat -J`; None if the line is a message."""
+    try:
+        found = orjson.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or not {"topic", "partition"} <= found.keys():
+        return None
+    name = next((one for one in ("value", "value_b64", "payload") if one in found), None)
+    if name is None or (name == "payload" and not isinstance(found[name], str | None)):
+        return None
+    try:
+        value, key = _bytes(found, name), _bytes(found, "key_b64" if "key_b64" in found else "key")
+    except (binascii.Error, ValueError):
+        return None
+    topic, partition, offset = found.get("topic"), found.get("partition"), found.get("offset", -1)
+    return Record(
+        value,
+        key,
+        topic if isinstance(topic, str) else "",
+        partition if isinstance(partition, int) else 0,
+        offset if isinstance(offset, int) else -1,
+        place,
+    )
+
+
+def _bytes(found: Mapping[str, Any], name: str) -> bytes | None:
+    one = found.get(name)
+    match one:
+        case None:
+            return None
+        case str() if name.endswith("_b64"):
+            return base64.b64decode(one, validate=True)
+        case str():
+            return one.encode(errors="surrogatepass")
+        case {"text": str() as text}:
+            return text.encode(errors="surrogatepass")
+        case {"base64": str() as text}:
+            return base64.b64decode(text, validate=True)
+    return orjson.dumps(one)
+
+
+def _parquet(path: Path) -> Iterator[Record]:
+    """The rows of a table in the schema of Spark's Kafka source; of its columns only `value` must be there."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as table:
+            names = set(table.schema_arrow.names)
+            if "value" not in names:
+                listed = ", ".join(sorted(names))
+                raise UsageError(f"{path}: no column `value`, as Spark's Kafka source has it; its columns: {listed}")
+            wanted = [name for name in ("value", "key", "topic", "partition", "offset") if name in names]
+            rows = itertools.chain.from_iterable(b.to_pylist() for b in table.iter_batches(BATCH, columns=wanted))
+            for number, row in enumerate(rows):
+                yield Record(
+                    _raw(row["value"]),
+                    _raw(row.get("key")),
+                    row.get("topic") or "",
+                    row.get("partition") or 0,
+                    -1 if row.get("offset") is None else row["offset"],
+                    f"{path.name}, row {number}",
+                )
+    except (pa.ArrowException, OSError) as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _raw(value: Any) -> bytes | None:
+    return value.encode() if isinstance(value, str) else value
+
+
+def from_topic(bootstrap: str, topic: str, timeout_s: float = 10) -> Iterator[Record]:
+    """The records that a topic holds now, from the first on. Joins no group and commits nothing.
+
+    Raises HarnessError if the broker does not answer, UsageError if it has no such topic.
+    """
+    client = kafka.client()
+    kafka.check_reachable(bootstrap, timeout_s)
+    settings = {
+        "bootstrap.servers": bootstrap,
+        "group.id": "cdc-conformance-inspect",  # the client demands a name; assign() joins no group
+        "enable.auto.commit": False,
+        "enable.auto.offset.store": False,
+        "allow.auto.create.topics": False,
+        "isolation.level": "read_uncommitted",
+        "enable.partition.eof": True,
+        "log_level": 0,
+    }
+    consumer = client.Consumer(settings)
+    try:
+        described = consumer.list_topics(topic, timeout=timeout_s).topics[topic]
+        if described.error is not None or not described.partitions:
+            raise UsageError(f"topic {topic!r}: {described.error or 'it has no partition'} ({bootstrap})")
+        ends = {
+            n: consumer.get_watermark_offsets(client.TopicPartition(topic, n), timeout=timeout_s) for n in described.partitions
+        }
+        left = {number: high for number, (low, high) in ends.items() if high > low}
+        consumer.assign([client.TopicPartition(topic, number, ends[number][0]) for number in left])
+        while left:
+            messages = consumer.consume(BATCH, timeout=WAIT_S)
+            if not messages:
+                raise HarnessError(f"topic {topic!r}: no record within {WAIT_S:g} s, though partitions {sorted(left)} have more")
+            yield from _taken(messages, left, client)
+    except client.KafkaException as error:
+        raise HarnessError(f"topic {topic!r} at {bootstrap}: {error}") from error
+    finally:
+        consumer.close()
+
+
+def _taken(messages: Iterable[Any], left: dict[int, int], client: Any) -> Iterator[Record]:
+    """The records among what was polled; partitions that were read to their end are taken out of `left`."""
+    for message in messages:
+        number = message.partition()
+        error = message.error()
+        if error is not None:
+            if error.code() != client.KafkaError._PARTITION_EOF:
+                raise client.KafkaException(error)
+            left.pop(number, None)
+        elif number in left:
+            place = f"{message.topic()}-{number}@{message.offset()}"
+            yield Record(message.value(), message.key(), message.topic(), number, message.offset(), place)
+            if message.offset() + 1 >= left[number]:
+                del left[number]

@@ -1,0 +1,121 @@
+import itertools
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.commands.cli import cli
+from generators.errors import HarnessError
+from generators.publishing.kafka import publish, run_topic
+from generators.recorded import store
+
+RECORDED = store.root() / "ticdc" / "canal-json-ext-lz4"
+WATERMARK = '{"version":1,"type":"WATERMARK","commitTs":447984074911121409,"buildTs":1708936343598}'
+
+
+def run(*words):
+    return CliRunner().invoke(cli, ["--no-config", "inspect", *map(str, words)], prog_name="cdc-conformance")
+
+
+def failed(*words):
+    """Exit code and text of a call that fails, as the program's entry makes them of the error."""
+    done = run(*words)
+    if isinstance(done.exception, HarnessError):
+        return done.exception.exit_code, str(done.exception)
+    return done.exit_code, done.output
+
+
+def told(*words):
+    done = run(*words, "--format", "json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_json_says_everything():
+    found = told(RECORDED / "messages.jsonl.xz")
+    (writer,) = found["writers"]
+    (told_of,) = writer["formats"]
+    assert (found["messages"], found["tombstones"], found["problems"]) == (93, 0, [])
+    assert (writer["messages"], writer["told"], told_of["format"]) == (93, True, "ticdc-canal-json")
+    assert told_of["releases"] == ["v8.5.7", "new-8.5.4", "new-8.5.6"]
+    assert told_of["options"]["lz4"] == "yes" and told_of["options"]["ts"] == "cannot be told"
+    assert told_of["command"].startswith(
+        "cdc-conformance run ticdc-canal-json --writer-profile 'new-8.5.6+extension+lz4' --writer-profile"
+    )
+    evidence = next(one for one in told_of["evidence"] if one["given"] == ["lz4"])
+    assert evidence["says"] == "values are compressed with lz4"
+    assert (evidence["citation"], evidence["messages"], evidence["place"]) == ("ticdc#compression", 93, "messages.jsonl.xz:1")
+    assert any(table["columns"] for table in told_of["tables"])
+
+
+def test_the_command_that_is_told_is_one_that_runs():
+    words = told(RECORDED)["writers"][0]["formats"][0]["command"].replace("'", "").split()[1:]
+    context, command = cli.make_context("cdc-conformance", ["--no-config", *words]), cli
+    _, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+    made = command.make_context("run", rest, parent=context)
+    assert "new-8.5.6+extension+lz4" in made.params["writer_profile"]
+    from conformance.cases.catalogue import check_profiles
+    from generators.wire_format import get
+
+    check_profiles([get("ticdc-canal-json")], made.params["writer_profile"])
+
+
+@pytest.mark.parametrize("style", ["pretty", "markdown"])
+def test_people_read_tables(tmp_path, style):
+    file = tmp_path / "mixed.txt"
+    file.write_text(f'{WATERMARK}\n{{"a":"\x1b[31m|"}}\n')
+    done = run(file, "--format", style)
+    assert done.exit_code == 0
+    for text in (
+        "2 messages: ticdc-simple-json",
+        "release: v7.5.7 or later",
+        "Messages that no known profile writes",
+    ):
+        assert text in done.stdout
+    assert "no known format has these members: a" in " ".join(done.stdout.replace("│", " ").split())
+    assert "\x1b[31m" not in done.stdout
+
+
+def test_count_ends_the_reading():
+    assert told(RECORDED, "--count", 5)["messages"] == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (["no-such-file"], 2, "no-such-file: there is no such file; for a topic give --broker HOST:PORT, too"),
+        (["t", "--broker", "embedded"], 2, "t: there is no such file; for a topic give --broker HOST:PORT, too"),
+        (["t", "--broker", "127.0.0.1:1"], 3, "no Kafka broker answers at 127.0.0.1:1"),
+        ([], 2, "Missing argument"),
+    ],
+)
+def test_wrong_usage(words, code, text):
+    found = failed(*words)
+    assert found[0] == code
+    assert text in found[1]
+
+
+def test_nothing_to_inspect(tmp_path):
+    (tmp_path / "empty.jsonl").touch()
+    code, text = failed(tmp_path / "empty.jsonl")
+    assert code == 4
+    assert text.startswith("no message in")
+
+
+@pytest.mark.kafka
+def test_a_topic_is_read_without_a_group(kafka):
+    from confluent_kafka.admin import AdminClient
+
+    recording = next(one for one in store.recordings("ticdc") if one.name == "canal-json-ext-lz4")
+    messages = list(itertools.islice(store.messages(recording), 40))
+    with run_topic(kafka.bootstrap, 3) as topic:
+        assert failed(topic, "--broker", kafka.bootstrap)[0] == 4
+        publish(kafka.bootstrap, topic, messages)
+        found = told(topic, "--broker", kafka.bootstrap)
+        groups = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_consumer_groups().result(10).valid
+    assert found["messages"] == 40
+    assert found["writers"][0]["formats"][0]["format"] == "ticdc-canal-json"
+    assert found["writers"][0]["formats"][0]["evidence"][0]["place"].startswith(f"{topic}-")
+    assert not any("inspect" in group.group_id for group in groups)
+    code, text = failed("no-such-topic", "--broker", kafka.bootstrap)
+    assert code == 2 and "no-such-topic" in text

@@ -1,0 +1,265 @@
+import gzip
+import itertools
+import json
+
+import pytest
+
+from conformance.inspecting.inspector import BOTH, NO, UNTOLD, YES, Inspector, as_json, inspect
+from conformance.inspecting.opening import Record
+from generators.drawing.cases import as_case, boundary_scenarios
+from generators.formats.aliyun_dts_avro.profiles import SETTING
+from generators.model import SourceStatement
+from generators.recorded import store
+from generators.wire_format import formats, get
+
+RECORDINGS = [one for product in store.PRODUCTS for one in store.recordings(product)]
+PROFILES = [(fmt.name, profile.name) for fmt in formats() for profile in fmt.profiles]
+STRIDE = 15
+
+
+def record(value, **facts):
+    return Record(value.encode() if isinstance(value, str) else value, **facts)
+
+
+def of_message(message):
+    return Record(message.value, message.key, message.topic, message.partition)
+
+
+def writers(found):
+    return [[one.book.format for one in group.tallies] for group in found.groups()]
+
+
+def wrong(found, fmt, release, options):
+    """What is told of the format's writer and is not so."""
+    tally = found.tallies[fmt]
+    problems = [] if release in tally.releases else [(release, tally.releases)]
+    for option, state in tally.options.items():
+        if state == BOTH or (state == YES and option not in options) or (state == NO and option in options):
+            problems.append((option, state))
+    return problems
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda one: one.name)
+def test_recorded_messages_are_told_right_or_not_at_all(recording):
+    found = inspect(map(of_message, store.messages(recording)))
+    release, *options = (recording.profile or recording.release).split("+")
+    assert writers(found) == [[recording.format]]
+    assert not found.problems
+    if recording.profile:
+        assert wrong(found, recording.format, release, options) == []
+    else:
+        assert found.tallies[recording.format].releases == (release,)
+
+
+@pytest.mark.parametrize(("fmt", "profile"), [("ticdc-canal-json", "v8.5.7+extension+lz4"), ("debezium-json", "")])
+def test_recordings_are_of_several_kinds(fmt, profile):
+    assert any(one.format == fmt and one.profile == profile for one in RECORDINGS)
+
+
+@pytest.mark.parametrize(("name", "profile"), PROFILES, ids=["/".join(one) for one in PROFILES])
+def test_named_cases_are_never_told_wrong(name, profile):
+    fmt = get(name)
+    of = fmt.profile(profile)
+    whole, checked = Inspector(), 0
+    scenarios = itertools.islice(boundary_scenarios(fmt, of), sum(profile.encode()) % STRIDE, None, STRIDE)
+    for scenario in scenarios:
+        changing = any(isinstance(event, SourceStatement) and event.family == SETTING for event in scenario.history.events)
+        if changing or scenario.name.startswith("megabyte"):
+            continue
+        records = [of_message(one.message) for one in as_case(fmt, of, scenario).written]
+        found = inspect(records)
+        assert not found.problems, scenario.name
+        if found.tallies:
+            (group,) = writers(found)
+            assert name in group, scenario.name
+            assert wrong(found, name, of.release, of.options) == [], scenario.name
+            checked += 1
+        for one in records:
+            whole.add(one)
+    assert checked > 20
+    assert wrong(whole, name, of.release, of.options) == []
+    assert name in writers(whole)[0]
+
+
+def told(found, fmt):
+    tally = found.tallies[fmt]
+    return tally.releases, {option: state for option, state in tally.options.items() if state != UNTOLD}
+
+
+CANAL = (
+    '{"data":[{"id":"1","v":"x"}],"database":"d","es":1700000000000,"id":%s,"isDdl":false,'
+    '"mysqlType":{"id":"int(11)","v":"varchar(9)"},"old":%s,"pkNames":["id"],"sql":"","sqlType":{"id":4,"v":12},'
+    '"table":"t","ts":1700000000120,"type":"INSERT"}'
+)
+
+
+def test_an_insert_that_two_products_write_is_of_both():
+    found = inspect([record(CANAL % (7, "null"))])
+    assert writers(found) == [["alibaba-canal-json", "cloudcanal-canal-json"]]
+    assert as_json(found)["writers"][0]["told"] is False
+
+
+@pytest.mark.parametrize(
+    ("value", "fmt"),
+    [
+        (CANAL % (7, "[]"), "cloudcanal-canal-json"),
+        (CANAL % (0, "null"), "cloudcanal-canal-json"),
+        ((CANAL % (7, "null")).replace('"id":7', '"gtid":"","id":7'), "alibaba-canal-json"),
+        (
+            (
+                '{"id":0,"database":"d","table":"t","pkNames":["id"],"isDdl":false,"type":"INSERT","es":1700000000000,'
+                '"ts":1700000000046,"sql":"","sqlType":{"id":4},"mysqlType":{"id":"int"},"old":null,"data":[{"id":"1"}]}'
+            ),
+            "ticdc-canal-json",
+        ),
+        (
+            (
+                '{"before":null,"after":{"id":1},"source":{"version":"2.5.4.Final","connector":"mysql","name":"c","ts_ms":1,'
+                '"snapshot":"false","db":"d","sequence":null,"table":"t","server_id":1,"gtid":null,"file":"f","pos":4,"row":0,'
+                '"thread":7,"query":null},"op":"c","ts_ms":2,"transaction":null}'
+            ),
+            "debezium-json",
+        ),
+        (
+            (
+                '{"op":"c","ts_ms":1,"after":{"id":"1"},"before":{},"source":{"ts_ms":1,"db":"d","table":"t","connector":"MySQL",'
+                '"gtid":null,"file":"mysql-bin.000003","pos":154,"server_id":1}}'
+            ),
+            "cloudcanal-debezium",
+        ),
+        ('{"version":1,"type":"WATERMARK","commitTs":447984074911121409,"buildTs":1708936343598}', "ticdc-simple-json"),
+        (
+            b"\x16\x00\x00\x02\x82\x80\xe0\x99\x94\x9d\xf7\x87\x0d\xd6\xa1\xe9\xb9\xbfh",
+            "ticdc-simple-avro",
+        ),
+    ],
+)
+def test_the_member_that_decides(value, fmt):
+    found = inspect([record(value)])
+    assert writers(found) == [[fmt]]
+    assert not found.problems
+
+
+def test_a_message_that_decides_decides_for_the_others():
+    found = inspect([record(CANAL % (7, "null"))] * 3 + [record((CANAL % (7, "null")).replace('["id"]', "null"))])
+    assert writers(found) == [["alibaba-canal-json"]]
+    assert found.groups()[0].messages == 4
+
+
+def test_options_and_releases_of_a_message_of_ticdc():
+    value = (
+        '{"id":0,"database":"d","table":"t","pkNames":["id"],"isDdl":false,"type":"UPDATE","es":1700000000000,'
+        '"ts":1700000000046,"sql":"","sqlType":{"id":4,"v":12},"mysqlType":{"v":"varchar(9)","id":"int(11) unsigned"},'
+        '"old":[{"v":"x"}],"data":[{"id":"1","v":"y"}],"_tidb":{"commitTs":445644800000000001}}\r\n'
+    )
+    releases, options = told(inspect([record(value)]), "ticdc-canal-json")
+    assert releases == ("v6.5.11",)
+    assert options == {"extension": YES, "content-compatible": YES, "row-key": NO, "snappy": NO, "lz4": NO}
+    assert inspect([record(value)]).tallies["ticdc-canal-json"].profiles() == ("v6.5.11+extension+content-compatible",)
+
+
+def test_the_end_of_a_line_tells_nothing():
+    value = (
+        '{"id":0,"database":"d","table":"t","pkNames":["id"],"isDdl":false,"type":"DELETE","es":1,"ts":2,"sql":"",'
+        '"sqlType":{"id":4},"mysqlType":{"id":"int"},"old":null,"data":[{"id":"1"}]}'
+    )
+    assert "v6.5.1" in told(inspect([record(value, exact=False)]), "ticdc-canal-json")[0]
+    assert "v6.5.1" not in told(inspect([record(value)]), "ticdc-canal-json")[0]
+
+
+def test_messages_of_two_releases_disagree():
+    old = CANAL % (7, "null")
+    new = old.replace('"id":7', '"gtid":"a:1","id":7').replace('["id"]', "null")
+    found = inspect([record(old.replace('["id"]', "null")), record(new)])
+    tally = found.tallies["alibaba-canal-json"]
+    assert tally.releases == () and tally.profiles() == ()
+    assert as_json(found)["writers"][0]["formats"][0]["releases"] == BOTH
+
+
+def test_a_release_that_no_profile_has_is_named_and_judged_by_the_nearest_older():
+    value = (
+        '{"before":null,"after":{"id":1},"source":{"version":"2.7.3.Final","connector":"mysql","name":"c","ts_ms":1,'
+        '"snapshot":"false","db":"d","sequence":null,"ts_us":1000,"ts_ns":1000000,"table":"t","server_id":1,"gtid":null,'
+        '"file":"f","pos":4,"row":0,"thread":7,"query":null},"transaction":null,"op":"c","ts_ms":2,"ts_us":2000,"ts_ns":2000000}'
+    )
+    tally = inspect([record(value)]).tallies["debezium-json"]
+    assert tally.unknown_versions == ("2.7.3.Final",)
+    assert tally.profiles() == ("2.5.4.Final+schemaless",)
+
+
+@pytest.mark.parametrize(
+    ("value", "why", "nearest"),
+    [
+        ((CANAL % (7, "null")).replace('"sql":""', '"sql":"","extra":1'), "has the unknown extra", "alibaba-canal-json"),
+        ((CANAL % (7, "null")).replace('"ts":1700000000120,', ""), "has no ts", "alibaba-canal-json"),
+        ('{"type":"INSERT","data":{"id":1},"table":"t"}', "no known format has these members: type, data, table", ""),
+        (gzip.compress((CANAL % (7, "[]")).encode()), "the value is compressed with gzip", "cloudcanal-canal-json"),
+        ("[1,2]", "JSON that is no object: no known format", ""),
+        ("{}", "an object without members", ""),
+        (
+            (
+                '{"before":null,"after":{"id":1},"source":{"version":"2.5.4.Final","connector":"sqlserver","name":"c"},"op":"c",'
+                '"ts_ms":2,"transaction":null}'
+            ),
+            "the connector is none that a profile has",
+            "debezium-json",
+        ),
+    ],
+)
+def test_messages_that_no_profile_writes(value, why, nearest):
+    found = inspect([record(value, place="here")])
+    (problem,) = found.problems.values()
+    assert why in problem.why
+    assert nearest in problem.formats if nearest else problem.formats == ()
+    assert problem.samples[0].place == "here"
+    assert not found.groups()
+
+
+def test_members_in_another_order_were_written_by_something_else():
+    value = json.dumps(dict(reversed(json.loads(CANAL % (7, "null")).items())), separators=(",", ":"))
+    (problem,) = inspect([record(value)]).problems.values()
+    assert "has its members in another order" in problem.why
+
+
+def test_a_mixed_topic_has_a_writer_for_each_format():
+    watermark = '{"version":1,"type":"WATERMARK","commitTs":447984074911121409,"buildTs":1708936343598}'
+    found = inspect([record(CANAL % (7, "[]")), record(watermark), record(watermark), record("nonsense"), record(None)])
+    assert writers(found) == [["ticdc-simple-json"], ["cloudcanal-canal-json"]]
+    assert [one.why for one in found.problems.values()] == ["neither JSON nor Avro of a published schema"]
+    assert (found.messages, found.nulls) == (5, 1)
+
+
+def test_tables_have_the_types_that_the_bytes_tell():
+    tally = inspect([record(CANAL % (7, "[]"))] * 2).tallies["cloudcanal-canal-json"]
+    (table,) = tally.tables.values()
+    assert (table.database, table.table, table.messages, table.keys) == ("d", "t", 2, ("id",))
+    assert table.types == {"id": ["int(11)"], "v": ["varchar(9)"]}
+
+
+def delete(offset):
+    value = (
+        '{"before":{"id":1},"after":null,"source":{"version":"2.5.4.Final","connector":"mysql","name":"c","ts_ms":1,'
+        '"snapshot":"false","db":"d","sequence":null,"table":"t","server_id":1,"gtid":null,"file":"f","pos":4,"row":0,'
+        '"thread":7,"query":null},"op":"d","ts_ms":2,"transaction":null}'
+    )
+    return record(value, key=b'{"id":1}', offset=offset)
+
+
+def test_what_follows_a_delete_tells_of_tombstones():
+    def state(*records):
+        return inspect(records).tallies["debezium-json"].options["no-tombstone"]
+
+    assert state(delete(5), record(None, key=b'{"id":1}', offset=6)) == NO
+    assert state(delete(5), delete(6)) == YES
+    assert state(delete(5), delete(9)) == UNTOLD
+    assert state(delete(-1), delete(-1)) == UNTOLD
+
+
+def test_memory_does_not_grow_with_problems_and_tables():
+    found = Inspector()
+    for number in range(1200):
+        found.add(record((CANAL % (7, "[]")).replace('"table":"t"', f'"table":"t{number}"')))
+        found.add(record(f'{{"a{number}":1}}'))
+    tally = found.tallies["cloudcanal-canal-json"]
+    assert len(tally.tables) == 500 and tally.more_tables
+    assert len(found.problems) == 40 and found.other_problems == 1160
