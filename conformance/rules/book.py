@@ -12,7 +12,7 @@ WHOLE: Final = (*EXISTENCE, Aspect.KIND, Aspect.OP)
 CONTENT: Final = (Aspect.NULL, Aspect.VALUE)
 
 MALFORMED: Final = ("truncated", "wrong-container", "trailing-content", "second-document", "empty", "null", "no-message")
-DUBIOUS: Final = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control", "nested-cell")
+DUBIOUS: Final = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control", "nested-cell", "wrapped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,11 @@ class FaultWords:
 _FAULTS: Final = {
     "json": FaultWords(
         MALFORMED,
-        "A truncated document, another container than an object, content after it, an empty or NULL value: one CORRUPT row.",
+        "A truncated document, a value that is no object, content after it, an empty or NULL value: one CORRUPT row.",
         "standards#json-document",
         DUBIOUS,
-        "Duplicate keys, a BOM, invalid UTF-8, lone surrogates, raw controls, nested cells are read or refused, never lost.",
+        "Duplicate keys, a BOM, invalid UTF-8, lone surrogates, raw controls, nested cells, an array of the message are read or "
+        "refused, never lost.",
         "standards#json-doubtful",
     ),
     "avro": FaultWords(

@@ -179,7 +179,7 @@ _NO_SUCH: Final = tuple(
 FAULTS: Final[tuple[Fault, ...]] = (
     Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _truncated, packed=True),
     Fault("truncated-last", "truncated", MUST, "The closing brace is missing.", _truncated_last),
-    Fault("wrong-container", "wrong-container", MUST, "The object is wrapped in an array.", _wrapped),
+    Fault("wrong-container", "wrapped", UNSPECIFIED, "The object is wrapped in an array.", _wrapped),
     Fault("scalar", "wrong-container", MUST, "A number stands in the object's place.", _scalar),
     Fault("trailing-content", "trailing-content", MUST, "A letter follows the object.", _trailing(b"x")),
     Fault("trailing-brace", "trailing-content", MUST, "A second closing brace follows the object.", _trailing(b"}")),
