@@ -16,12 +16,11 @@ from typing import Any, Final, TypeAlias
 
 from conformance.judging.compare import is_impossible, null_is_fine, same_text, same_value
 from conformance.judging.output import ENVELOPE, OutputRow
+from conformance.judging.unfit import bad_cell, cannot, keeps
 from conformance.judging.wording import cell as cell_text
 from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
 from conformance.rules.base import Aspect, Obligation, Rule, Subject, owner
-from generators.garbage.faults import CellFault
 from generators.model import Case, Cell, Change, Image, Kind, Op, Origin, State
-from generators.wire_format import get
 
 
 class Verdict(enum.StrEnum):
@@ -399,8 +398,11 @@ class _Reader:
         fine = rows[0].kind in kinds if len(rows) == 1 else not rows and none
         actual = "no output row" if not rows else "; ".join(_describe(row) for row in rows[:3])
         cell = None if fine else bad_cell(self.case)
-        wanted = "exactly one CORRUPT row" + (f": {_named(self.case, cell)} cannot hold {clip(_wire(cell.bad))}" if cell else "")
-        self.check(fine, change, "change", Aspect.ACCEPTED, (number, 0), "kind", wanted, actual)
+        kept = cell is not None and len(rows) == 1 and keeps(self.case, cell, rows[0])
+        wanted = "exactly one CORRUPT row" + (f": {cannot(self.case, cell)}" if cell else "")
+        self.check(fine or kept, change, "change", Aspect.ACCEPTED, (number, 0), "kind", wanted, actual)
+        if kept:
+            self.check(False, change, "change", Aspect.KIND, (number, 0), "kind", wanted, actual)
         if cell:
             self.findings[-1] = replace(self.findings[-1], side="after", column=cell.column)
 
@@ -567,24 +569,6 @@ class _Reader:
             )
             self._plans[key] = owners
         return owners
-
-
-def bad_cell(case: Case) -> CellFault | None:
-    """The unfit cell of a case, if its fault is one."""
-    if not case.fault.startswith("cell-"):
-        return None
-    fmt = get(case.format)
-    profiles = (profile for profile in fmt.profiles if profile.name == case.profile)
-    return next((cell for profile in profiles for cell in fmt.cell_faults(profile) if cell.name == case.fault), None)
-
-
-def _named(case: Case, cell: CellFault) -> str:
-    kinds = {column.name: column.type.key for table in case.tables for column in table.columns}
-    return f"column {cell.column!r} ({kinds[cell.column]})" if cell.column in kinds else "a cell"
-
-
-def _wire(form: str | bytes) -> str:
-    return form if isinstance(form, str) else f"bytes {form.hex()}"
 
 
 def _what(change: Change) -> str:

@@ -272,6 +272,7 @@ class CellFault:
 
     `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `good` the JSON that the writer gives that
     value, quotes included, and `bad` the JSON that replaces it; in a binary format both are bytes, lengths and branch included.
+    `kept` is the value of `bad`, if the type that the message declares can hold it: a row with just that value loses nothing.
     """
 
     name: str
@@ -279,6 +280,7 @@ class CellFault:
     value: Value
     good: str | bytes
     bad: str | bytes
+    kept: Value | None = None
 
 
 def _texts(name: str, column: str, value: Value, good: str, bad: str) -> CellFault:

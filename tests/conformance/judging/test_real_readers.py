@@ -264,3 +264,25 @@ def test_rows_of_which_the_message_holds_the_key_alone_are_seen_at_a_glance(wher
     assert broken == set()
     informational = [result for result in results if result.nulled]
     assert informational and {result.verdict for result in informational} == {Verdict.INFORMATIONAL}
+
+
+@pytest.mark.parametrize(
+    ("where", "cell", "broken", "verdict"),
+    [
+        (DEBEZIUM, Typed("decimal", Decimal("123456789.25")), "fault/cell-domain", Verdict.NON_STRICT),
+        ("cloudcanal-debezium/2022+typed", Typed("decimal", Decimal("123456789.25")), "fault/cell-domain", Verdict.NON_STRICT),
+        (DEBEZIUM, Typed("decimal", Decimal("123456789.3")), "fault/cell-type", Verdict.ACCEPTED),
+        (DEBEZIUM, None, "fault/cell-type", Verdict.ACCEPTED),
+        (CANAL, Typed("decimal", Decimal("123456789.25")), "fault/cell-type", Verdict.ACCEPTED),
+    ],
+)
+def test_a_decimal_of_connect_that_is_kept_with_every_digit_is_lost_nowhere(
+    where: str, cell: Typed | None, broken: str, verdict: Verdict
+) -> None:
+    def kept(_case: Case, _sent: Written, change: Change, row: OutputRow) -> OutputRow:
+        return OutputRow(0, Kind.ROW, "INSERT", {}, after={"c_decimal_10_2": cell})
+
+    fault = seen("digits beyond the column's", where, kept, select="fault/cell-decimal-digits")
+    (result,), rules_ = judged(fault, kept)
+    assert (rules_, result.verdict) == ({f"{fault.format}/{broken}"}, verdict)
+    assert result.findings[0].cause == "accepted: fault cell-decimal-digits"

@@ -73,7 +73,14 @@ _FAULTS: Final = (
         Selector(
             fields=("change",),
             aspects=(Aspect.MISSING,),
-            tags=("fault:bom", "fault:invalid-utf-8", "fault:lone-surrogate", "fault:raw-control", "fault:nested-cell", "fault:wrapped"),
+            tags=(
+                "fault:bom",
+                "fault:invalid-utf-8",
+                "fault:lone-surrogate",
+                "fault:raw-control",
+                "fault:nested-cell",
+                "fault:wrapped",
+            ),
         ),
         "standards#json-doubtful",
         "harness#doubtful",
