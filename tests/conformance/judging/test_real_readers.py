@@ -154,9 +154,9 @@ MIDNIGHT = lambda cell: of(Logical.TIME)(cell) and cell.value == DAY  # noqa: E7
 FAULTS = (
     seen("multi-row old is NULL", CANAL, old_as_null, "image/sides"),
     seen("multi-row old of other rows is NULL", CANAL, old_of_other_rows_as_null, "old/null-is-a-value", "old/cumulative"),
-    seen("TIME fraction lost", TICDC, cells(TIME, cut), "value/microseconds", "value/time-negative"),
-    seen("TIME fraction lost", CANAL, cells(TIME, cut), "value/time", "value/time-negative"),
-    seen("TIME fraction lost", DEBEZIUM, cells(TIME, cut), "value/time", "value/time-negative"),
+    seen("TIME fraction lost", TICDC, cells(TIME, cut), "value/microseconds"),
+    seen("TIME fraction lost", CANAL, cells(TIME, cut), "value/time"),
+    seen("TIME fraction lost", DEBEZIUM, cells(TIME, cut), "value/time"),
     seen("DECIMAL overflow is NULL", TICDC, as_row, "fault/cell-type", select="fault/cell-decimal"),
     seen("DECIMAL overflow is NULL", CANAL, as_row, "fault/cell-type", select="fault/cell-decimal"),
     seen("second document dropped", TICDC, as_row, "fault/trailing-content", select="fault/second-document", level=1),
