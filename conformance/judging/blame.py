@@ -74,11 +74,12 @@ def _fraction(judge: Judge, case: Case, finding: Finding) -> Rule | None:
     change, cell = change_of(finding, case), cell_of(finding, case)
     if finding.aspect is not Aspect.VALUE or change is None or cell is None or cell.cls not in _TIMES:
         return None
-    if cell.type.logical is not Logical.TIME or hint(finding, case, change, cell) != FRACTION:
+    if cell.type.logical is not Logical.TIME or not isinstance(cell.value, int) or hint(finding, case, change, cell) != FRACTION:
         return None
-    cls = "micros" if cell.value % 1000 else "millis"
-    kind = {"field": "cell", "type": cell.type.key, "logical": cell.type.logical.value, "cls": cls, "state": cell.state.value}
-    rule, own = judge.own(replace(_subject(case, change, finding), **kind)), next(r for r in judge.rules if r.id == finding.rule)
+    row = _subject(case, change, finding)
+    cls, told = "micros" if cell.value % 1000 else "millis", cell.type.logical.value
+    rule = judge.own(replace(row, field="cell", type=cell.type.key, logical=told, cls=cls, state=cell.state.value))
+    own = next(rule for rule in judge.rules if rule.id == finding.rule)
     return rule if rule.id != own.id and rule.obligation is own.obligation else None
 
 

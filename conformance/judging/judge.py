@@ -512,8 +512,8 @@ class _Reader:
         if state is State.ANY and (cell.text is None or (level == 2 and not cell.options)):
             return
         if level == 2 and state is State.ABSENT:
-            unclaimed = NULL_FOR_ABSENT not in self._conventions and self.judge.capabilities.claims("types", cell.type.key)
-            self.nulled += unclaimed and column in actual and actual[column] is None
+            if column in actual and self.judge.capabilities.claims("types", cell.type.key):
+                self._absent(at, change, side, column, cell, actual[column])
             return
         if not self.judge.capabilities.claims("types", cell.type.key):
             return
@@ -551,6 +551,21 @@ class _Reader:
         else:
             told = typed(got) + shift(cell, got, self.case.deployment.time_zone)
             self.settle(False, valued, Aspect.VALUE, at, path, cell_text(cell, level), told, column, side)
+
+    def _absent(self, at: tuple[int, int], change: Change, side: str, column: str, cell: Cell, got: Any) -> None:
+        """Judges a typed cell whose column the message does not hold. A value is made up, unless it is the bytes' or the after
+        image's, or the column is NOT NULL, where an output's type may leave no other way."""
+        wire = (change.image(side, 1) or {}).get(column)
+        after = (change.image("after", 2) or {}).get(column) if side == "before" else None
+        if got is not None and wire is not None and wire.state not in (State.NULL, State.ABSENT):
+            return
+        filled = after is not None and after.state in (State.VALUE, State.ONE_OF) and got is not None and same_value(after, got)
+        required = any(one.name == column and not one.nullable for table in self.case.tables for one in table.columns)
+        if got is None or filled or required:
+            self.nulled += NULL_FOR_ABSENT not in self._conventions
+            return
+        path, want = f"{side}[{column!r}]", "NULL, because the message does not hold the column"
+        self.settle(False, self._plan(change, side, cell)[0], Aspect.PRESENCE, at, path, want, typed(got), column, side)
 
     def _plan(self, change: Change, side: str, cell: Cell) -> tuple[Rule, ...]:
         key = (change.kind, change.op, side, cell.type.key, cell.cls, cell.state)
