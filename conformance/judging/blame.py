@@ -3,7 +3,8 @@
 A row that comes out clears what is in it: its value classes, exact values, options, traits. Of a refused message the suspects
 that no row clears are left; the suspect that explains most refused messages is taken first. If rows of other profiles clear all
 suspects, the rows of its own profile decide. A rule on a trait (a selector with tags or profiles, for a refusal also with ops)
-is blamed for a row only if such rows are fine without the trait; else the first rule without a trait is.
+is blamed for a row only if such rows are fine without the trait, and no cell of it is refused without the trait too; else the
+first rule without a trait is. A negative or long time that lost its fraction alone is the affair of the rule on fractions.
 """
 
 from __future__ import annotations
@@ -13,16 +14,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from conformance.judging.causes import REFUSALS, cell_tokens, cells, chain, change_of, ranked, refused, symptom, tokens
+from conformance.judging.causes import (
+    REFUSALS,
+    cell_of,
+    cell_tokens,
+    cells,
+    chain,
+    change_of,
+    ranked,
+    refused,
+    symptom,
+    tokens,
+)
+from conformance.judging.hints import FRACTION, hint
 from conformance.judging.judge import CELL, CaseResult, Finding, Judge, Verdict
 from conformance.rules.base import Aspect, Rule, Subject, owner
-from generators.model import Case, Cell, Change, Kind, Origin, State
+from generators.model import Case, Cell, Change, Kind, Logical, Origin, State
 
 _FAILED: Final = frozenset({Verdict.ERRORED, Verdict.TIMEOUT})
 _UNCOMPARED: Final = frozenset({Aspect.KIND, Aspect.OP, Aspect.IMAGE})
 """Aspects whose mismatch leaves the cells of a row uncompared."""
 _ROWS: Final = frozenset({Aspect.MISSING, Aspect.EXTRA, Aspect.CORRUPT, Aspect.OP, Aspect.KIND, Aspect.IMAGE})
 """Aspects of which a trait of the message may be guilty."""
+_TIMES: Final = frozenset({"negative", "over-24h"})
+"""Classes of times that may have a fraction, too."""
 _OWN: Final = ("option ", "trait ", "release ")
 """Subjects that may be a trait themselves."""
 
@@ -43,7 +58,7 @@ def blamed(judge: Judge, results: Sequence[CaseResult]) -> list[CaseResult]:
 def _result(judge: Judge, result: CaseResult, traits: _Traits, named: _Named) -> CaseResult:
     findings = []
     for finding in result.findings:
-        rule = traits.plain(result, finding)
+        rule = traits.plain(result, finding) or _fraction(judge, result.case, finding)
         if rule is not None:
             judge.broken[finding.rule] -= 1
             judge.broken[rule.id] += 1
@@ -52,6 +67,20 @@ def _result(judge: Judge, result: CaseResult, traits: _Traits, named: _Named) ->
         findings.append(replace(finding, causes=named.causes(result, finding)))
     verdict = result.verdict if result.verdict in _FAILED else judge.verdict(result.case, findings, result.nulled)
     return replace(result, verdict=verdict, findings=tuple(findings))
+
+
+def _fraction(judge: Judge, case: Case, finding: Finding) -> Rule | None:
+    """The rule on fractions for a time of a special sign or size that has lost its fraction alone."""
+    change, cell = change_of(finding, case), cell_of(finding, case)
+    if finding.aspect is not Aspect.VALUE or change is None or cell is None or cell.cls not in _TIMES:
+        return None
+    if cell.type.logical is not Logical.TIME or not isinstance(cell.value, int) or hint(finding, case, change, cell) != FRACTION:
+        return None
+    row = _subject(case, change, finding)
+    cls, told = "micros" if cell.value % 1000 else "millis", cell.type.logical.value
+    rule = judge.own(replace(row, field="cell", type=cell.type.key, logical=told, cls=cls, state=cell.state.value))
+    own = next(rule for rule in judge.rules if rule.id == finding.rule)
+    return rule if rule.id != own.id and rule.obligation is own.obligation else None
 
 
 def _message(result: CaseResult, finding: Finding) -> tuple[str, int]:
@@ -107,6 +136,16 @@ def _exact(cell: Cell) -> tuple[str, str]:
     return cell_tokens(cell)[0], f"{cell.type.length} {cell.type.scale} {cell.value!r}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Without:
+    """What rows without a trait show: subjects that came out in no profile, or not in one of the profiles that have them; and
+    whether a row with the trait came out."""
+
+    uncleared: set[str]
+    refused: set[str]
+    passes: bool
+
+
 class _Traits:
     """Decides whether a rule on a trait is rightly blamed."""
 
@@ -119,7 +158,7 @@ class _Traits:
         for result in results:
             if result.case.origin is Origin.NAMED and result.verdict is not Verdict.UNSUPPORTED:
                 self._siblings[result.case.scenario, result.case.level].append(result)
-        self._without: dict[tuple[str, int], tuple[set[str], set[str], bool]] = {}
+        self._without: dict[tuple[str, int], _Without] = {}
 
     def plain(self, result: CaseResult, finding: Finding) -> Rule | None:
         """The rule to blame in place of the finding's; None if the finding's is right."""
@@ -142,17 +181,19 @@ class _Traits:
             return all(fine)
         if symptom(finding, case) not in REFUSALS:
             return True
-        elsewhere, cleared, passes = self._evidence(rule, finding, case.level)
+        without = self._evidence(rule, finding, case.level)
         held = {s for s in tokens(case, case.written[finding.message].changes, change) if not s.startswith(_OWN)}
-        if passes:
+        if any(s.startswith("cell ") for s in (held - self._seen.cleared[case.level, case.profile]) & without.refused):
+            return False
+        if without.passes:
             return not held - self._seen.cleared[case.level, ""]
-        return not held & elsewhere - cleared
+        return not held & without.uncleared
 
-    def _evidence(self, rule: Rule, finding: Finding, level: int) -> tuple[set[str], set[str], bool]:
-        """The subjects of rows without the trait, those of them that came out, and whether a row with the trait came out."""
+    def _evidence(self, rule: Rule, finding: Finding, level: int) -> _Without:
+        """What rows without the trait show."""
         key = rule.id, level
         if key not in self._without:
-            elsewhere, cleared, passes = set[str](), set[str](), False
+            held_by, cleared_by, passes = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set), False
             for result in self._results:
                 if result.case.level != level or result.verdict in (*_FAILED, Verdict.UNSUPPORTED):
                     continue
@@ -163,9 +204,11 @@ class _Traits:
                         passes = passes or there
                         continue
                     held = tokens(result.case, result.case.written[number].changes, change)
-                    elsewhere |= held
-                    cleared |= held if there else set()
-            self._without[key] = elsewhere, cleared, passes
+                    held_by[result.case.profile] |= held
+                    cleared_by[result.case.profile] |= held if there else set()
+            uncleared = set().union(*held_by.values()) - set().union(*cleared_by.values())
+            refused_by = (held - cleared_by[profile] for profile, held in held_by.items())
+            self._without[key] = _Without(uncleared, set().union(*refused_by), passes)
         return self._without[key]
 
 

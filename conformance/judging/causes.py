@@ -161,6 +161,8 @@ def symptom(finding: Finding, case: Case) -> Symptom:
             return Symptom.EXTRA
         case Aspect.ACCEPTED:
             return Symptom.ACCEPTED
+        case Aspect.KIND if case.fault:
+            return Symptom.ACCEPTED
         case Aspect.IMAGE:
             return Symptom.VALUE if finding.expected == "NULL" else Symptom.NULL
         case Aspect.PRESENCE:
@@ -184,7 +186,7 @@ def chain(finding: Finding, case: Case) -> list[str]:
             return [f"member {finding.path}" + ("" if change is None or change.kind is Kind.ROW else f" of {change.kind}")]
         case Aspect.IMAGE:
             return [f"image {finding.side} {_op(change)}".strip()]
-        case Aspect.ACCEPTED if case.fault:
+        case Aspect.ACCEPTED | Aspect.KIND if case.fault:
             return [f"fault {case.fault}"]
         case Aspect.EXTRA if case.origin is Origin.FOREIGN:
             return ["foreign"]

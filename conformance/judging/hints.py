@@ -19,6 +19,7 @@ _MOMENT: Final = re.compile(
     r"(?:(?P<sign>-?)(?P<h>\d{1,3}):(?P<i>\d\d):(?P<s>\d\d)(?:[.](?P<f>\d{1,6}))?)?Z?"
 )
 DIFFERS: Final = "differs by"
+FRACTION: Final = "equal but for the fraction"
 _SECOND: Final = 1_000_000
 _UNITS: Final = (("day", 86_400 * _SECOND), ("h", 3_600 * _SECOND), ("min", 60 * _SECOND), ("s", _SECOND))
 _CLOCKS: Final = frozenset({Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME})
@@ -75,8 +76,8 @@ def _difference(cell: Cell, level: int, actual: str) -> str:
 def _clock(expected: int | None, actual: int | None) -> str:
     if expected is None or actual is None or expected == actual:
         return ""
-    if expected // _SECOND == actual // _SECOND:
-        return "equal but for the fraction"
+    if expected // _SECOND == actual // _SECOND or (expected < 0 and actual == -(-expected // _SECOND) * _SECOND):
+        return FRACTION
     if expected == -actual:
         return "equal but for the sign"
     difference = abs(actual - expected)
@@ -133,7 +134,7 @@ def _numbers(expected: str, actual: str) -> str:
         if want == -got:
             return "equal but for the sign"
         if want.to_integral_value() != want and got in (int(want), round(want)):
-            return "equal but for the fraction"
+            return FRACTION
         return "equal as a double" if float(want) == float(got) else ""
     except (InvalidOperation, OverflowError, ValueError):
         return ""

@@ -16,12 +16,11 @@ from typing import Any, Final, TypeAlias
 
 from conformance.judging.compare import is_impossible, null_is_fine, same_text, same_value
 from conformance.judging.output import ENVELOPE, OutputRow
+from conformance.judging.unfit import bad_cell, cannot, keeps
 from conformance.judging.wording import cell as cell_text
 from conformance.judging.wording import clip, error, image, instant, off, shift, typed, value
 from conformance.rules.base import Aspect, Obligation, Rule, Subject, owner
-from generators.garbage.faults import CellFault
 from generators.model import Case, Cell, Change, Image, Kind, Op, Origin, State
-from generators.wire_format import get
 
 
 class Verdict(enum.StrEnum):
@@ -399,8 +398,11 @@ class _Reader:
         fine = rows[0].kind in kinds if len(rows) == 1 else not rows and none
         actual = "no output row" if not rows else "; ".join(_describe(row) for row in rows[:3])
         cell = None if fine else bad_cell(self.case)
-        wanted = "exactly one CORRUPT row" + (f": {_named(self.case, cell)} cannot hold {clip(_wire(cell.bad))}" if cell else "")
-        self.check(fine, change, "change", Aspect.ACCEPTED, (number, 0), "kind", wanted, actual)
+        kept = cell is not None and len(rows) == 1 and keeps(self.case, cell, rows[0])
+        wanted = "exactly one CORRUPT row" + (f": {cannot(self.case, cell)}" if cell else "")
+        self.check(fine or kept, change, "change", Aspect.ACCEPTED, (number, 0), "kind", wanted, actual)
+        if kept:
+            self.check(False, change, "change", Aspect.KIND, (number, 0), "kind", wanted, actual)
         if cell:
             self.findings[-1] = replace(self.findings[-1], side="after", column=cell.column)
 
@@ -510,8 +512,8 @@ class _Reader:
         if state is State.ANY and (cell.text is None or (level == 2 and not cell.options)):
             return
         if level == 2 and state is State.ABSENT:
-            unclaimed = NULL_FOR_ABSENT not in self._conventions and self.judge.capabilities.claims("types", cell.type.key)
-            self.nulled += unclaimed and column in actual and actual[column] is None
+            if column in actual and self.judge.capabilities.claims("types", cell.type.key):
+                self._absent(at, change, side, column, cell, actual[column])
             return
         if not self.judge.capabilities.claims("types", cell.type.key):
             return
@@ -550,6 +552,21 @@ class _Reader:
             told = typed(got) + shift(cell, got, self.case.deployment.time_zone)
             self.settle(False, valued, Aspect.VALUE, at, path, cell_text(cell, level), told, column, side)
 
+    def _absent(self, at: tuple[int, int], change: Change, side: str, column: str, cell: Cell, got: Any) -> None:
+        """Judges a typed cell whose column the message does not hold. A value is made up, unless it is the bytes' or the after
+        image's, or the column is NOT NULL, where an output's type may leave no other way."""
+        wire = (change.image(side, 1) or {}).get(column)
+        after = (change.image("after", 2) or {}).get(column) if side == "before" else None
+        if got is not None and wire is not None and wire.state not in (State.NULL, State.ABSENT):
+            return
+        filled = after is not None and after.state in (State.VALUE, State.ONE_OF) and got is not None and same_value(after, got)
+        required = any(one.name == column and not one.nullable for table in self.case.tables for one in table.columns)
+        if got is None or filled or required:
+            self.nulled += NULL_FOR_ABSENT not in self._conventions
+            return
+        path, want = f"{side}[{column!r}]", "NULL, because the message does not hold the column"
+        self.settle(False, self._plan(change, side, cell)[0], Aspect.PRESENCE, at, path, want, typed(got), column, side)
+
     def _plan(self, change: Change, side: str, cell: Cell) -> tuple[Rule, ...]:
         key = (change.kind, change.op, side, cell.type.key, cell.cls, cell.state)
         owners = self._plans.get(key)
@@ -567,24 +584,6 @@ class _Reader:
             )
             self._plans[key] = owners
         return owners
-
-
-def bad_cell(case: Case) -> CellFault | None:
-    """The unfit cell of a case, if its fault is one."""
-    if not case.fault.startswith("cell-"):
-        return None
-    fmt = get(case.format)
-    profiles = (profile for profile in fmt.profiles if profile.name == case.profile)
-    return next((cell for profile in profiles for cell in fmt.cell_faults(profile) if cell.name == case.fault), None)
-
-
-def _named(case: Case, cell: CellFault) -> str:
-    kinds = {column.name: column.type.key for table in case.tables for column in table.columns}
-    return f"column {cell.column!r} ({kinds[cell.column]})" if cell.column in kinds else "a cell"
-
-
-def _wire(form: str | bytes) -> str:
-    return form if isinstance(form, str) else f"bytes {form.hex()}"
 
 
 def _what(change: Change) -> str:

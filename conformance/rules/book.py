@@ -12,7 +12,8 @@ WHOLE: Final = (*EXISTENCE, Aspect.KIND, Aspect.OP)
 CONTENT: Final = (Aspect.NULL, Aspect.VALUE)
 
 MALFORMED: Final = ("truncated", "wrong-container", "trailing-content", "second-document", "empty", "null", "no-message")
-DUBIOUS: Final = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control", "nested-cell")
+_DIGITS: Final = "fault:cell-decimal-digits"
+DUBIOUS: Final = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control", "nested-cell", "wrapped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,11 @@ class FaultWords:
 _FAULTS: Final = {
     "json": FaultWords(
         MALFORMED,
-        "A truncated document, another container than an object, content after it, an empty or NULL value: one CORRUPT row.",
+        "A truncated document, a value that is no object, content after it, an empty or NULL value: one CORRUPT row.",
         "standards#json-document",
         DUBIOUS,
-        "Duplicate keys, a BOM, invalid UTF-8, lone surrogates, raw controls, nested cells are read or refused, never lost.",
+        "Duplicate keys, a BOM, invalid UTF-8, lone surrogates, raw controls, nested cells, an array of the message are read or "
+        "refused, never lost.",
         "standards#json-doubtful",
     ),
     "avro": FaultWords(
@@ -72,10 +74,10 @@ class Book:
         cited = tuple(map(Citation, citations))
         return Rule(f"{self.format}/{name}", statement, obligation, provenance or self.provenance, cited, effect, selector)
 
-    def faults(self, container: str = "json", *, domain: bool = True) -> tuple[Rule, ...]:
+    def faults(self, container: str = "json", *, domain: bool = True, kept: str = "") -> tuple[Rule, ...]:
         """What is owed for messages that are none of this format, which no vendor's document says.
 
-        `domain`: the format has columns whose Spark type holds more than they do.
+        `domain`: the format has columns whose Spark type holds more than they do; `kept` is the fact that its decimals do.
         """
         words = _FAULTS[container]
         return (
@@ -96,7 +98,7 @@ class Book:
                 "harness#cell-fits-type",
                 provenance=ASSUMED,
             ),
-            *((self.cell_domain(),) if domain else ()),
+            *((self.cell_domain(kept),) if domain else ()),
             *((self.no_such_message(),) if container == "json" else ()),
             self.rule(
                 "fault/never-lost",
@@ -113,14 +115,16 @@ class Book:
             ),
         )
 
-    def cell_domain(self) -> Rule:
-        """What is owed for a cell that no column of the source holds, but its default Spark type does."""
+    def cell_domain(self, kept: str = "") -> Rule:
+        """What is owed for a cell that no column of the source holds, but its default Spark type does, or its decimal."""
+        more = (Aspect.KIND,) if kept else ()
         return self.rule(
             "fault/cell-domain",
             "A message of the table with a cell that its source type cannot hold should be one CORRUPT row, though Spark's can.",
             Effect.SILENT_CORRUPTION,
-            Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:domain",)),
+            Selector(aspects=(Aspect.ACCEPTED, *more), tags=("fault:domain", *((_DIGITS,) if kept else ()))),
             "harness#cell-in-domain",
+            *((kept,) if kept else ()),
             obligation=SHOULD,
             provenance=ASSUMED,
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
 
@@ -32,23 +32,52 @@ def probe_s(timeout_s: float) -> float:
     return min(timeout_s, max(PROBE_S, timeout_s / PARTS))
 
 
+class Search(Generic[T]):
+    """The parts still to ask. `cold`: the next call is the first of its process.
+
+    An item alone that does not end in such a call is not convicted at once, since a busy machine may be guilty: it is asked again
+    at the end, in a process that has answered other calls, if any of them is answered.
+    """
+
+    def __init__(self, waiting: Sequence[Sequence[T]], cold: bool) -> None:
+        self.waiting, self.cold, self.doubted = list(waiting), cold, list[tuple[T, Exception]]()
+        self._again = False
+
+    def __bool__(self) -> bool:
+        return bool(self.waiting or self.doubted)
+
+    def pop(self) -> Sequence[T]:
+        """The part to ask next."""
+        self._again = not self.waiting
+        return [self.doubted.pop(0)[0]] if self._again else self.waiting.pop()
+
+    def convicts(self, item: T, error: Exception) -> bool:
+        """Whether a call with the item alone that did not return convicts it."""
+        if isinstance(error, DecodeTimeout) and self.cold and not self._again:
+            self.doubted.append((item, error))
+            return False
+        return True
+
+
 def guilty(ask: Callable[[Sequence[T], float], object], items: Sequence[T], timeout_s: float) -> dict[T, Exception]:
     """The items on which `ask` hangs or ends the process, alone, with its error; those that the budget leaves are missing.
 
     `ask` is given items and their time limit, 0 for the engine's own.
     """
     found: dict[T, Exception] = {}
-    waiting, lost_s = parts(items), 0.0
-    while waiting and lost_s < HANGS * timeout_s:
-        some, began = waiting.pop(), time.monotonic()
+    search, lost_s = Search(parts(items), cold=True), 0.0
+    while search and lost_s < HANGS * timeout_s:
+        some, began = search.pop(), time.monotonic()
         try:
             ask(some, probe_s(timeout_s) if len(some) > 1 else 0.0)
+            search.cold = False
         except DecodeRaised:
-            continue
+            search.cold = False
         except (DecodeTimeout, ChildDied) as error:
             lost_s += time.monotonic() - began
-            if len(some) == 1:
+            if len(some) > 1:
+                search.waiting += parts(some)
+            elif search.convicts(some[0], error):
                 found[some[0]] = error
-            else:
-                waiting += parts(some)
-    return found
+            search.cold = True
+    return found | dict(search.doubted)

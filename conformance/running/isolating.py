@@ -14,13 +14,15 @@ from conformance.judging.judge import Finding, Judge, Verdict
 from conformance.judging.output import OutputRow, Place, read
 from conformance.rules.base import Aspect
 from conformance.running import laws
-from conformance.running.hangs import HANGS, PARTS, parts, probe_s
+from conformance.running.hangs import HANGS, PARTS, Search, parts, probe_s
 from conformance.running.prepared import Prepared, Settings, request
 from generators.errors import HarnessError
 from generators.model import Case, Message, Origin, Written
 
 CALLS: Final = 120
 """Limit of decode calls to isolate the messages that make a call raise."""
+COLD: Final = "in the first call of a process, and no time was left to ask again: is the machine busy?"
+"""Why the decoder may be innocent of a hang."""
 
 Outputs = Mapping[Place, Sequence[OutputRow]]
 
@@ -51,30 +53,34 @@ def isolate(
     blamed: list[Blamed] = []
     bare = replace(call, foreign=())
     cases = (*call.cases, *(foreign_case(prepared, call, message) for message in call.foreign))
-    waiting: list[Sequence[Case]] = [cases] if first is None else _split(cases, first)
-    performed, lost_s = 0, 0.0
-    while waiting and performed < CALLS and lost_s < HANGS * settings.timeout_s:
-        some = waiting.pop()
+    killed = isinstance(first, DecodeTimeout | ChildDied)
+    search, performed, lost_s = Search([cases] if first is None else _split(cases, first), killed), 0, 0.0
+    while search and performed < CALLS and lost_s < HANGS * settings.timeout_s:
+        some = search.pop()
         asked = request(settings, prepared, bare, some)
         if isinstance(first, DecodeTimeout) and len(some) > 1:
             asked = replace(asked, limit_s=probe_s(settings.timeout_s))
         performed, began = performed + 1, time.monotonic()
         try:
             outputs |= read(engine.decode(asked).result(), call.level)
+            search.cold = False
         except RecordsRaised as error:
+            search.cold = False
             errors = {c.id: error.errors[p] for c in some for w in c.written if (p := prepared.place(w.message)) in error.errors}
             blamed += [Blamed(case, Verdict.ERRORED, errors[case.id]) for case in some if case.id in errors]
             outputs |= read(error.table, call.level)
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             if not isinstance(error, DecodeRaised):
                 first, lost_s = error, lost_s + time.monotonic() - began
-            if len(some) == 1:
+            if len(some) > 1:
+                search.waiting += _split(some, error)
+            elif search.convicts(some[0], error):
                 blamed.append(Blamed(some[0], _verdict(error), str(error)))
-            else:
-                waiting += _split(some, error)
+            search.cold = not isinstance(error, DecodeRaised)
+    blamed += [Blamed(case, Verdict.TIMEOUT, f"{error}, {COLD}") for case, error in search.doubted]
     verdict = Verdict.ERRORED if first is None else _verdict(first)
     why = f"not isolated within {performed} calls: a batch with this case makes the decoder {_FAILED[verdict]}"
-    return outputs, blamed + [Blamed(case, verdict, why, alone=False) for some in waiting for case in some]
+    return outputs, blamed + [Blamed(case, verdict, why, alone=False) for some in search.waiting for case in some]
 
 
 _FAILED: Final = {Verdict.ERRORED: "raise", Verdict.TIMEOUT: "hang"}

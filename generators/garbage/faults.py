@@ -179,7 +179,7 @@ _NO_SUCH: Final = tuple(
 FAULTS: Final[tuple[Fault, ...]] = (
     Fault("truncated", "truncated", MUST, "The value is cut in the middle.", _truncated, packed=True),
     Fault("truncated-last", "truncated", MUST, "The closing brace is missing.", _truncated_last),
-    Fault("wrong-container", "wrong-container", MUST, "The object is wrapped in an array.", _wrapped),
+    Fault("wrong-container", "wrapped", UNSPECIFIED, "The object is wrapped in an array.", _wrapped),
     Fault("scalar", "wrong-container", MUST, "A number stands in the object's place.", _scalar),
     Fault("trailing-content", "trailing-content", MUST, "A letter follows the object.", _trailing(b"x")),
     Fault("trailing-brace", "trailing-content", MUST, "A second closing brace follows the object.", _trailing(b"}")),
@@ -272,6 +272,7 @@ class CellFault:
 
     `column` is one of `boundaries.every_type`, `value` what the INSERT puts there, `good` the JSON that the writer gives that
     value, quotes included, and `bad` the JSON that replaces it; in a binary format both are bytes, lengths and branch included.
+    `kept` is the value of `bad`, if the type that the message declares can hold it: a row with just that value loses nothing.
     """
 
     name: str
@@ -279,6 +280,7 @@ class CellFault:
     value: Value
     good: str | bytes
     bad: str | bytes
+    kept: Value | None = None
 
 
 def _texts(name: str, column: str, value: Value, good: str, bad: str) -> CellFault:

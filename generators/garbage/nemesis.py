@@ -172,12 +172,15 @@ def _split(stream: Stream, chance: random.Random) -> Stages:
 def _late(stream: Stream, chance: random.Random) -> Stages:
     """Watermarks come again behind higher ones, and rows behind watermarks that have passed them, in a later look."""
     first, second, third, fourth = _evenly(stream.written)
-    marks = tuple(
-        _again(written, 900_000) for written in stream.written if any(c.kind is Kind.WATERMARK for c in written.changes)
-    )
+    marks, come = ([_again(one, 900_000) for one in some if _is_watermark(one)] for some in (stream.written, first + second))
     rows = tuple(_again(written, 900_000) for written in first + second if _is_row(written) and chance.random() < 0.6)
     early = tuple(_again(written, 300_000) for written in first if _is_row(written) and chance.random() < 0.6)
-    return (first, second + marks[: len(marks) // 4], third + early, fourth + marks[: len(marks) // 2] + rows)
+    behind = tuple(come[: len(marks) // 4])
+    return (first, second + behind, third + early, fourth + tuple(marks[: len(marks) // 2]) + rows)
+
+
+def _is_watermark(written: Written) -> bool:
+    return any(c.kind is Kind.WATERMARK for c in written.changes)
 
 
 def _is_row(written: Written) -> bool:

@@ -80,7 +80,7 @@ def json_left(value: bytes | None) -> Left:
     except orjson.JSONDecodeError:
         return _second_look(value)
     if type(document) is not dict:
-        return Left(State.UNREADABLE, "wrong-container")
+        return _container(document)
     try:
         # A document that is as long when it is printed again has no name twice; most need no closer look.
         if _printed(document) != len(value):
@@ -90,6 +90,13 @@ def json_left(value: bytes | None) -> Left:
     except RecursionError:
         pass
     return READABLE
+
+
+def _container(document: object) -> Left:
+    """What is left of a document that is no object: of an array of one object that object."""
+    if type(document) is list and len(document) == 1 and type(document[0]) is dict:
+        return Left(State.DOUBTFUL, "wrapped")
+    return Left(State.UNREADABLE, "wrong-container")
 
 
 def _printed(document: object) -> int:
@@ -117,18 +124,19 @@ def _second_look(value: bytes) -> Left:
     try:
         document, end = _LOOSE.raw_decode(text, start)
         is_object = type(document) is dict
+        held = _container(document)
     except json.JSONDecodeError as error:
         return Left(State.UNREADABLE, "truncated" if _is_cut(text, error) else "syntax")
     except RecursionError:
         deep = _deep(text, start)
         if isinstance(deep, str):
             return Left(State.UNREADABLE, deep)
-        is_object, end = text[start] == "{", deep
+        is_object, held, end = text[start] == "{", _container(None), deep
     rest = _end_of_space(text, end)
     if rest < len(text):
         return Left(State.UNREADABLE, "second-document" if text[rest] in "{[" else "trailing-content")
     if not is_object:
-        return Left(State.UNREADABLE, "wrong-container")
+        return held
     if _CONTROL.search(text) and _has_raw_control(text, start):
         doubts.append("raw-control")
     if not doubts and _ESCAPED_SURROGATE.search(text):

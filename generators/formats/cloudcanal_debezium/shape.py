@@ -177,7 +177,9 @@ TYPED_FAULTS: Final = (
     CellFault("cell-int-over", "c_int", 1234567892, "1234567892", "2147483648"),
     CellFault("cell-bigint-over", "c_bigint", 1234567890123456789, "1234567890123456789", "9223372036854775808"),
     CellFault("cell-unsigned-int-negative", "c_unsigned_int", 3234567893, "3234567893", "-5"),
-    CellFault("cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), '"LZ+RPQ=="', '"At/cHE0="'),
+    CellFault(
+        "cell-decimal-digits", "c_decimal_10_2", Decimal("7654321.25"), '"LZ+RPQ=="', '"At/cHE0="', kept=Decimal("123456789.25")
+    ),
     CellFault("cell-double", "c_double", 54321.25, "54321.25", '"5432x"'),
     CellFault("cell-date", "c_date", dt.date(2021, 7, 19), "18827", '"2021-13-45"'),
 )

@@ -64,6 +64,7 @@ class _Unfit:
     postgresql: str
     value: Value
     bad: Mapping[str, str]
+    kept: Value | None = None
 
 
 def _base64(raw: bytes) -> str:
@@ -94,6 +95,7 @@ _UNFIT: Final = (
         "numeric-10-2",
         Decimal("7654321.25"),
         {"Decimal": _base64(two_complement(_ELEVEN)), "string": '"123456789.25"', "double": "123456789.25"},
+        kept=Decimal("123456789.25"),
     ),
     _Unfit(
         "cell-decimal-text",
@@ -135,5 +137,5 @@ def cell_faults(profile: DebeziumProfile) -> tuple[CellFault, ...]:
         bad = unfit.bad.get(wire.schema.name.rpartition(".")[2] or wire.schema.type)
         if bad is not None:
             member = f'"c_{slug(name)}":'
-            found.append(CellFault(unfit.name, f"c_{slug(name)}", unfit.value, member + wire.json, member + bad))
+            found.append(CellFault(unfit.name, f"c_{slug(name)}", unfit.value, member + wire.json, member + bad, unfit.kept))
     return tuple(found)

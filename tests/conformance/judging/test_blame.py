@@ -15,7 +15,7 @@ from conformance.judging.output import OutputRow
 from conformance.judging.results import FormatResult, Header, RuleResult, RunResult
 from conformance.rules.base import rules
 from generators.drawing.cases import as_case, boundary_scenarios
-from generators.model import Kind, State
+from generators.model import Kind, Origin, State
 from generators.wire_format import get
 
 NAME = "ticdc-canal-json"
@@ -127,6 +127,14 @@ def test_each_cause_is_a_failure_with_its_smallest_message_its_cases_and_its_wor
 def test_a_trait_is_blamed_only_if_the_same_rows_pass_without_it(bad, rule, cause):
     _, results = judged(refusing(bad))
     assert causes(results) >= {(rule, cause)}
+
+
+def test_a_cell_that_one_option_alone_lets_pass_is_blamed_in_drawn_rows_and_no_trait():
+    lenient = "v7.1.6+extension+content-compatible"
+    some = cases(("v5.4.3", "v6.5.1", lenient), ("bit-1/", "int/"))
+    drawn = tuple(replace(c, origin=Origin.DRAWN, scenario="drawn") if c.profile == "v6.5.1" else c for c in some)
+    _, results = judged(refusing(lambda case, change: case.profile != lenient and holds(change, "bit", "1")), drawn)
+    assert causes(results) == {(CORRUPT, "refused: cell bit value plain")}
 
 
 def test_without_other_profiles_the_other_rows_of_the_release_decide():

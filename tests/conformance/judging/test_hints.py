@@ -46,6 +46,8 @@ def hinted(expected, actual, level=1, before=None, others=()):
         ("date", 0, "2024-01-02", "1999-13-45", ""),
         ("time-0", 0, "-01:00:00", "01:00:00", "equal but for the sign"),
         ("time-3", 0, "01:00:00.500", "01:00:00", "equal but for the fraction"),
+        ("time-3", 0, "-01:00:00.500", "-01:00:00", "equal but for the fraction"),
+        ("time-3", 0, "01:00:00.500", "01:00:01", ""),
         ("int", 5, "5", "-5", "equal but for the sign"),
         ("unsigned-bigint", 0, "18446744073709551615", "-1", "differs by 2^64"),
         ("bigint", 0, "9007199254740993", "9007199254740992", "equal as a double"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from conformance.judging.causes import cause
 from conformance.judging.compare import Typed
 from conformance.judging.judge import Capabilities, HarnessFault, Judge, Verdict
 from conformance.judging.output import OutputRow
@@ -281,6 +282,7 @@ def test_a_column_that_level_two_lacks_is_missing_and_an_additional_one_is_not_j
 
 
 KEY_ONLY = replace(INSERT, op=Op.DELETE, before={"id": number(1), "a": ABSENT}, after=None)
+TYPED_UPDATE = replace(GOOD, op="UPDATE", after={"id": Typed("int", 1), "a": Typed("string", "x")})
 KEY_READ = replace(GOOD, op="DELETE", before={"id": Typed("int", 1), "a": None}, after=None)
 
 
@@ -293,6 +295,33 @@ def test_null_for_a_column_that_the_message_does_not_hold_is_informational_and_n
     assert (claimed.verdict, claimed.nulled, claimed.note) == (Verdict.PASS, 0, "")
     unclaimed = judge([KEY_ONLY], [KEY_READ], level=2, capabilities=Capabilities(types=("int",)))
     assert unclaimed.verdict is Verdict.PASS
+
+
+MADE_UP = replace(KEY_READ, before={"id": Typed("int", 1), "a": Typed("string", "")})
+
+
+@pytest.mark.parametrize("conventions", [(), ("null-for-absent",)])
+def test_a_value_for_a_column_that_the_message_does_not_hold_is_made_up(conventions):
+    result = judge([KEY_ONLY], [MADE_UP], level=2, capabilities=Capabilities(conventions=conventions))
+    assert (result.verdict, convicted(result), result.nulled) == (Verdict.FAIL, [("presence", "before['a']")], 0)
+    (finding,) = result.findings
+    assert (finding.expected, finding.actual) == ("NULL, because the message does not hold the column", "'' (string)")
+    assert cause(finding, result.case).words == "gives a column that the message does not hold in the image before DELETE"
+    assert judge([KEY_ONLY], [MADE_UP], level=2, capabilities=Capabilities(types=("int",))).verdict is Verdict.PASS
+
+
+def test_a_value_that_bytes_or_the_after_image_or_a_required_column_explain_is_not_made_up():
+    told = replace(KEY_ONLY, before={**KEY_ONLY.before, "a": text("")}, full_before=KEY_ONLY.before)
+    assert judge([told], [MADE_UP], level=2).verdict is Verdict.PASS
+    said = replace(told, before={**KEY_ONLY.before, "a": NULL})
+    assert judge([said], [MADE_UP], level=2).verdict is Verdict.FAIL
+    update = replace(INSERT, op=Op.UPDATE, before={"id": number(1), "a": ABSENT})
+    rows = {value: replace(TYPED_UPDATE, before={"id": Typed("int", 1), "a": Typed("string", value)}) for value in ("x", "y")}
+    assert judge([update], [rows["x"]], level=2).verdict is Verdict.INFORMATIONAL
+    assert judge([update], [rows["y"]], level=2).verdict is Verdict.FAIL
+    table = replace(TABLE, columns=(Column("id", INT), Column("a", TEXT, nullable=False)))
+    required = replace(case([KEY_ONLY], level=2), tables=(table,))
+    assert Judge(GENERAL).judge(required, [[MADE_UP]], "t").verdict is Verdict.INFORMATIONAL
 
 
 def test_null_for_absent_hides_neither_a_failure_nor_a_rejection():

@@ -1,6 +1,7 @@
 """Which cases a call that hangs, ends its process or returns rows of no message convicts; the engine answers from memory."""
 
 from concurrent.futures import Future
+from dataclasses import replace
 
 import pytest
 
@@ -61,6 +62,30 @@ def test_the_message_that_hangs_or_ends_the_process_stands_alone(error, verdict)
     assert len(engine.limits) == 16
 
 
+@pytest.mark.parametrize("guilty", [37, 32, None])
+def test_a_case_that_is_late_in_a_cold_process_is_asked_again_before_it_is_convicted(guilty):
+    late, asked = DecodeTimeout("late"), []
+
+    def fail(offsets):
+        asked.append(offsets)
+        busy = offsets in ([32], list(range(32, 40))) and asked.count(offsets) == 1
+        return late if busy or guilty in offsets else None
+
+    engine = Memory(fail)
+    outputs, blamed = isolating.isolate(SETTINGS, engine, prepared(), CALL, late)
+    assert [(one.case.id, one.why, one.alone) for one in blamed] == ([] if guilty is None else [(f"c{guilty}", "late", True)])
+    assert len(outputs) == COUNT - len(blamed)
+    assert asked.count([32]) == 2
+
+
+def test_a_case_alone_is_asked_again_even_if_nothing_else_is_left():
+    late = DecodeTimeout("late")
+    engine = Memory(lambda _offsets: late)
+    _, blamed = isolating.isolate(SETTINGS, engine, prepared(), replace(CALL, cases=CASES[:1]), late)
+    assert [(one.case.id, one.why) for one in blamed] == [("c0", "late")]
+    assert engine.limits == [(1, 0.0), (1, 0.0)]
+
+
 def test_parts_of_a_call_that_hung_have_less_time_than_a_case_alone():
     late = DecodeTimeout("late")
     engine = Memory(lambda offsets: late if 37 in offsets else None)
@@ -77,6 +102,7 @@ def test_the_time_lost_is_limited_and_the_rest_is_not_blamed_alone(monkeypatch):
     assert outputs == {}
     assert len(engine.limits) == 4
     assert [one.case.id for one in blamed if one.alone] == ["c0", "c1", "c2"]
+    assert {one.why for one in blamed if one.alone} == {f"late, {isolating.COLD}"}
     assert len(blamed) == COUNT
     assert all("not isolated within 4 calls" in one.why for one in blamed if not one.alone)
 

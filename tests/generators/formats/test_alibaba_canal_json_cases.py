@@ -150,7 +150,7 @@ FAULTS = {
     "empty": "fault/must-reject",
     "cell-bigint": "fault/cell-type",
 }
-READ_EITHER_WAY = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control")
+READ_EITHER_WAY = ("duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control", "wrapped")
 
 
 def test_every_rule_owns_a_comparison_and_every_comparison_has_a_rule() -> None:

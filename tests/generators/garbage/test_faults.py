@@ -24,7 +24,7 @@ def written(value: bytes | None) -> Written:
     [
         ("truncated", "truncated", PLAIN[:27], PLAIN[:28]),
         ("truncated-last", "truncated", PLAIN[:-1], PLAIN[:-1]),
-        ("wrong-container", "wrong-container", b"[" + PLAIN + b"]", b"[" + PLAIN + b"]\r\n"),
+        ("wrong-container", "wrapped", b"[" + PLAIN + b"]", b"[" + PLAIN + b"]\r\n"),
         ("scalar", "wrong-container", b"42", b"42\r\n"),
         ("trailing-content", "trailing-content", PLAIN + b"x", PLAIN + b"x\r\n"),
         ("trailing-brace", "trailing-content", PLAIN + b"}", PLAIN + b"}\r\n"),
@@ -77,7 +77,7 @@ def test_expectation(fault: Fault) -> None:
 
 def test_obligations() -> None:
     lenient = {fault.tag for fault in FAULTS if fault.obligation == faults.UNSPECIFIED}
-    assert lenient == {"duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control"}
+    assert lenient == {"duplicate-key", "bom", "invalid-utf-8", "lone-surrogate", "raw-control", "wrapped"}
     assert {fault.obligation for fault in FAULTS} == {"MUST", "UNSPECIFIED"}
 
 

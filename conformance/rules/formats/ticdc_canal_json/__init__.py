@@ -48,7 +48,7 @@ _FAULTS: Final = (
     ),
     _rule(
         "fault/unreadable",
-        "A value that is no whole Canal-JSON object (truncated, another container) is exactly one CORRUPT row.",
+        "A value that is no whole Canal-JSON object (truncated, a number) is exactly one CORRUPT row.",
         Effect.SILENT_CORRUPTION,
         Selector(fields=("change",), aspects=(Aspect.ACCEPTED,)),
         "standards#json-document",
@@ -67,12 +67,20 @@ _FAULTS: Final = (
     ),
     _rule(
         "fault/encoding",
-        "What becomes of a BOM, invalid UTF-8, lone surrogates, raw control characters, nested cells is open, but a row is owed.",
+        "What becomes of a BOM, invalid UTF-8, lone surrogates, raw controls, nested cells, an array of the message is open, but "
+        "a row is owed.",
         Effect.LOST_CHANGE,
         Selector(
             fields=("change",),
             aspects=(Aspect.MISSING,),
-            tags=("fault:bom", "fault:invalid-utf-8", "fault:lone-surrogate", "fault:raw-control", "fault:nested-cell"),
+            tags=(
+                "fault:bom",
+                "fault:invalid-utf-8",
+                "fault:lone-surrogate",
+                "fault:raw-control",
+                "fault:nested-cell",
+                "fault:wrapped",
+            ),
         ),
         "standards#json-doubtful",
         "harness#doubtful",

@@ -1,0 +1,37 @@
+"""Cells that do not fit their columns: which one a case has, in words, and whether a row keeps its value all the same."""
+
+from __future__ import annotations
+
+from conformance.judging.compare import Typed, same_value
+from conformance.judging.output import OutputRow
+from conformance.judging.wording import clip
+from generators.garbage.faults import CellFault
+from generators.model import Case, Cell, SourceType, State
+from generators.wire_format import get
+
+
+def bad_cell(case: Case) -> CellFault | None:
+    """The unfit cell of a case, if its fault is one."""
+    if not case.fault.startswith("cell-"):
+        return None
+    fmt = get(case.format)
+    return next((cell for cell in fmt.cell_faults(fmt.profile(case.profile)) if cell.name == case.fault), None)
+
+
+def keeps(case: Case, cell: CellFault, row: OutputRow) -> bool:
+    """Whether the row holds just the value that the unfit cell spells, where the type in the message can hold it."""
+    kind, got = _type(case, cell), (row.after or {}).get(cell.column)
+    if cell.kept is None or kind is None or not isinstance(got, Typed):
+        return False
+    return same_value(Cell(State.VALUE, kind, cell.kept), got)
+
+
+def cannot(case: Case, cell: CellFault) -> str:
+    """What the column of the unfit cell cannot hold."""
+    kind = _type(case, cell)
+    where = "a cell" if kind is None else f"column {cell.column!r} ({kind.key})"
+    return f"{where} cannot hold {clip(cell.bad if isinstance(cell.bad, str) else f'bytes {cell.bad.hex()}')}"
+
+
+def _type(case: Case, cell: CellFault) -> SourceType | None:
+    return next((one.type for table in case.tables for one in table.columns if one.name == cell.column), None)
