@@ -78,8 +78,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A proved fault of a reader. `rules` and `causes` choose its failures.
+    """A proved fault of a reader. `rules`, `causes` and `errors`, globs of what the reader's error says, choose its failures.
 
+    `readers` names those of a shared record that have it; empty, all of them have.
     `source` is the address of the reader's own line, `known` that of a report; "" if there is none.
     """
 
@@ -90,6 +91,8 @@ class Fault:
     rules: tuple[str, ...]
     why: str
     causes: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    readers: tuple[str, ...] = ()
     source: str = ""
     known: str = ""
 
@@ -100,6 +103,7 @@ class Fault:
             fmt in self.formats
             and any(fnmatchcase(rule, glob) for glob in self.rules)
             and (not self.causes or any(covers(glob, cause) for glob in self.causes))
+            and (not self.errors or any(fnmatchcase(str(failure["actual"]), f"CORRUPT: {glob}") for glob in self.errors))
         )
 
 
@@ -155,7 +159,7 @@ def faults(name: str, directory: Path = FAULTS) -> tuple[Fault, ...]:
         return ()
     made = []
     for entry in tomllib.loads(file.read_text("utf-8"))["fault"]:
-        lists = {key: tuple(entry[key]) for key in ("formats", "rules", "causes") if key in entry}
+        lists = {key: tuple(entry[key]) for key in ("formats", "rules", "causes", "errors", "readers") if key in entry}
         try:
             made.append(Fault(**{**entry, **lists, "outcome": Outcome(entry["outcome"])}))
         except (TypeError, ValueError, KeyError) as error:
@@ -169,7 +173,7 @@ def board(results: Path = RESULTS, directory: Path = FAULTS, readers: Sequence[R
     for reader in readers:
         file = results / f"{reader.name}.json"
         told = json.loads(file.read_text("utf-8"))["formats"] if file.exists() else {}
-        known = faults(reader.record, directory)
+        known = [fault for fault in faults(reader.record, directory) if reader.name in (fault.readers or (reader.name,))]
         for fmt in (fmt for fmt in reader.formats if fmt in told):
             found = told[fmt]
             every, real = (

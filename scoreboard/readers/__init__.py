@@ -14,7 +14,7 @@ from scoreboard.readers.spark import SPARK
 
 __all__ = ["READERS", "Reader", "named"]
 
-READERS: Final[tuple[Reader, ...]] = (*FLINK, *CONNECT, PAIMON, SEATUNNEL, *SPARK)
+READERS: Final[tuple[Reader, ...]] = (*FLINK, *CONNECT, *PAIMON, SEATUNNEL, *SPARK)
 
 
 def named(name: str) -> Reader:

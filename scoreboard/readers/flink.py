@@ -32,6 +32,7 @@ _WITH_SCHEMA: Final = (
 )
 _SCHEMALESS: Final = ("*+schemaless", "*+schemaless+[!b]*", "*+schemaless+base64")
 _DEBEZIUM_TYPES: Final = (*MYSQL, *LABELS, *POSTGRESQL)
+_CDL_TYPES: Final = (*(name for name in _DEBEZIUM_TYPES if name != "timestamp*"), "timestamptz")
 FLINK: Final = (
     Reader(
         "flink-canal",
@@ -55,9 +56,15 @@ FLINK: Final = (
         "flink-debezium",
         "Flink SQL, debezium-json with schema-include",
         FLINK_RELEASE,
-        {"debezium-json": {"types": _DEBEZIUM_TYPES, "conventions": ("read-as-insert",), "profiles": _WITH_SCHEMA}},
+        {
+            "debezium-json": {"types": _DEBEZIUM_TYPES, "conventions": ("read-as-insert",), "profiles": _WITH_SCHEMA},
+            "huawei-cdl-debezium": {"types": _CDL_TYPES, "conventions": ("read-as-insert",)},
+        },
         _FLINK_SOURCE,
-        _FLINK_TYPES + _FLINK_DEBEZIUM,
+        _FLINK_TYPES
+        + _FLINK_DEBEZIUM
+        + " CDL's topic holds all tables: of it the rows are kept whose metadata columns source.database, source.schema and"
+        " source.table name the table; timestamps without a zone, whose text no document of CDL shows, are not claimed.",
         _FLINK_BUNDLE,
         "flink.FlinkReader",
         faults="flink",

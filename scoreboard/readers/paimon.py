@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scoreboard.readers.base import Reader, jars
-from scoreboard.readers.claims import LABELS, MYSQL_TYPES, POSTGRESQL_TYPES, SNAPSHOTS, STOPS, UNCOMPRESSED
+from scoreboard.readers.claims import INTEGERS, LABELS, MYSQL_TYPES, POSTGRESQL_TYPES, SNAPSHOTS, STOPS, TEXTS, UNCOMPRESSED
 
 _PAIMON_RELEASE: Final = "1.3.1"
 _DEBEZIUM: Final = (
@@ -13,7 +13,22 @@ _DEBEZIUM: Final = (
     *("*.Final+postgresql", "*.Final+postgresql+[!sfb]*"),
 )
 """Profiles with a schema block in which numbers, bytes and times are not sent as text."""
-PAIMON: Final = Reader(
+_SOURCE: Final = f"https://github.com/apache/paimon/tree/release-{_PAIMON_RELEASE}/paimon-flink/paimon-flink-cdc"
+_BUNDLE: Final = jars(
+    "paimon",
+    "Paimon's CDC ingestion",
+    "about 20 jars, 60 MB",
+    "paimon-flink",
+    ("org.apache.paimon", "paimon-flink-1.20", _PAIMON_RELEASE),
+    ("org.apache.flink", "flink-core", "1.20.1"),
+    ("org.apache.avro", "avro", "1.11.4"),
+    without=("paimon-bundle", "paimon-service-client", "paimon-service-runtime", "kryo", "commons-compress"),
+)
+_CASTS: Final = (
+    "A row that cannot be cast to the table's types stops the job and is reported as refused. The DELETE and the INSERT of one "
+    "UPDATE are reported as an UPDATE. "
+)
+_WITH_SCHEMA: Final = Reader(
     "paimon",
     "Apache Paimon: CDC ingestion from Kafka",
     _PAIMON_RELEASE,
@@ -30,23 +45,34 @@ PAIMON: Final = Reader(
             "conventions": SNAPSHOTS,
         },
     },
-    f"https://github.com/apache/paimon/tree/release-{_PAIMON_RELEASE}/paimon-flink/paimon-flink-cdc",
+    _SOURCE,
     "The table is the one that kafka_sync_table creates: the parser takes the types from mysqlType or from Debezium's schema "
     "block, with the option tinyint1-not-bool, which the documentation gives for numbers. Messages without a schema block are "
-    "not claimed: the documentation says that all their columns are STRING; nor are Debezium's modes that send decimals, bytes "
-    "or times as text, which are STRING columns too. A row that cannot be cast to the table's types stops the job and is "
-    "reported as refused. The DELETE and the INSERT of one UPDATE are reported as an UPDATE. Rows of other "
+    "judged apart; Debezium's modes that send decimals, bytes or times as text, which are STRING columns, are not claimed. "
+    f"{_CASTS}Rows of other "
     "tables of a Canal topic are dropped by the names that the parser gives, as kafka_sync_database does; for Debezium the user "
     "names the table's topic. TIMESTAMP is a wall clock: it is taken in the source's time zone, in UTC for Debezium.",
-    jars(
-        "paimon",
-        "Paimon's CDC ingestion",
-        "about 20 jars, 60 MB",
-        "paimon-flink",
-        ("org.apache.paimon", "paimon-flink-1.20", _PAIMON_RELEASE),
-        ("org.apache.flink", "flink-core", "1.20.1"),
-        ("org.apache.avro", "avro", "1.11.4"),
-        without=("paimon-bundle", "paimon-service-client", "paimon-service-runtime", "kryo", "commons-compress"),
-    ),
+    _BUNDLE,
     "paimon.PaimonReader$Factory",
 )
+_SCHEMALESS: Final = Reader(
+    "paimon-schemaless",
+    "Apache Paimon: CDC ingestion from Kafka, without schemas",
+    _PAIMON_RELEASE,
+    {
+        "debezium-json": {
+            "types": (*INTEGERS[1:], "bigint", "year", *TEXTS, "character*", *LABELS, "uuid"),
+            "profiles": ("*+schemaless", "*+schemaless+*"),
+            "conventions": SNAPSHOTS,
+        },
+    },
+    _SOURCE,
+    "Messages without a schema block: the documentation says that all columns are STRING then. Only types whose text is the "
+    "value are claimed: integers but TINYINT, which may be true and false, texts and labels; cells of a wrong type, which a "
+    f"STRING cannot refuse, are not asked. {_CASTS}The user names the table's topic.",
+    _BUNDLE,
+    "paimon.PaimonReader$Factory",
+    options=("--exclude", "*/fault/cell-*"),
+    faults="paimon",
+)
+PAIMON: Final = (_WITH_SCHEMA, _SCHEMALESS)

@@ -92,6 +92,27 @@ def test_a_fault_is_proved_by_its_rules_and_causes(tmp_path):
     assert (proof.fault.id, proof.real, proof.cases) == ("old", None, 3)
 
 
+def test_a_fault_may_be_known_by_what_the_readers_error_says(tmp_path):
+    record = FAULT.replace("old/*", "rows/*").replace(
+        'causes = ["null: cells before"]', 'errors = ["NullPointerException: text*"]'
+    )
+    its, other = (
+        failure("rows/readable", "refused: cell bigint value", actual=f"CORRUPT: {error}; and the message")
+        for error in ("NullPointerException: text", "DateTimeException: NullPointerException: text")
+    )
+    judged(tmp_path, its, other)
+    (tmp_path / "reader.toml").write_text(record, "utf-8")
+    [one] = board.board(tmp_path, tmp_path, [READER])
+    assert [found.fault.id if found.fault else None for found in one.failures] == ["old", None]
+
+
+def test_a_fault_of_another_reader_of_the_record_explains_nothing(tmp_path):
+    judged(tmp_path, failure("old/rows", "null: cells before UPDATE"))
+    for name, found in (("reader", 1), ("other", 0)):
+        (tmp_path / "reader.toml").write_text(f'{FAULT}readers = ["{name}"]\n', "utf-8")
+        assert len(board.proofs(board.board(tmp_path, tmp_path, [READER]), tmp_path)) == found
+
+
 def test_a_recorded_message_confirms_a_fault(tmp_path):
     small = failure("old/rows", "null: cells before UPDATE")
     real = failure("old/rows", "null: cells before DELETE", case="alibaba-canal-json/recorded/x")

@@ -329,7 +329,7 @@ class _Cases:
         yield _case(name, insert(table, old))
 
     def rows(self) -> Iterator[Scenario]:
-        """Level two: the pool's tables, no DDL."""
+        """Level two: the pool's tables; of DDL only what gives a column a default."""
         source = self.profile.source
         table, two_keys, bag = every_type(supports, source), composite(source), keyless(source)
         values = self.origin.boundary_values
@@ -341,6 +341,14 @@ class _Cases:
         yield _case("rows/debezium/read-keyless", change(bag, Op.READ, (None, bare)), level=2)
         if self.profile.version >= (1, 5):
             yield _case("rows/debezium/truncate", RowChange(START, table, Op.TRUNCATE, ()), insert(table, row), level=2)
+        columns = (self.id, self.a, Column("c", self.origin.number))
+        lacking = Table(table.database, "lacking", columns, ("id",), (), table.schema)
+        filled: tuple[tuple[Row | None, Row | None], ...] = (
+            (None, {"id": 1, "a": "x", "c": None}),
+            (None, {"id": 2, "a": None, "c": 7}),
+        )
+        events = self.default(lacking, "c"), change(lacking, Op.INSERT, *filled)
+        yield _case("rows/debezium/default-for-null", *events, level=2, tags={"default-for-null"})
         if self.profile.is_mysql:
             flags = Table(table.database, "declared", (self.id, Column("flag", mysql.boolean(), declared="BOOLEAN")), ("id",))
             given: tuple[tuple[Row | None, Row | None], ...] = tuple(

@@ -46,10 +46,11 @@ public class FlinkReader implements Reader.Factory {
 
     @Override
     public Reader open(String format, Reader.Table table, Reader.Deployment deployment) throws Exception {
-        boolean debezium = format.equals("debezium-json");
+        boolean canal = format.endsWith("canal-json");
+        boolean iso = !canal && !format.equals("cloudcanal-debezium");
         DecodingFormat<DeserializationSchema<RowData>> decoding;
-        List<String> filter = List.of();
-        if (format.endsWith("canal-json")) {
+        Map<String, String> filter = new LinkedHashMap<>();
+        if (canal) {
             Map<String, String> options = new HashMap<>();
             options.put("database.include", Pattern.quote(table.database()));
             options.put("table.include", Pattern.quote(table.name()));
@@ -57,23 +58,29 @@ public class FlinkReader implements Reader.Factory {
         } else {
             Map<String, String> options = new HashMap<>();
             options.put("schema-include", String.valueOf(schemas));
-            options.put("timestamp-format.standard", debezium ? "ISO-8601" : "SQL");
+            options.put("timestamp-format.standard", iso ? "ISO-8601" : "SQL");
             decoding = new DebeziumJsonFormatFactory().createDecodingFormat(null, Configuration.fromMap(options));
-            filter = debezium ? filter : List.of("source.database", "source.table");
+        }
+        if (!canal && !format.equals("debezium-json")) { // Their topic holds all tables.
+            filter.put("source.database", table.database());
+            filter.put("source.table", table.name());
+            if (table.schema() != null) {
+                filter.put("source.schema", table.schema());
+            }
         }
         DataType physical = DataTypes.ROW(table.columns().stream()
-                .map(column -> DataTypes.FIELD(column.name(), type(column, debezium)))
+                .map(column -> DataTypes.FIELD(column.name(), type(column, iso)))
                 .toList());
-        decoding.applyReadableMetadata(filter);
+        decoding.applyReadableMetadata(List.copyOf(filter.keySet()));
         DeserializationSchema<RowData> schema = decoding.createRuntimeDecoder(ScanRuntimeProviderContext.INSTANCE, physical);
         schema.open(null);
         DataType produced = DataTypeUtils.appendRowFields(
-                physical, filter.stream().map(key -> DataTypes.FIELD(key, DataTypes.STRING())).toList());
-        String topic = debezium ? topic(table) : "";
+                physical, filter.keySet().stream().map(key -> DataTypes.FIELD(key, DataTypes.STRING())).toList());
+        String topic = format.equals("debezium-json") ? topic(table) : "";
         DynamicTableSink.DataStructureConverter converter =
                 new SinkRuntimeProviderContext(false).createDataStructureConverter(produced);
         converter.open(RuntimeConverter.Context.create(FlinkReader.class.getClassLoader()));
-        return new Open(table, ZoneId.of(deployment.timeZone()), schema, converter, topic, !filter.isEmpty())::read;
+        return new Open(table, ZoneId.of(deployment.timeZone()), schema, converter, topic, List.copyOf(filter.values()))::read;
     }
 
     /** The declared type of a column: the mapping of Flink's JDBC connector, and that of Flink CDC for what it leaves out. */
@@ -112,14 +119,14 @@ public class FlinkReader implements Reader.Factory {
         return ("." + outer + "." + table.name()).replaceAll("[^A-Za-z0-9._-]", "_");
     }
 
-    /** An open reader; `topic` is how the topic's name ends, or empty, and `filtered` says that the last columns name the table. */
+    /** An open reader; `topic` is how the topic's name ends, or empty; `names` are what the last columns must hold. */
     private record Open(
             Reader.Table table,
             ZoneId zone,
             DeserializationSchema<RowData> schema,
             DynamicTableSink.DataStructureConverter converter,
             String topic,
-            boolean filtered) {
+            List<String> names) {
         List<Reader.Row> read(Reader.Message message) throws Exception {
             List<Reader.Row> rows = new ArrayList<>();
             if (!message.topic().endsWith(topic)) {
@@ -130,7 +137,7 @@ public class FlinkReader implements Reader.Factory {
             Map<String, Object> before = null;
             for (RowData data : read) {
                 Row row = (Row) converter.toExternal(data);
-                if (filtered && !isOfTheTable(row)) {
+                if (!isOfTheTable(row)) {
                     continue;
                 }
                 Map<String, Object> image = image(row);
@@ -145,8 +152,12 @@ public class FlinkReader implements Reader.Factory {
         }
 
         private boolean isOfTheTable(Row row) {
-            int columns = table.columns().size();
-            return table.database().equals(row.getField(columns)) && table.name().equals(row.getField(columns + 1));
+            for (int i = 0; i < names.size(); i++) {
+                if (!names.get(i).equals(row.getField(table.columns().size() + i))) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         private Map<String, Object> image(Row row) {
