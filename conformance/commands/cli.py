@@ -213,7 +213,7 @@ def _differential(settings: Settings, report: Path | None, style: str) -> int:
     if report:
         check(report)
     packages = needed(settings.formats)
-    with Progress() as note, ChildEngine(packages=packages, timeout_s=settings.timeout_s) as engine:
+    with Progress() as note, ChildEngine(packages=packages, timeout_s=settings.timeout_s, note=note) as engine:
         outcomes = compare(engine, settings.formats, settings.writer_profile, settings.seed, settings.decoder, note)
     if style == "pretty":
         console.show(differential.render(outcomes))
@@ -245,7 +245,7 @@ def _perform(settings: Settings, broker_spec: str, report: Path | None, style: s
     try:
         with (
             Progress() as note,
-            engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf) as engine,
+            engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf, note=note) as engine,
         ):
             note("starting the decoder" if is_command(spec) else "starting Spark and Kafka")
             with transport(broker_spec, note) as (bootstrap, described, topic):
@@ -401,7 +401,7 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults:
         if new_faults:
             results = own.new_faults(names, seed, note)
         else:
-            with ChildEngine(packages=needed(names)) as engine:
+            with ChildEngine(packages=needed(names), note=note) as engine:
                 results = own.selftest(engine, names, seed, note)
     if chosen(style) == "pretty":
         console().print(own.render(results))

@@ -125,7 +125,7 @@ def fuzz(**options: Any) -> None:
     with Progress() as note:
         for name in names:
             # One child per format: memory peaks are measured separately, and an out-of-memory JVM affects one format only.
-            with ChildEngine(packages=needed((name,)), timeout_s=settings.timeout_s, conf=conf) as engine:
+            with ChildEngine(packages=needed((name,)), timeout_s=settings.timeout_s, conf=conf, note=note) as engine:
                 results.append(Fuzzer(engine, name, settings, note).run())
             if style == "json":
                 click.echo(json.dumps(results[-1].as_json(), ensure_ascii=False))

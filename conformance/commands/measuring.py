@@ -71,7 +71,7 @@ def bench(
     before = measure.saved(compare) if compare else []
     if save and not save.absolute().parent.is_dir():
         raise UsageError(f"--save {save}: no directory {save.absolute().parent}")
-    with Progress() as note, ChildEngine(packages=needed(names), conf={}) as engine:
+    with Progress() as note, ChildEngine(packages=needed(names), conf={}, note=note) as engine:
         results = measure.bench(engine, names, decoder, messages, rounds, note)
     limit = fail_below or 0.0
     found = measure.compare(before, results, limit) if compare else None
@@ -145,7 +145,7 @@ def load(name: str, **options: Any) -> None:
     check_spec(options["broker_spec"])
     # Without the settings that make a JVM start quickly but run slowly.
     conf = {} if settings.decoder else dict(OURS.items() - QUICK.items())
-    with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), conf=conf) as engine:
+    with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), conf=conf, note=note) as engine:
         note("starting Spark and Kafka")
         with transport(options["broker_spec"], note) as (bootstrap, described, _):
             assert bootstrap is not None

@@ -90,7 +90,7 @@ def stream(
     settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart)
     outcomes: list[StreamResult] = []
     packages = needed(names, kafka=broker_spec != "none")
-    with Progress() as note, ChildEngine(packages=packages) as engine:
+    with Progress() as note, ChildEngine(packages=packages, note=note) as engine:
         note("starting Spark and Kafka")
         with _transport(broker_spec, note) as bootstrap:
             for outcome in run(settings, engine, bootstrap, note):

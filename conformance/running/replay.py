@@ -215,7 +215,7 @@ def replay_all(
         by_decoder.setdefault(decoder or crash.decoder, []).append(path)
     for spec, paths in by_decoder.items():
         formats = sorted({crashes[path].case.format for path in paths})
-        with engine_for(spec, formats, timeout_s=timeout_s) as engine:
+        with engine_for(spec, formats, timeout_s=timeout_s, note=note) as engine:
             for path in paths:
                 crash = crashes[path]
                 note(f"replaying {crash.case.id}")
