@@ -30,6 +30,9 @@ JAVAS: Final[Mapping[tuple[int, int], tuple[int, ...]]] = {(4, 0): (17, 21), (4,
 """The Javas that a release of Spark and the later ones support (the overview of each release's documentation)."""
 
 
+_INSTALL: Final = "Install it: pip install 'pyspark>=4.0,<5'"
+
+
 @dataclass(frozen=True, slots=True)
 class Module:
     """A module of Spark that pyspark lacks.
@@ -80,11 +83,13 @@ def ready(
 
 
 def installed() -> tuple[str, Path]:
-    """The release of the Spark that pyspark starts, and the folder of its jars. Raises HarnessError if there is none."""
+    """The release of the Spark that pyspark starts, and the folder of its jars. Raises HarnessError unless it is a 4."""
     folder = pyspark_jars()
     release = None if folder is None else release_of(jar.name for jar in folder.glob("spark-core_*.jar"))
     if folder is None or release is None:
-        raise HarnessError("pyspark is not installed, or its folder has no Spark. Install it: pip install 'pyspark>=4.0,<5'")
+        raise HarnessError(f"pyspark is not installed, or its folder has no Spark. {_INSTALL}")
+    if release.split(".")[0] != "4":
+        raise HarnessError(f"pyspark {release} is installed; the harness needs Spark 4. {_INSTALL}")
     return release, folder
 
 
@@ -101,8 +106,7 @@ def artefact(jar: str) -> tuple[str, str]:
 
 def javas(release: str) -> tuple[int, ...]:
     """The Javas that a release of Spark supports; for one before 4.0, those of 4.0."""
-    major, minor = _numbers(release)
-    return JAVAS[max((known for known in JAVAS if known <= (major, minor)), default=min(JAVAS))]
+    return JAVAS[max((known for known in JAVAS if known <= _numbers(release)), default=min(JAVAS))]
 
 
 def check_java(release: str, java: Java) -> None:

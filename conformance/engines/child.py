@@ -35,6 +35,7 @@ from conformance.brokers.jars import Note
 from conformance.brokers.spark import ready
 from conformance.engines._child_log import ChildLog, kill_strays
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
+from conformance.engines.spark_conf import JARS
 from conformance.engines.specs import LIAR
 from conformance.judging.judge import CONVENTIONS, Capabilities
 from conformance.judging.output import check_columns
@@ -108,8 +109,9 @@ class ChildEngine:
         conf: Mapping[str, str] = QUICK,
         note: Note = lambda _line: None,
     ) -> None:
-        jars = [str(jar) for jar in ready(packages, note)]
-        self._start = {"op": "start", "jars": jars, "cores": cores, "conf": dict(conf)}
+        settings = {name: value for name, value in conf.items() if name != JARS}
+        jars = [str(jar) for jar in ready(packages, note, named=filter(None, conf.get(JARS, "").split(",")))]
+        self._start = {"op": "start", "jars": jars, "cores": cores, "conf": settings}
         self._timeout_s, self._start_s = timeout_s, start_s
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         # A signal may end the construction, or the closing.

@@ -228,3 +228,6 @@ def test_without_pyspark_there_is_no_release(monkeypatch, tmp_path):
         monkeypatch.setattr(spark, "pyspark_jars", lambda folder=folder: folder)
         with pytest.raises(HarnessError, match=r"pyspark is not installed.*pip install 'pyspark>=4\.0,<5'"):
             spark.installed()
+    (tmp_path / "spark-core_2.12-3.5.9.jar").touch()
+    with pytest.raises(HarnessError, match=r"^pyspark 3\.5\.9 is installed; the harness needs Spark 4\. Install it: pip install"):
+        spark.installed()
