@@ -2,7 +2,7 @@
 
 `ready` checks and fetches it all, with the Ivy that also fetches the broker's jars (`jars`), so that what is missing is said by
 name and at once, not by a JVM that ends. Modules come in Spark's own release; an artefact that the registry lacks in that
-release comes in the newest published one of the same major release, and a line says so.
+release comes in the newest published one of the same minor, else major release, and a line says so.
 
 Environment, beside that of `jars`:
 
@@ -17,6 +17,7 @@ import re
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -166,10 +167,10 @@ def wanted(module: Module, own: Collection[str], given: Iterable[str]) -> tuple[
     return ()
 
 
-def coordinates(artefacts: Iterable[str], release: str, missing: Collection[str] = ()) -> tuple[tuple[str, str, str], ...]:
-    """The Maven coordinates to ask for: of Spark's release, or of the newest one of its major release for those `missing`."""
-    newest = f"{_numbers(release)[0]}.+"
-    return tuple((ORGANISATION, name, newest if name in missing else release) for name in artefacts)
+def revisions(release: str) -> tuple[str, ...]:
+    """What is asked for, in order: Spark's release, the newest of its minor release, the newest of its major one."""
+    major, minor = _numbers(release)
+    return release, f"{major}.{minor}.+", f"{major}.+"
 
 
 def substitutes(release: str, artefacts: Collection[str], jars: Iterable[str]) -> dict[str, str]:
@@ -183,7 +184,7 @@ def _bundle(module: Module, release: str, own: Collection[str]) -> Bundle:
     return Bundle(
         f"{first}-for-{release}",
         module.title,
-        coordinates(module.artefacts, release),
+        tuple((ORGANISATION, name, release) for name in module.artefacts),
         f"{first}-",
         "at most 12 MB",
         without=tuple(sorted(own)),
@@ -195,24 +196,35 @@ def _fetched(
     module: Module, release: str, artefacts: Sequence[str], own: Collection[str], note: Note, environ: Mapping[str, str]
 ) -> list[Path]:
     """The jars of a module, from the cache or the registry. Raises HarnessError."""
-    bundle = _bundle(module, release, own)
-    try:
-        jars = jars_of(bundle, note, environ=environ)
-    except Missing as error:
-        lacking = error.names.intersection(artefacts)
-        if not lacking:
-            raise
-        names = ", ".join(sorted(lacking))
-        note(f"the registry lacks {names} {release}; looking for the newest of release {_numbers(release)[0]}")
-        jars = jars_of(replace(bundle, modules=coordinates(artefacts, release, lacking)), note, environ=environ)
+    bundle, asked = _bundle(module, release, own), dict.fromkeys(artefacts, release)
+    jars: list[Path] = []
+    while not jars:
+        try:
+            jars = jars_of(replace(bundle, modules=tuple((ORGANISATION, *one) for one in asked.items())), note, environ=environ)
+        except Missing as error:
+            following = next_asked(asked, error.names, release)
+            if following is None:
+                raise
+            note(f"the registry lacks {', '.join(sorted(error.names))} for Spark {release}; looking for another release")
+            asked = following
     for name, other in substitutes(release, artefacts, (jar.name for jar in jars)).items():
         getattr(note, "line", note)(told(name, other, release))
     return jars
 
 
+def next_asked(asked: Mapping[str, str], missing: Collection[str], release: str) -> dict[str, str] | None:
+    """The revisions to ask for when these artefacts are missing; None if nothing is left to ask for."""
+    steps = dict(pairwise(revisions(release)))
+    if not any(name in missing for name in asked) or any(asked[name] not in steps for name in missing if name in asked):
+        return None
+    return {name: steps[revision] if name in missing else revision for name, revision in asked.items()}
+
+
 def told(name: str, other: str, release: str) -> str:
     """The line that says which release was taken instead of Spark's own."""
-    return f"{ORGANISATION}:{name}:{release} is not published here; {other} is used, the newest of release {_numbers(release)[0]}"
+    major, minor = _numbers(release)
+    line = f"{major}.{minor}" if _numbers(other) == (major, minor) else str(major)
+    return f"{ORGANISATION}:{name}:{release} is not published here; {other} is used, the newest of {line}"
 
 
 def state(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, str], list[str]]:

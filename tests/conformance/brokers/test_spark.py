@@ -10,9 +10,9 @@ from conformance.brokers.spark import (
     MODULES,
     artefact,
     check_java,
-    coordinates,
     java_words,
     named_jars,
+    next_asked,
     ready,
     substitutes,
     wanted,
@@ -77,15 +77,18 @@ def test_what_spark_has_or_the_user_names_is_not_fetched():
         wanted(kafka, set(), given[:2])
 
 
-def test_an_artefact_comes_in_spark_s_release_or_in_the_newest_of_its_major_release():
-    group = "org.apache.spark"
-    assert coordinates((SQL, TOKEN), "4.3.0") == ((group, SQL, "4.3.0"), (group, TOKEN, "4.3.0"))
-    assert coordinates((SQL, TOKEN), "4.3.0", {TOKEN}) == ((group, SQL, "4.3.0"), (group, TOKEN, "4.+"))
+def test_an_artefact_comes_in_spark_s_release_or_in_the_newest_of_its_minor_or_major_release():
+    minor = next_asked({SQL: "4.3.1", TOKEN: "4.3.1"}, {TOKEN, "kafka-clients"}, "4.3.1")
+    assert minor == {SQL: "4.3.1", TOKEN: "4.3.+"}
+    assert next_asked(minor, {TOKEN}, "4.3.1") == {SQL: "4.3.1", TOKEN: "4.+"}
+    assert next_asked({SQL: "4.3.1", TOKEN: "4.+"}, {TOKEN}, "4.3.1") is None
+    assert next_asked({SQL: "4.3.1", TOKEN: "4.3.1"}, {"kafka-clients"}, "4.3.1") is None
     jars = [f"{SQL}-4.3.0.jar", f"{TOKEN}-4.2.0.jar", "kafka-clients-3.9.2.jar"]
     assert substitutes("4.3.0", (SQL, TOKEN), jars) == {TOKEN: "4.2.0"}
     assert spark.told(TOKEN, "4.2.0", "4.3.0") == (
-        f"org.apache.spark:{TOKEN}:4.3.0 is not published here; 4.2.0 is used, the newest of release 4"
+        f"org.apache.spark:{TOKEN}:4.3.0 is not published here; 4.2.0 is used, the newest of 4"
     )
+    assert spark.told(TOKEN, "4.0.0", "4.0.5").endswith("4.0.0 is used, the newest of 4.0")
 
 
 UNRESOLVED = """
@@ -180,7 +183,7 @@ def test_the_newest_release_stands_in_and_each_run_says_so(machine):
     notes = Notes()
     jars = [jar.name for jar in ready(("kafka",), notes, environ=machine)]
     assert jars == ["kafka-clients-3.9.2.jar", f"{SQL}-4.2.0.jar", f"{TOKEN}-4.0.0.jar"]
-    assert any(text.startswith(f"the registry lacks {SQL}, {TOKEN} 4.3.0; looking for the newest of release 4") for text in notes)
+    assert any(text.startswith(f"the registry lacks {SQL}, {TOKEN} for Spark 4.3.0; looking") for text in notes)
     lines = [spark.told(SQL, "4.2.0", "4.3.0"), spark.told(TOKEN, "4.0.0", "4.3.0")]
     assert notes.stay == lines
     again = Notes()
