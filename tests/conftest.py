@@ -40,9 +40,10 @@ def class_archive():
 @pytest.fixture(scope="session")
 def spark(class_archive):
     """A session with the Kafka and Avro packages."""
+    from conformance.brokers.spark import ready
     from conformance.engines.child import OURS
     from spark_checks.services.session import session
 
-    started = session(packages=("kafka", "avro"), conf=OURS)
+    started = session(jars=ready(("kafka", "avro"), print), conf=OURS)
     yield started
     started.stop()

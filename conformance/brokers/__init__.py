@@ -1,4 +1,4 @@
-"""Kafka brokers: in a container, from jars, or already running; and the jars.
+"""Kafka brokers: in a container, from jars, or already running; the jars; and what Spark needs to start.
 
 Imports nothing of `conformance` beyond this room and the base modules.
 """

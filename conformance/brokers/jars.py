@@ -11,6 +11,7 @@ Environment:
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import importlib.util
 import os
@@ -41,8 +42,9 @@ Note: TypeAlias = Callable[[str], None]
 class Bundle:
     """The jars of a program, with all that they depend on.
 
-    `modules` are Maven coordinates (organisation, name, revision), `without` names of modules to leave out, `main` how the name
-    of the jar begins without which the others are of no use. `remedy` is what else helps where they cannot be downloaded.
+    `modules` are Maven coordinates (organisation, name, revision; `4.+` is the newest of 4), `without` names of modules to leave
+    out, `main` how the name of the jar begins without which the others are of no use. `remedy` is what else helps where they
+    cannot be downloaded.
     """
 
     name: str
@@ -63,6 +65,14 @@ KAFKA = Bundle(
     remedy=f"or unpack a Kafka {KAFKA_VERSION} distribution and set CDC_CONFORMANCE_KAFKA_JARS to its `libs`; "
     "or use a running broker (--broker HOST:PORT) or none (--broker none). ",
 )
+
+
+class Missing(HarnessError):
+    """The registry answers, and lacks modules of a bundle: their names are in `names`."""
+
+    def __init__(self, text: str, names: frozenset[str]) -> None:
+        super().__init__(text)
+        self.names = names
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +113,12 @@ def java_path(environ: Mapping[str, str] = os.environ) -> str:
 def find_java(environ: Mapping[str, str] = os.environ) -> Java:
     """The Java of JAVA_HOME, else of PATH, in any version. Raises HarnessError if there is none or it does not run."""
     path = java_path(environ)
+    return _asked(path, Path(path).stat().st_mtime_ns)
+
+
+@functools.cache
+def _asked(path: str, _changed: int) -> Java:
+    """What a launcher says of itself, asked once as long as it does not change."""
     try:
         ran = subprocess.run([path, "-version"], capture_output=True, text=True, errors="replace", timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -166,6 +182,11 @@ def _folder(bundle: Bundle, environ: Mapping[str, str]) -> Path:
     return cache_dir(environ) / "jars" / bundle.name
 
 
+def cached(bundle: Bundle, environ: Mapping[str, str] = os.environ) -> list[Path] | None:
+    """The jars of a bundle if they need no download, else None."""
+    return _complete(_folder(bundle, environ))
+
+
 def _complete(folder: Path) -> list[Path] | None:
     """The jars of the folder's list, or None if one is missing or truncated."""
     try:
@@ -202,7 +223,8 @@ def jars_of(bundle: Bundle, note: Note, *, environ: Mapping[str, str] = os.envir
     """The jars of a bundle, downloaded from the Maven registry the first time.
 
     The Ivy of pyspark resolves them into a temporary folder, which is renamed into the cache when it is complete.
-    Raises HarnessError with the remedy if that fails (offline, no pyspark, no Java, no disk space).
+    Raises HarnessError with the remedy if that fails (offline, no pyspark, no Java, no disk space), Missing if the registry lacks
+    a module.
     """
     folder = _folder(bundle, environ)
     jars = _complete(folder)
@@ -242,7 +264,13 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
     ivy = next(iter(sorted(spark.glob("ivy-*.jar"))), None) if spark else None
     if ivy is None:
         raise HarnessError(f"cannot download the {bundle.title} jars: pyspark, whose Ivy does it, is not installed. {manual}")
-    lines = [f'<dependency org="{o}" name="{n}" rev="{v}" conf="default->default"/>' for o, n, v in bundle.modules]
+    lines = [
+        f'<dependency org="{org}" name="{name}" rev="{revision}" conf="default->default">'
+        # A module that is named comes in the named revision, whatever the others ask for.
+        + "".join(f'<exclude module="{other}"/>' for _, other, _ in bundle.modules if other != name)
+        + "</dependency>"
+        for org, name, revision in bundle.modules
+    ]
     lines += [f'<exclude module="{name}"/>' for name in bundle.without]
     description = work / "ivy.xml"
     description.write_text(
@@ -276,7 +304,9 @@ def _resolve(bundle: Bundle, work: Path, note: Note, environ: Mapping[str, str],
     found = sorted(jars.glob("*.jar"))
     if code != 0 or not any(jar.name.startswith(bundle.main) for jar in found):
         what = f"took more than {timeout_s:.0f} s" if code is None else f"ended with exit code {code}"
-        raise HarnessError(f"cannot download the {bundle.title} jars: Ivy {what}. {_why(text)} {manual}")
+        told = f"cannot download the {bundle.title} jars: Ivy {what}. {_why(text)} {manual}"
+        lacking = lacked(text)
+        raise Missing(told, lacking) if lacking else HarnessError(told)
     if wrong := unpinned(bundle, found):
         raise HarnessError(
             f"the {bundle.title} jars that the registry gave are not those that this release was tested with: {wrong}. {manual}"
@@ -302,11 +332,18 @@ def unpinned(bundle: Bundle, jars: Sequence[Path]) -> str:
     return ", ".join(wrong)
 
 
+_UNANSWERED = r"UnknownHost|timed out|refused|SSL|[Ff]orbidden|No space|[Ee]xception"
+_LACKED = re.compile(r":: [^#\s]+#([^;\s]+);\S+: not found$", re.MULTILINE)
+
+
+def lacked(log: str) -> frozenset[str]:
+    """The names of the modules that the registry has not, by Ivy's log; none if the registry did not answer at all."""
+    return frozenset() if re.search(_UNANSWERED, log) else frozenset(_LACKED.findall(log))
+
+
 def _why(log: str) -> str:
-    """The error lines of Ivy's log, as one sentence."""
-    telling = re.compile(
-        r"unresolved dependency|not found$|UnknownHost|timed out|refused|SSL|[Ff]orbidden|FAILED|No space|exception"
-    )
-    lines = [line.strip(" \t:") for line in log.splitlines() if telling.search(line)]
+    """The error lines of Ivy's log, as one sentence; which modules are lacking comes first."""
+    telling = re.compile(rf"unresolved dependency|not found$|FAILED|{_UNANSWERED}")
+    lines = sorted((line.strip(" \t:") for line in log.splitlines() if telling.search(line)), key=lambda x: "not found" not in x)
     kept = list(dict.fromkeys(lines))[:3] or [line.strip() for line in log.splitlines() if line.strip()][-3:]
     return f"Its log: {'; '.join(kept)}." if kept else "Its log is empty."

@@ -108,7 +108,7 @@ class Key:
             array = {"type": "array", "items": one}
             one = {"anyOf": [one, array]} if self.or_one else array
         if isinstance(self.parameter.type, Assignment):
-            texts = {"type": "object", "propertyNames": {"pattern": "^[^=]+$"}}
+            texts = {"type": "object", "propertyNames": {"pattern": self.parameter.type.names}}
             one = {"anyOf": [one, {**texts, "additionalProperties": {"type": "string", "minLength": 1}}]}
         told: dict[str, Any] = {"description": help_of(self.parameter)}
         if self.default is not None:

@@ -42,6 +42,7 @@ from conformance.commands.shell import (
     FORMATS_GIVEN,
     PROFILES,
     SEED,
+    SPARK_CONF,
     Progress,
     chosen,
     known,
@@ -159,6 +160,7 @@ def _terminate(_signal: int, _frame: object) -> None:
 @click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
 @click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
+@SPARK_CONF
 @click.option(
     "--differential", is_flag=True, help="Compares the tables of one history through every format, instead of judging cases."
 )
@@ -190,17 +192,21 @@ def run(**options: Any) -> None:
     )
     if settings.decoder and len(settings.formats) > 1:
         raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(settings.formats)}")
+    if is_command(settings.decoder) and options["spark_conf"]:
+        raise UsageError(f"--decoder {settings.decoder!r}: --spark-conf needs a decoder in Spark")
+    spark_conf = dict(options["spark_conf"])
     if options["differential"]:
         if is_command(settings.decoder):
             raise UsageError(f"--decoder {settings.decoder!r}: --differential needs a decoder in Spark")
         if options["update"]:
             raise UsageError("--differential judges no rules; leave out --update")
-        sys.exit(_differential(settings, options["report"], chosen(options["style"])))
+        sys.exit(_differential(settings, spark_conf, options["report"], chosen(options["style"])))
     if options["update"] and settings.max_fail:
         raise UsageError("--update needs the whole run; leave out -x and --max-fail")
     expect = _expected(options["expect"], options["update"])
     settings = replace(settings, expect=expect)
-    sys.exit(_perform(settings, options["broker_spec"], options["report"], chosen(options["style"]), update=options["update"]))
+    style, update = chosen(options["style"]), options["update"]
+    sys.exit(_perform(settings, spark_conf, options["broker_spec"], options["report"], style, update=update))
 
 
 def _expected(path: Path | None, update: bool) -> Expectations:
@@ -216,16 +222,17 @@ def _expected(path: Path | None, update: bool) -> Expectations:
     return expectations.load(path)
 
 
-def _differential(settings: Settings, report: Path | None, style: str) -> int:
-    from conformance.engines.child import ChildEngine, needed
+def _differential(settings: Settings, spark_conf: Mapping[str, str], report: Path | None, style: str) -> int:
+    from conformance.engines.child import QUICK, ChildEngine, needed
+    from conformance.engines.spark_conf import merged
     from conformance.reports import console
     from conformance.reports import differential_page as differential
     from conformance.running.differential import compare
 
     if report:
         check(report)
-    packages = needed(settings.formats)
-    with Progress() as note, ChildEngine(packages=packages, timeout_s=settings.timeout_s) as engine:
+    packages, conf = needed(settings.formats), merged(QUICK, spark_conf)
+    with Progress() as note, ChildEngine(packages=packages, timeout_s=settings.timeout_s, conf=conf, note=note) as engine:
         outcomes = compare(engine, settings.formats, settings.writer_profile, settings.seed, settings.decoder, note)
     if style == "pretty":
         console.show(differential.render(outcomes))
@@ -235,9 +242,12 @@ def _differential(settings: Settings, report: Path | None, style: str) -> int:
     return lost or (1 if any(one.differences for one in outcomes) else 0)
 
 
-def _perform(settings: Settings, broker_spec: str, report: Path | None, style: str, *, update: bool) -> int:
+def _perform(
+    settings: Settings, spark_conf: Mapping[str, str], broker_spec: str, report: Path | None, style: str, *, update: bool
+) -> int:
     from conformance.engines.child import OURS, QUICK
     from conformance.engines.command import engine_for
+    from conformance.engines.spark_conf import merged
     from conformance.judging import known_files
     from conformance.judging.results import INTERRUPTED
     from conformance.reports import console, records, write_all
@@ -249,7 +259,7 @@ def _perform(settings: Settings, broker_spec: str, report: Path | None, style: s
         check(report)
     # Cases are millions of small objects that live until the end; garbage collection among them takes a fifth of the run.
     gc.set_threshold(200_000, 50, 100)
-    conf, spec, kafka = QUICK if settings.decoder else OURS, settings.decoder, broker_spec != "none"
+    conf, spec, kafka = merged(QUICK if settings.decoder else OURS, spark_conf), settings.decoder, broker_spec != "none"
     collected = Collected()
     stream = records.Stream(_echo)
     # Whatever --update changes in the record, the lines tell; so they wait for it.
@@ -257,7 +267,7 @@ def _perform(settings: Settings, broker_spec: str, report: Path | None, style: s
     try:
         with (
             Progress() as note,
-            engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf) as engine,
+            engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf, note=note) as engine,
         ):
             note("starting the decoder" if is_command(spec) else "starting Spark and Kafka")
             with transport(broker_spec, note) as (bootstrap, described, topic):
@@ -342,6 +352,7 @@ def _record(made: Update, expect: Expectations) -> None:
 @click.option("--yes", is_flag=True, help="Runs, without asking, the decoders and expressions that only the files name.")
 @click.option("--remove-fixed", is_flag=True, help="Removes the files of failures that are FIXED.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
+@SPARK_CONF
 @FORMAT
 def replay(
     names: tuple[str, ...],
@@ -352,6 +363,7 @@ def replay(
     yes: bool,
     remove_fixed: bool,
     timeout: float,
+    spark_conf: tuple[tuple[str, str], ...],
     style: str | None,
 ) -> None:
     """Judges saved failures again: FIXED, FAILED, NOT REPRODUCED or ERROR.
@@ -380,7 +392,7 @@ def replay(
         if not click.confirm(f"{what}. Run it?", err=True):
             raise UsageError("nothing was run")
     with Progress() as note:
-        done = again.replay_all(crashes, decoder, timeout, note)
+        done = again.replay_all(crashes, decoder, timeout, note, dict(spark_conf))
         outcomes = []
         for one in done:
             outcomes.append(one.outcome)
@@ -413,7 +425,7 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults:
         if new_faults:
             results = own.new_faults(names, seed, note)
         else:
-            with ChildEngine(packages=needed(names)) as engine:
+            with ChildEngine(packages=needed(names), note=note) as engine:
                 results = own.selftest(engine, names, seed, note)
     if chosen(style) == "pretty":
         console().print(own.render(results))

@@ -80,17 +80,21 @@ def packages() -> Outcome:
 
 
 def java() -> Outcome:
-    """Java 17 or 21, which Spark 4.0 supports."""
-    from conformance.brokers.jars import OLDEST_JAVA, find_java
+    """A Java that the installed release of Spark supports."""
+    from conformance.brokers import spark
+    from conformance.brokers.jars import find_java
 
     install = "brew install openjdk@17" if sys.platform == "darwin" else "apt-get install openjdk-17-jre-headless"
-    remedy = f"install Java 17 or 21, for example with `{install}`, or set JAVA_HOME"
+    release = _version("pyspark") or "4.0"
+    words = spark.java_words(release)
+    remedy = f"install {words}, for example with `{install}`, or set JAVA_HOME"
     try:
         java = find_java()
+        spark.check_java(release, java)
     except HarnessError as error:
         return False, _first(error), remedy
-    untested = "" if java.version in (17, 21) else "; Spark 4.0 is tested on 17 and 21"
-    return java.version >= OLDEST_JAVA, f"{java.text} at {java.path}{untested}", remedy
+    between = "" if java.version in spark.javas(release) else f"; Spark {release} is made for {words}"
+    return True, f"{java.text} at {java.path}{between}", remedy
 
 
 def pyspark() -> Outcome:
@@ -101,24 +105,16 @@ def pyspark() -> Outcome:
 
 
 def connector() -> Outcome:
-    """Spark's Kafka source and Avro functions, in the caches of Spark's Ivy (`~/.ivy2*/jars`)."""
-    version = _version("pyspark")
-    wanted = [f"org.apache.spark_{name}_2.13-{version}.jar" for name in ("spark-sql-kafka-0-10", "spark-avro")]
-    caches = [cache for home in _homes() for cache in home.glob(".ivy2*/jars")]
-    missing = [[jar for jar in wanted if not (cache / jar).is_file()] for cache in caches]
-    fewest = min(missing, key=len, default=wanted)
-    remedy = f"none with access to a Maven registry: Spark downloads them on the first run (ten seconds), or now with {_PREPARE}"
-    return not fewest, f"not cached yet: {', '.join(fewest)}" if fewest else f"cached, for {version}", remedy
+    """Spark's Kafka source and Avro functions, in our cache or named by the user."""
+    from conformance.brokers import spark
 
-
-def _homes() -> list[Path]:
-    """The home directory of HOME, and the one that Java uses, which ignores HOME."""
-    homes = [Path.home()]
-    with contextlib.suppress(ImportError, KeyError):
-        import pwd
-
-        homes.append(Path(pwd.getpwuid(os.getuid()).pw_dir))
-    return homes
+    try:
+        there, missing = spark.state()
+    except HarnessError as error:
+        return False, _first(error), f"name existing jars in {spark.JARS}, or none"
+    words = [*there.values(), *(f"not cached yet: {spark.MODULES[name].artefacts[0]}" for name in missing)]
+    remedy = f"none with access to a Maven registry: they are downloaded on first use, or now with {_PREPARE}"
+    return not missing, "; ".join(words), remedy
 
 
 def client() -> Outcome:
@@ -308,11 +304,12 @@ def starts(broker: str | None, note: Callable[[str], None]) -> Iterator[Check]:
         return True, f"{found} after {time.monotonic() - began:.1f} s", ""
 
     with contextlib.ExitStack() as stack:
-        engine = stack.enter_context(ChildEngine(packages=("kafka", "avro")))
+        engines: list[ChildEngine] = []
         bootstraps: list[str] = []
 
         def session() -> str:
-            engine.started.result()
+            engines.append(stack.enter_context(ChildEngine(packages=("kafka", "avro"), note=note)))
+            engines[0].started.result()
             return "a session answers"
 
         def cluster() -> str:
@@ -326,7 +323,7 @@ def starts(broker: str | None, note: Callable[[str], None]) -> Iterator[Check]:
                 messages = [Message("doctor", 0, None, b"%d" % number) for number in range(count)]
                 sent = kafka.publish(bootstrap, topic, messages).acknowledged
                 source = RecordSource(((topic, 0, 0, count - 1),), bootstrap=bootstrap, topic=topic)
-                read = engine.open("doctor", source).result()
+                read = engines[0].open("doctor", source).result()
             if not sent == read == count:
                 raise HarnessError(f"{count} records were sent, {sent} acknowledged, {read} read by Spark")
             return f"{count:,} records went through Kafka into Spark"

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from conformance.commands.shell import ALL, FORMAT, FORMATS_GIVEN, PROFILES, SEED, SPARK_DECODER, Progress, chosen, known
+from conformance.commands.shell import (
+    ALL,
+    FORMAT,
+    FORMATS_GIVEN,
+    PROFILES,
+    SEED,
+    SPARK_CONF,
+    SPARK_DECODER,
+    Progress,
+    chosen,
+    known,
+)
 from conformance.commands.shell import save as keep
 from generators.errors import UsageError
 
@@ -93,6 +104,7 @@ def markdown(results: Sequence[Fuzzed]) -> str:
 )
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for the findings, as JSON lines.")
 @SEED
+@SPARK_CONF
 @FORMAT
 def fuzz(**options: Any) -> None:
     """Sends mutated messages: every offset answered, no exception, bounded memory, silent acceptance counted.
@@ -101,6 +113,7 @@ def fuzz(**options: Any) -> None:
     Example: cdc-conformance fuzz ticdc-canal-json --count 20000 --report garbage
     """
     from conformance.engines.child import OURS, QUICK, ChildEngine, needed
+    from conformance.engines.spark_conf import merged
     from conformance.reports.console import console
     from conformance.running.fuzzing import Fuzzer, FuzzSettings, save
 
@@ -121,11 +134,11 @@ def fuzz(**options: Any) -> None:
     )
     results: list[Fuzzed] = []
     lost = 0
-    conf, style = QUICK if decoder else OURS, chosen(options["style"])
+    conf, style = merged(QUICK if decoder else OURS, dict(options["spark_conf"])), chosen(options["style"])
     with Progress() as note:
         for name in names:
             # One child per format: memory peaks are measured separately, and an out-of-memory JVM affects one format only.
-            with ChildEngine(packages=needed((name,)), timeout_s=settings.timeout_s, conf=conf) as engine:
+            with ChildEngine(packages=needed((name,)), timeout_s=settings.timeout_s, conf=conf, note=note) as engine:
                 results.append(Fuzzer(engine, name, settings, note).run())
             if style == "json":
                 click.echo(json.dumps(results[-1].as_json(), ensure_ascii=False))

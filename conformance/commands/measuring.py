@@ -16,6 +16,7 @@ from conformance.commands.shell import (
     PROFILE,
     REAL_BROKER,
     SEED,
+    SPARK_CONF,
     SPARK_DECODER,
     Progress,
     chosen,
@@ -39,6 +40,7 @@ from generators.errors import UsageError
     metavar="RATIO",
     help="With --compare: exit code 1 below this share of the saved ratio.",
 )
+@SPARK_CONF
 @FORMAT
 def bench(
     formats: tuple[str, ...],
@@ -48,6 +50,7 @@ def bench(
     save: Path | None,
     compare: Path | None,
     fail_below: float | None,
+    spark_conf: tuple[tuple[str, str], ...],
     style: str | None,
 ) -> None:
     """Measures batch decode throughput against the baseline: same process, interleaved, noop sink; a ratio with its range.
@@ -71,7 +74,7 @@ def bench(
     before = measure.saved(compare) if compare else []
     if save and not save.absolute().parent.is_dir():
         raise UsageError(f"--save {save}: no directory {save.absolute().parent}")
-    with Progress() as note, ChildEngine(packages=needed(names), conf={}) as engine:
+    with Progress() as note, ChildEngine(packages=needed(names), conf=dict(spark_conf), note=note) as engine:
         results = measure.bench(engine, names, decoder, messages, rounds, note)
     limit = fail_below or 0.0
     found = measure.compare(before, results, limit) if compare else None
@@ -109,6 +112,7 @@ def bench(
 @SEED
 @REAL_BROKER
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for load.json and load.html.")
+@SPARK_CONF
 @FORMAT
 def load(name: str, **options: Any) -> None:
     """Loads a decoder through Kafka and structured streaming: does it keep up, with what lag, and are its rows right?
@@ -123,6 +127,7 @@ def load(name: str, **options: Any) -> None:
     """
     from conformance.brokers.broker import check_spec
     from conformance.engines.child import OURS, QUICK, ChildEngine, needed
+    from conformance.engines.spark_conf import merged
     from conformance.load import sustained as loading
     from conformance.reports import load_page as report
     from conformance.reports.console import console
@@ -144,8 +149,8 @@ def load(name: str, **options: Any) -> None:
     loading.check(settings)
     check_spec(options["broker_spec"])
     # Without the settings that make a JVM start quickly but run slowly.
-    conf = {} if settings.decoder else dict(OURS.items() - QUICK.items())
-    with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), conf=conf) as engine:
+    conf = merged({} if settings.decoder else dict(OURS.items() - QUICK.items()), dict(options["spark_conf"]))
+    with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), conf=conf, note=note) as engine:
         note("starting Spark and Kafka")
         with transport(options["broker_spec"], note) as (bootstrap, described, _):
             assert bootstrap is not None

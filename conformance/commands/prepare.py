@@ -12,13 +12,10 @@ import click
 
 from conformance.brokers import archive as _archive
 from conformance.brokers import jars as _jars
+from conformance.brokers import spark as _spark
 from conformance.brokers.jars import Note
-from conformance.commands import doctor
 from conformance.commands.shell import FORMAT, Progress, chosen
 from generators.errors import HarnessError
-
-MODULES = ("kafka", "avro")
-"""Spark's modules outside of pyspark that a command needs."""
 
 END_S = 120.0
 """Limit for a JVM to write its archive, in seconds."""
@@ -40,21 +37,14 @@ class Step:
 
 def steps(note: Note) -> Iterator[Step]:
     """Runs the steps in order, and skips what is ready. Raises HarnessError at the first failure."""
-    from conformance.engines.child import ChildEngine
-
     began, missing = time.monotonic(), _jars.cached_jars() is None
     jars = _jars.kafka_jars(note)
     yield Step("Kafka's jars", str(jars[0].parent), missing, time.monotonic() - began)
     yield _archived("Kafka's classes", _archive.kafka_classes(), _broker, note)
-    # Writing Spark's archive starts a session, which fetches the modules.
-    there = doctor.connector()[0]
+    began, (_, lacking) = time.monotonic(), _spark.state()
+    _spark.ready(_spark.MODULES, note)
+    yield Step("Spark's modules", "; ".join(_spark.state()[0].values()), bool(lacking), time.monotonic() - began)
     yield _archived("Spark's classes", _archive.spark_classes(), _session, note)
-    began = time.monotonic()
-    if not doctor.connector()[0]:
-        note("starting Spark, which downloads its modules from the Maven registry")
-        with ChildEngine(packages=MODULES) as engine:
-            engine.started.result()
-    yield Step("Spark's modules", doctor.connector()[1], not there, time.monotonic() - began)
 
 
 def _archived(name: str, archive: Path | None, start: Callable[[tuple[str, ...], Note], None], note: Note) -> Step:
@@ -91,7 +81,7 @@ def _session(options: tuple[str, ...], _note: Note) -> None:
 
     java = "spark.driver.extraJavaOptions"
     conf = {**OURS, java: " ".join((OURS[java], *(f'"{option}"' for option in options)))}
-    with ChildEngine(packages=MODULES, conf=conf) as engine:
+    with ChildEngine(packages=tuple(_spark.MODULES), conf=conf) as engine:
         engine.started.result()
         engine.end(END_S).result()
 

@@ -181,7 +181,7 @@ def _on_executors(
     }
     before = kafka.records_in(bootstrap, topic)
     note("starting Spark")
-    with ChildEngine(cores=given["executors"], conf=conf) as engine:
+    with ChildEngine(cores=given["executors"], conf=conf, note=note) as engine:
         try:
             engine.started.result()
             began = time.monotonic()

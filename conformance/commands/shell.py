@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.shell_completion import CompletionItem
 
+from conformance.engines.spark_conf import NAMES, checked
 from conformance.engines.specs import is_command
 from conformance.files import FAILURES
 from conformance.text import printable
@@ -132,9 +133,10 @@ class DecoderSpec(_Type):
 
 
 class Assignment(_Pair):
-    """NAME=EXPRESSION."""
+    """NAME=EXPRESSION; `names` is the pattern of a name."""
 
     name = "assignment"
+    names = "^[^=]+$"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
         """Name and expression. Raises UsageError."""
@@ -144,6 +146,20 @@ class Assignment(_Pair):
         if not equals or not name or not expression:
             raise UsageError(f"--map {value!r}: expected NAME=EXPRESSION, such as after=row.after")
         return name, expression
+
+
+class SparkSetting(Assignment):
+    """KEY=VALUE, a setting of Spark's session."""
+
+    name = "setting"
+    names = NAMES
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Name and value. Raises UsageError, also for a setting that the harness owns."""
+        name, equals, text = (value[0], "=", value[1]) if isinstance(value, tuple) else str(value).partition("=")
+        if not equals or not name or not text:
+            raise UsageError(f"--spark-conf {value!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false")
+        return checked(name, text)
 
 
 class FailureId(_Type):
@@ -201,6 +217,13 @@ SPARK_DECODER = DecoderSpec(spark=True)
 ASSIGNMENT = Assignment()
 FAILURE = FailureId()
 
+SPARK_CONF = click.option(
+    "--spark-conf",
+    multiple=True,
+    metavar="KEY=VALUE",
+    type=SparkSetting(),
+    help="A setting of Spark's session, such as spark.driver.memory=4g; repeatable. spark.jars names jars to add.",
+)
 FORMAT = click.option(
     "--format",
     "style",

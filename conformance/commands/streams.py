@@ -17,6 +17,7 @@ from conformance.commands.shell import (
     FORMATS_GIVEN,
     PROFILES,
     SEED,
+    SPARK_CONF,
     SPARK_DECODER,
     Glob,
     Progress,
@@ -54,6 +55,7 @@ def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
 @click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
 @SEED
 @BROKER
+@SPARK_CONF
 @FORMAT
 def stream(
     formats: tuple[str, ...],
@@ -64,6 +66,7 @@ def stream(
     decoder: str | None,
     seed: int,
     broker_spec: str,
+    spark_conf: tuple[tuple[str, str], ...],
     style: str | None,
 ) -> None:
     """The stream laws: tables built from a decoder's changes must become the source's, under every nemesis and over restarts.
@@ -76,7 +79,8 @@ def stream(
     \b
     Example: cdc-conformance stream ticdc-canal-json --writer-profile "v7.1.6+ext*" --nemesis "re*" --restart
     """
-    from conformance.engines.child import ChildEngine, needed
+    from conformance.engines.child import QUICK, ChildEngine, needed
+    from conformance.engines.spark_conf import merged
     from conformance.reports.console import console
     from conformance.streams.reading import StreamSettings, render, run
 
@@ -89,8 +93,8 @@ def stream(
         raise UsageError("--restart needs a broker; --broker none has no process to restart")
     settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart)
     outcomes: list[StreamResult] = []
-    packages = needed(names, kafka=broker_spec != "none")
-    with Progress() as note, ChildEngine(packages=packages) as engine:
+    packages, conf = needed(names, kafka=broker_spec != "none"), merged(QUICK, dict(spark_conf))
+    with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:
         note("starting Spark and Kafka")
         with _transport(broker_spec, note) as bootstrap:
             for outcome in run(settings, engine, bootstrap, note):

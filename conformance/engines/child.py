@@ -31,8 +31,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.brokers.jars import Note
+from conformance.brokers.spark import ready
 from conformance.engines._child_log import ChildLog, kill_strays
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
+from conformance.engines.spark_conf import JARS
 from conformance.engines.specs import LIAR
 from conformance.judging.judge import CONVENTIONS, Capabilities
 from conformance.judging.output import check_columns
@@ -88,9 +91,10 @@ ENVIRONMENTS: Final[Mapping[str, Mapping[str, str]]] = {
 class ChildEngine:
     """The Engine whose Spark session lives in a child process.
 
-    `packages` names what Spark needs beside pyspark (`needed`); `timeout_s` bounds each decode call, `start_s` the session's
-    start and each read. Requests are answered in order, and up to `LANES` calls of our own decoders run at once. If the child
-    dies or a call times out while several run, each is retried alone.
+    `packages` names what Spark needs beside pyspark (`needed`), which is fetched before the child starts; `note` hears of it.
+    `timeout_s` bounds each decode call, `start_s` the session's start and each read. Requests are answered in order, and up to
+    `LANES` calls of our own decoders run at once. If the child dies or a call times out while several run, each is retried alone.
+    Raises HarnessError if Java, a package or a writable temporary folder is missing (`conformance.brokers.spark.ready`).
     """
 
     environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
@@ -103,8 +107,11 @@ class ChildEngine:
         timeout_s: float = 120,
         start_s: float = 240,
         conf: Mapping[str, str] = QUICK,
+        note: Note = lambda _line: None,
     ) -> None:
-        self._start = {"op": "start", "packages": list(packages), "cores": cores, "conf": dict(conf)}
+        settings = {name: value for name, value in conf.items() if name != JARS}
+        jars = [str(jar) for jar in ready(packages, note, named=filter(None, conf.get(JARS, "").split(",")))]
+        self._start = {"op": "start", "jars": jars, "cores": cores, "conf": settings}
         self._timeout_s, self._start_s = timeout_s, start_s
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
         # A signal may end the construction, or the closing.
@@ -385,7 +392,7 @@ class ChildEngine:
         tail = self._log.tail()
         match request["op"]:
             case "start":
-                return HarnessError(f"Spark did not start: {what}. Is Java 17 or 21 there? Try `cdc-conformance doctor`.\n{tail}")
+                return HarnessError(f"Spark did not start: {what}. Try `cdc-conformance doctor`.\n{tail}")
             case "load":
                 return UsageError(f"decoder {request['decoder']} cannot be loaded: {what}:\n{tail}")
             case op if op == "decode" or op in SERVICES:

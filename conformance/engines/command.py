@@ -24,6 +24,7 @@ from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
+from conformance.brokers.jars import Note
 from conformance.engines._command_lines import (
     Answers,
     Record,
@@ -69,12 +70,18 @@ T = TypeVar("T")
 
 
 def engine_for(
-    decoder: str | None, formats: Sequence[str], *, kafka: bool = False, timeout_s: float = 120, conf: Mapping[str, str] = QUICK
+    decoder: str | None,
+    formats: Sequence[str],
+    *,
+    kafka: bool = False,
+    timeout_s: float = 120,
+    conf: Mapping[str, str] = QUICK,
+    note: Note = lambda _line: None,
 ) -> ChildEngine | CommandEngine:
     """The engine for a decoder's specification: a CommandEngine for `cmd:...`, else a ChildEngine with the formats' packages."""
     if is_command(decoder):
         return CommandEngine(fmt=formats[0] if len(formats) == 1 else "", timeout_s=timeout_s)
-    return ChildEngine(packages=needed(formats, kafka=kafka), timeout_s=timeout_s, conf=conf)
+    return ChildEngine(packages=needed(formats, kafka=kafka), timeout_s=timeout_s, conf=conf, note=note)
 
 
 def schema() -> dict[str, Any]:

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out
-from conformance.engines.child import DECODERS
+from conformance.engines.child import DECODERS, QUICK
 from conformance.engines.command import engine_for
+from conformance.engines.spark_conf import merged
 from conformance.engines.specs import LIAR
 from conformance.files import FAILURES, put
 from conformance.judging.judge import BAD, Finding, Judge, Verdict
@@ -206,16 +207,21 @@ def unnamed(crashes: Iterable[Crash], decoder: str | None, mapping: Mapping[str,
 
 
 def replay_all(
-    crashes: Mapping[Path, Crash], decoder: str | None, timeout_s: float, note: Callable[[str], None]
+    crashes: Mapping[Path, Crash],
+    decoder: str | None,
+    timeout_s: float,
+    note: Callable[[str], None],
+    spark_conf: Mapping[str, str] = {},
 ) -> Iterator[Replayed]:
-    """Judges saved failures again, in one session per decoder. Raises what loading a decoder raises."""
+    """Judges saved failures again, in one session per decoder, with these settings of Spark. Raises what loading a decoder
+    raises."""
     now = versions()
     by_decoder: dict[str, list[Path]] = {}
     for path, crash in crashes.items():
         by_decoder.setdefault(decoder or crash.decoder, []).append(path)
     for spec, paths in by_decoder.items():
         formats = sorted({crashes[path].case.format for path in paths})
-        with engine_for(spec, formats, timeout_s=timeout_s) as engine:
+        with engine_for(spec, formats, timeout_s=timeout_s, conf=merged(QUICK, spark_conf), note=note) as engine:
             for path in paths:
                 crash = crashes[path]
                 note(f"replaying {crash.case.id}")

@@ -205,7 +205,7 @@ class SparkEngine:
         match request["op"]:
             case "start":
                 home = os.environ.get("TMPDIR", "")
-                self._spark = session(packages=request["packages"], cores=request["cores"], conf=request["conf"], home=home)
+                self._spark = session(jars=request["jars"], cores=request["cores"], conf=request["conf"], home=home)
                 warm_up(self._spark)
                 return {"version": self._spark.version}
             case "load":
@@ -341,6 +341,10 @@ CONTRACT: Final = (
 """The columns that the judge reads (docs/writing-a-decoder.md)."""
 
 
+_ZONE: Final[Mapping[str, Any]] = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
+"""From Spark 4.2 on, instants have a type of Arrow only in a time zone."""
+
+
 def contract(frame: DataFrame) -> DataFrame:
     """The columns that the judge reads, every field nullable: Arrow refuses a NULL struct with a field that is NOT NULL.
 
@@ -350,7 +354,7 @@ def contract(frame: DataFrame) -> DataFrame:
     if len(named) == len(set(named)):
         frame = frame.select(*(f"`{name}`" for name in named))
     try:
-        to_arrow_schema(frame.schema)
+        to_arrow_schema(frame.schema, **_ZONE)
     except PySparkTypeError as error:
         raise DecoderError(f"a column of the output cannot be judged: {error}") from error
     loose = _nullable(frame.schema)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
-import pyspark
 from pyspark.sql import SparkSession
 
 from conformance.brokers.archive import WRITES, spark_classes, using
-
-PACKAGES: Final = {"kafka": "spark-sql-kafka-0-10_2.13", "avro": "spark-avro_2.13"}
-"""Packages of Spark that pyspark lacks, by short name. From 4.2 on, pyspark has Avro itself."""
 
 AVRO_LIMITS: Final = " ".join(
     f"-Dorg.apache.avro.limits.{what}.maxLength={limit}"
@@ -28,17 +25,16 @@ _EXECUTOR: Final = "spark.executor.extraJavaOptions"
 def session(
     app: str = "cdc-conformance",
     *,
-    packages: Collection[str] = (),
+    jars: Iterable[Path | str] = (),
     cores: int = 2,
     conf: Mapping[str, str] = {},
     home: str = "",
 ) -> SparkSession:
     """A quiet local session on `cores` threads, UTC, without a UI; `conf` is set last.
 
-    `packages` names the PACKAGES to add from Maven, in the version of the installed pyspark; the first resolution takes
-    about ten seconds. Options that belong to the JVM have no effect on a session that is already
-    running; AVRO_LIMITS, and the archive of classes if there is one, stand before those of `conf`. What Spark writes beside its
-    work (artifacts, warehouse, temporary files) is in `home`, if given, else in the working directory.
+    `jars` are added to Spark's own (conformance.brokers.spark). Options that belong to the JVM have no effect on a session that
+    is already running; AVRO_LIMITS, and the archive of classes if there is one, stand before those of `conf`. What Spark writes
+    beside its work (artifacts, warehouse, temporary files) is in `home`, if given, else in the working directory.
     """
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName(app).master(f"local[{cores}]")
@@ -53,11 +49,8 @@ def session(
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
     }
-    if packages:
-        release = pyspark.__version__
-        inside = {"avro"} if tuple(map(int, release.split(".")[:2])) >= (4, 2) else set()
-        wanted = [f"org.apache.spark:{PACKAGES[name]}:{release}" for name in packages if name not in inside]
-        settings["spark.jars.packages"] = ",".join(wanted)
+    if added := ",".join(map(str, jars)):
+        settings["spark.jars"] = added
     # A JVM that writes an archive of classes uses none.
     classes = "" if WRITES in conf.get(_DRIVER, "") else " ".join(f'"{option}"' for option in using(spark_classes()))
     if home:

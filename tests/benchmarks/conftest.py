@@ -10,9 +10,10 @@ import pytest
 @pytest.fixture(scope="session")
 def spark():
     """A session on two cores."""
+    from conformance.brokers.spark import ready
     from spark_checks.services.session import session
 
-    started = session(packages=("avro",))
+    started = session(jars=ready(("avro",), print))
     yield started
     started.stop()
 

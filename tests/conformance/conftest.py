@@ -69,6 +69,8 @@ for line in sys.stdin:
     request = json.loads(line)
     log.write(json.dumps([os.getpid(), request["op"], request.get("handle", ""), request.get("decoder", "")]) + "\\n")
     log.flush()
+    if request["op"] == "start":
+        open(os.environ["FAKE_LOG"] + "-start", "w").write(json.dumps(request))
     word = request.get("decoder") or request.get("parquet") or os.environ.get("FAKE_START", "") * (request["op"] == "start")
     word = word.rpartition(".")[2]
     if word == "late":

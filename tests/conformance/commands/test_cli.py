@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -78,6 +79,9 @@ USAGE = [
     (["decode", TICDC, "no-such-directory"], "no-such-directory"),
     (["load", "debezium-json", "--decoder", "cmd:node x.js"], "load needs a decoder in Spark; only run and replay take cmd:"),
     (["run", "debezium-json", "--differential", "--decoder", "cmd:node x.js"], "--differential needs a decoder in Spark"),
+    (["run", "debezium-json", "--spark-conf", "spark.x=y", "--decoder", "cmd:x"], "--spark-conf needs a decoder in Spark"),
+    (["run", TICDC, "--spark-conf", "spark.master=yarn"], "--spark-conf spark.master: the harness sets it"),
+    (["load", TICDC, "--spark-conf", "spark.x"], "--spark-conf 'spark.x': expected KEY=VALUE"),
     (["replay"], "name the failures to replay, or give --all"),
     (["run", "--update"], "add --expect FILE"),
     (["run", "--differential", "--update", "--expect", "x.toml"], "leave out --update"),
@@ -144,12 +148,34 @@ def test_a_decoder_that_cannot_be_loaded_is_exit_2_without_a_stack_trace(command
     assert "Traceback" not in err
 
 
-def test_no_java_is_exit_3_with_what_to_do(command, fake, monkeypatch):
+def test_a_session_that_does_not_start_is_exit_3_with_what_to_do(command, fake, monkeypatch):
     monkeypatch.setenv("FAKE_START", "exit")
     code, out, err = command("run", TICDC, "--broker", "none", "--writer-profile", "v7.1.6")
     assert (code, out) == (3, "")
-    assert "Is Java 17 or 21 there? Try `cdc-conformance doctor`" in err
+    assert "Spark did not start: " in err
+    assert "Try `cdc-conformance doctor`" in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        (None, r"JAVA_HOME is '.*', but has no bin/java"),
+        ('openjdk version "11.0.2" 2019', r"is Java 11; Spark 4\.\S+ runs on Java 17(, 21)? or 2\d"),
+        ('openjdk version "26.0.1" 2026', r"is Java 26; Spark 4\.\S+ runs on Java 17(, 21)? or 2\d"),
+    ],
+)
+def test_java_is_checked_before_anything_starts(command, fake, monkeypatch, tmp_path, says, told):
+    if says:
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "java").write_text(f"#!/bin/sh\necho '{says}' >&2\n", "utf-8")
+        (tmp_path / "bin" / "java").chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    code, out, err = command("run", TICDC, "--broker", "embedded", "--writer-profile", "v7.1.6")
+    assert (code, out) == (3, "")
+    assert re.search(told, err)
+    assert "Traceback" not in err
+    assert not (tmp_path / "log").exists()
 
 
 def test_a_fault_of_the_harness_is_no_verdict(command, monkeypatch):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from conformance.commands import config, doctor
 from conformance.commands._config_keys import COMMON, ONCE, Key, schema, sections
 from conformance.commands.cli import cli, main
-from conformance.commands.shell import Assignment, BrokerSpec, DecoderSpec, Named
+from conformance.commands.shell import Assignment, BrokerSpec, DecoderSpec, Named, SparkSetting
 from generators.errors import UsageError
 
 TICDC = "ticdc-canal-json"
@@ -194,6 +194,11 @@ def test_both_spellings_of_a_key_mean_the_same(folder):
     assert params("fuzz")["writer_profile"] == ("*",)
 
 
+def test_settings_of_spark_are_a_table(folder):
+    written(folder, "[run]\nspark-conf = {'spark.driver.memory' = '4g'}\n")
+    assert params("run")["spark_conf"] == (("spark.driver.memory", "4g"),)
+
+
 def test_a_mapping_is_a_table_or_an_array(folder):
     written(folder, "[run]\nmap = {after = 'row.after', op = 'upper(op)'}\n")
     assert params("run")["mapping"] == (("after", "row.after"), ("op", "upper(op)"))
@@ -279,6 +284,7 @@ BAD = [
     ("[run]\nreport = ['out']", "expected a string, not an array"),
     ("[run]\nmap = 'after=x'", "expected an array or a table, not a string"),
     ("[run]\nmap = ['after']", "--map 'after': expected NAME=EXPRESSION"),
+    ("[load]\nspark-conf = {'spark.master' = 'yarn'}", "--spark-conf spark.master: the harness sets it"),
     ("[run]\nmap = {after = 3}", "expected a string, not an integer"),
     ("[run]\nmap = {after = ''}", "expected"),
     ("[run]\nwriter-profile = 'a'\nwriter_profile = 'b'", "'writer-profile' is set twice, in both spellings"),
@@ -384,6 +390,8 @@ def values(key: Key) -> st.SearchStrategy:
             one = st.sampled_from(list(kind.legal()))
         case BrokerSpec():
             one = st.sampled_from([*kind.kinds(), "localhost:9092", "[::1]:9092", "a:1,b:2"])
+        case SparkSetting():
+            return st.dictionaries(st.sampled_from(["spark.driver.memory", "spark.sql.ansi.enabled"]), WORD, max_size=2)
         case Assignment():
             names = WORD.filter(lambda text: "=" not in text)
             return st.lists(st.builds("{}={}".format, names, WORD), max_size=3) | st.dictionaries(names, WORD, max_size=3)

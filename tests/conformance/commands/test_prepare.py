@@ -10,8 +10,9 @@ from click.testing import CliRunner
 
 from conformance.brokers import archive as _archive
 from conformance.brokers import jars as _jars
+from conformance.brokers import spark as _spark
 from conformance.brokers.archive import kafka_classes, spark_classes, using, whole, writing
-from conformance.commands import doctor, prepare
+from conformance.commands import prepare
 from conformance.commands.cli import cli
 from conformance.engines.child import OURS, ChildEngine
 from generators.errors import HarnessError
@@ -165,7 +166,8 @@ def places(tmp_path, monkeypatch):
 
     monkeypatch.setattr(_jars, "cached_jars", lambda: [tmp_path / "kafka" / "a.jar"])
     monkeypatch.setattr(_jars, "kafka_jars", lambda note: [tmp_path / "kafka" / "a.jar"])
-    monkeypatch.setattr(doctor, "connector", lambda: (True, "cached, for 4.0.0", ""))
+    monkeypatch.setattr(_spark, "state", lambda: ({"avro": "spark-avro_2.13 4.0.0"}, []))
+    monkeypatch.setattr(_spark, "ready", lambda modules, note: ())
     monkeypatch.setattr(_archive, "kafka_classes", lambda: tmp_path / "kafka.jsa")
     monkeypatch.setattr(_archive, "spark_classes", lambda: tmp_path / "spark.jsa")
     monkeypatch.setattr(prepare, "_broker", write("broker"))
@@ -180,13 +182,14 @@ def test_what_is_there_is_left_and_the_rest_is_made(places, tmp_path):
     assert [(one["name"], one["made"]) for one in found] == [
         ("Kafka's jars", False),
         ("Kafka's classes", True),
-        ("Spark's classes", True),
         ("Spark's modules", False),
+        ("Spark's classes", True),
     ]
     assert found[1]["found"] == f"{tmp_path / 'kafka-3145728.jsa'}, 3 MB"
     assert places == ["broker", "session"]
     again = CliRunner().invoke(cli, ["--no-config", "prepare", "--format", "pretty"])
-    assert again.stdout.splitlines()[-2] == f"ready  Spark's classes  {tmp_path / 'spark-3145728.jsa'}, 3 MB"
+    assert again.stdout.splitlines()[-2] == "ready  Spark's modules  spark-avro_2.13 4.0.0"
+    assert again.stdout.splitlines()[-1] == f"ready  Spark's classes  {tmp_path / 'spark-3145728.jsa'}, 3 MB"
     assert places == ["broker", "session"]
 
 

@@ -180,7 +180,8 @@ def test_a_case_that_the_decoder_does_not_survive_is_errored_and_the_others_are_
 
 def test_the_engine_is_chosen_by_the_specification(monkeypatch):
     monkeypatch.setattr(command, "ChildEngine", lambda **options: options)
-    assert command.engine_for("mine.py:decode", (NAME,), kafka=True) == {"packages": ("kafka",), "timeout_s": 120, "conf": QUICK}
+    asked = {"packages": ("kafka",), "timeout_s": 120, "conf": QUICK, "note": print}
+    assert command.engine_for("mine.py:decode", (NAME,), kafka=True, note=print) == asked
     with command.engine_for("cmd:x", (NAME,)) as started:
         assert isinstance(started, CommandEngine)
 

@@ -1,5 +1,6 @@
 """Decoders that misbehave, in a real Spark child; and the parent's side of the protocol against a child without Spark."""
 
+import json
 import os
 import signal
 import subprocess
@@ -106,7 +107,7 @@ def test_a_session_that_does_not_start_is_told_with_a_remedy_by_every_request(fa
         engine.open("h", RecordSource(RANGES)),
         engine.decode(asking("fine")),
     ):
-        with pytest.raises(HarnessError, match=r"Spark did not start: .*Is Java 17 or 21 there.*doctor"):
+        with pytest.raises(HarnessError, match=r"Spark did not start: .*Try `cdc-conformance doctor`"):
             future.result(20)
 
 
@@ -120,6 +121,19 @@ def test_records_that_cannot_be_read_fail_the_calls_that_need_them(fake, word):
             engine.decode(asking("fine")).result(20)
     with pytest.raises(DecodeRaised):
         engine.decode(asking("raised", "other")).result(20)
+
+
+def test_a_session_starts_with_the_given_settings_and_jars(fake, tmp_path):
+    make, _ = fake
+    for name in ("a.jar", "b.jar"):
+        (tmp_path / name).touch()
+    jars = [str(tmp_path / "a.jar"), str(tmp_path / "b.jar")]
+    engine = make(conf={"spark.driver.memory": "4g", "spark.jars": ",".join(jars)})
+    engine.started.result(20)
+    started = json.loads((tmp_path / "log-start").read_text("utf-8"))
+    assert (started["conf"], started["jars"]) == ({"spark.driver.memory": "4g"}, jars)
+    with pytest.raises(UsageError, match=r"none\.jar is neither a jar nor a folder with jars"):
+        make(conf={"spark.jars": str(tmp_path / "none.jar")})
 
 
 def test_the_output_of_a_child_is_bounded_and_its_end_is_shown(fake):

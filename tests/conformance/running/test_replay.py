@@ -191,15 +191,15 @@ def test_several_files_are_replayed_in_a_session_per_decoder_and_shown(tmp_path,
     engines = []
 
     @contextmanager
-    def started(spec, formats, *, timeout_s):
-        engines.append((spec, formats, timeout_s))
+    def started(spec, formats, *, timeout_s, conf, note):
+        engines.append((spec, formats, timeout_s, conf["spark.driver.memory"]))
         yield Fake(tmp_path, "nothing")
 
     monkeypatch.setattr(replay, "engine_for", started)
     paths = [saved(tmp_path / spec, failure(), spec, "changes", {}, {"python": "0.0"}) for spec in ("one", "two")]
-    notes = []
-    replayed = list(replay.replay_all({path: replay.load(path) for path in paths}, None, 9.0, notes.append))
-    assert engines == [("one", [NAME], 9.0), ("two", [NAME], 9.0)]
+    notes, conf = [], {"spark.driver.memory": "4g"}
+    replayed = list(replay.replay_all({path: replay.load(path) for path in paths}, None, 9.0, notes.append, conf))
+    assert engines == [("one", [NAME], 9.0, "4g"), ("two", [NAME], 9.0, "4g")]
     assert notes == [f"replaying {CASE.id}"] * 2
     assert [one.outcome for one in replayed] == [ReplayOutcome.FAILED] * 2
     lines = replay.told(replayed[0], "pretty").splitlines()

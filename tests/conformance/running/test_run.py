@@ -249,7 +249,7 @@ def renamed(engine, word):
 
 def test_a_session_that_does_not_start_is_no_verdict(fake, monkeypatch):
     monkeypatch.setenv("FAKE_START", "exit")
-    with pytest.raises(HarnessError, match="Is Java 17 or 21 there"):
+    with pytest.raises(HarnessError, match="Spark did not start: "):
         run(replace(SETTINGS, decoder="fine", select=SHAPES), fake[0]())
 
 

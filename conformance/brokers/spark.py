@@ -1,0 +1,254 @@
+"""What Spark needs before it starts: a Java that the installed release supports, its modules outside of pyspark, a folder.
+
+`ready` checks and fetches it all, with the Ivy that also fetches the broker's jars (`jars`), so that what is missing is said by
+name and at once, not by a JVM that ends. Modules come in Spark's own release; an artefact that the registry lacks in that
+release comes in the newest published one of the same minor, else major release, and a line says so.
+
+Environment, beside that of `jars`:
+
+- `CDC_CONFORMANCE_SPARK_JARS`: jars and folders of jars, separated as in PATH, added to every session; a module whose jars are
+  among them is not downloaded.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from conformance.brokers.jars import Bundle, Java, Missing, Note, cached, find_java, jars_of, pyspark_jars
+from generators.errors import HarnessError, UnknownName, UsageError
+
+JARS: Final = "CDC_CONFORMANCE_SPARK_JARS"
+ORGANISATION: Final = "org.apache.spark"
+
+JAVAS: Final[Mapping[tuple[int, int], tuple[int, ...]]] = {(4, 0): (17, 21), (4, 2): (17, 21, 25)}
+"""The Javas that a release of Spark and the later ones support (the overview of each release's documentation)."""
+
+
+_INSTALL: Final = "Install it: pip install 'pyspark>=4.0,<5'"
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module of Spark that pyspark lacks.
+
+    `artefacts` come in Spark's release, the first one gives its name; `others` are artefacts with releases of their own that it
+    cannot do without. `remedy` is what helps where it cannot be had.
+    """
+
+    title: str
+    artefacts: tuple[str, ...]
+    others: tuple[str, ...] = ()
+    remedy: str = ""
+
+
+MODULES: Final = {
+    "kafka": Module(
+        "Spark Kafka source",
+        ("spark-sql-kafka-0-10_2.13", "spark-token-provider-kafka-0-10_2.13"),
+        ("kafka-clients", "commons-pool2"),
+        "or use --broker none, which needs no Kafka source; ",
+    ),
+    "avro": Module("Spark Avro", ("spark-avro_2.13",)),
+}
+"""By short name."""
+
+
+def ready(
+    modules: Collection[str], note: Note, *, named: Iterable[str] = (), environ: Mapping[str, str] = os.environ
+) -> tuple[Path, ...]:
+    """The jars of a session with these MODULES, once everything that Spark needs to start is there.
+
+    `named` are jars and folders beside those of CDC_CONFORMANCE_SPARK_JARS. A substituted release is said in a line that stays
+    if `note` can (`note.line`). Raises HarnessError that names what is missing and what to do, UsageError for named jars that do
+    not exist or are not enough.
+    """
+    release, folder = installed()
+    check_java(release, find_java(environ))
+    check_folder()
+    given = named_jars([*_listed(environ), *named])
+    own = {artefact(jar.name)[0] for jar in folder.glob("*.jar")}
+    jars = list(given)
+    for name in modules:
+        if name not in MODULES:
+            raise UnknownName("module", name, MODULES)
+        if missing := wanted(MODULES[name], own, [jar.name for jar in given]):
+            jars += _fetched(MODULES[name], release, missing, own, note, environ)
+    return tuple(jars)
+
+
+def installed() -> tuple[str, Path]:
+    """The release of the Spark that pyspark starts, and the folder of its jars. Raises HarnessError unless it is a 4."""
+    folder = pyspark_jars()
+    release = None if folder is None else release_of(jar.name for jar in folder.glob("spark-core_*.jar"))
+    if folder is None or release is None:
+        raise HarnessError(f"pyspark is not installed, or its folder has no Spark. {_INSTALL}")
+    if release.split(".")[0] != "4":
+        raise HarnessError(f"pyspark {release} is installed; the harness needs Spark 4. {_INSTALL}")
+    return release, folder
+
+
+def release_of(jars: Iterable[str]) -> str | None:
+    """Spark's release by the names of its jars: 4.0.0 for spark-core_2.13-4.0.0.jar."""
+    return next((release for name, release in map(artefact, jars) if name.startswith("spark-core_")), None)
+
+
+def artefact(jar: str) -> tuple[str, str]:
+    """Artefact and release in a jar's name: ("kafka-clients", "3.9.0") for kafka-clients-3.9.0.jar."""
+    found = re.fullmatch(r"(.+)-(\d[^-]*(?:-[A-Za-z].*)?)\.jar", jar)
+    return (found[1], found[2]) if found else (jar.removesuffix(".jar"), "")
+
+
+def javas(release: str) -> tuple[int, ...]:
+    """The Javas that a release of Spark supports; for one before 4.0, those of 4.0."""
+    return JAVAS[max((known for known in JAVAS if known <= _numbers(release)), default=min(JAVAS))]
+
+
+def check_java(release: str, java: Java) -> None:
+    """Raises HarnessError for a Java that is older or newer than those that this Spark supports."""
+    legal = javas(release)
+    if not legal[0] <= java.version <= legal[-1]:
+        words = java_words(release)
+        raise HarnessError(f"{java.path} is Java {java.version}; Spark {release} runs on {words}. Set JAVA_HOME to {words}")
+
+
+def java_words(release: str) -> str:
+    """The Javas that a release supports: Java 17, 21 or 25."""
+    *first, last = map(str, javas(release))
+    return f"Java {', '.join(first)} or {last}"
+
+
+def check_folder() -> None:
+    """Raises HarnessError if no temporary folder can be written, or TMPDIR names one that cannot."""
+    named = os.environ.get("TMPDIR")
+    try:
+        with tempfile.TemporaryFile(dir=named or None) as file:
+            file.write(b"x")
+    except OSError as error:
+        where = named or "the temporary folder"
+        raise HarnessError(f"{where} cannot be written: {error.strerror}. Set TMPDIR to a folder that can") from error
+
+
+def named_jars(places: Iterable[str]) -> list[Path]:
+    """The jars that paths name, or that lie in the folders that they name. Raises UsageError for a path without a jar."""
+    jars: list[Path] = []
+    for place in places:
+        path = Path(place).expanduser().absolute()
+        found = sorted(path.glob("*.jar")) if path.is_dir() else [path] if path.is_file() else []
+        if not found:
+            raise UsageError(f"{JARS}: {place} is neither a jar nor a folder with jars")
+        jars += found
+    return jars
+
+
+def _listed(environ: Mapping[str, str]) -> list[str]:
+    return [place for place in environ.get(JARS, "").split(os.pathsep) if place]
+
+
+def wanted(module: Module, own: Collection[str], given: Iterable[str]) -> tuple[str, ...]:
+    """The artefacts of a module that are to be fetched: none if Spark has its first one itself, or the user gives its jars.
+
+    Raises UsageError if the user gives its first one without the others.
+    """
+    if module.artefacts[0] in own:
+        return ()
+    names = {artefact(jar)[0] for jar in given}
+    if module.artefacts[0] not in names:
+        return module.artefacts
+    lacking = [name for name in (*module.artefacts, *module.others) if name not in names and name not in own]
+    if lacking:
+        raise UsageError(f"{JARS} names {module.artefacts[0]}, which also needs {', '.join(lacking)}; name them, too, or none")
+    return ()
+
+
+def revisions(release: str) -> tuple[str, ...]:
+    """What is asked for, in order: Spark's release, the newest of its minor release, the newest of its major one."""
+    major, minor = _numbers(release)
+    return release, f"{major}.{minor}.+", f"{major}.+"
+
+
+def substitutes(release: str, artefacts: Collection[str], jars: Iterable[str]) -> dict[str, str]:
+    """The artefacts that came in another release than Spark's, with that release, by the names of the jars."""
+    found = dict(map(artefact, jars))
+    return {name: found[name] for name in artefacts if found.get(name, release) != release}
+
+
+def _bundle(module: Module, release: str, own: Collection[str]) -> Bundle:
+    first = module.artefacts[0]
+    return Bundle(
+        f"{first}-for-{release}",
+        module.title,
+        tuple((ORGANISATION, name, release) for name in module.artefacts),
+        f"{first}-",
+        "at most 12 MB",
+        without=tuple(sorted(own)),
+        remedy=f"or name jars in {JARS}; {module.remedy}",
+    )
+
+
+def _fetched(
+    module: Module, release: str, artefacts: Sequence[str], own: Collection[str], note: Note, environ: Mapping[str, str]
+) -> list[Path]:
+    """The jars of a module, from the cache or the registry. Raises HarnessError."""
+    bundle, asked = _bundle(module, release, own), dict.fromkeys(artefacts, release)
+    jars: list[Path] = []
+    while not jars:
+        try:
+            jars = jars_of(replace(bundle, modules=tuple((ORGANISATION, *one) for one in asked.items())), note, environ=environ)
+        except Missing as error:
+            following = next_asked(asked, error.names, release)
+            if following is None:
+                raise
+            note(f"the registry lacks {', '.join(sorted(error.names))} for Spark {release}; looking for another release")
+            asked = following
+    for name, other in substitutes(release, artefacts, (jar.name for jar in jars)).items():
+        getattr(note, "line", note)(told(name, other, release))
+    return jars
+
+
+def next_asked(asked: Mapping[str, str], missing: Collection[str], release: str) -> dict[str, str] | None:
+    """The revisions to ask for when these artefacts are missing; None if nothing is left to ask for."""
+    steps = dict(pairwise(revisions(release)))
+    if not any(name in missing for name in asked) or any(asked[name] not in steps for name in missing if name in asked):
+        return None
+    return {name: steps[revision] if name in missing else revision for name, revision in asked.items()}
+
+
+def told(name: str, other: str, release: str) -> str:
+    """The line that says which release was taken instead of Spark's own."""
+    major, minor = _numbers(release)
+    line = f"{major}.{minor}" if _numbers(other) == (major, minor) else str(major)
+    return f"{ORGANISATION}:{name}:{release} is not published here; {other} is used, the newest of {line}"
+
+
+def state(environ: Mapping[str, str] = os.environ) -> tuple[dict[str, str], list[str]]:
+    """Without a download: how each of the MODULES is there, in words, by its name; and the names of those that are not.
+
+    Raises HarnessError without pyspark, UsageError as `ready` does.
+    """
+    release, folder = installed()
+    own = {artefact(jar.name)[0] for jar in folder.glob("*.jar")}
+    given = [jar.name for jar in named_jars(_listed(environ))]
+    there, missing = {}, []
+    for name, module in MODULES.items():
+        artefacts = wanted(module, own, given)
+        jars = cached(_bundle(module, release, own), environ) if artefacts else []
+        if jars is None:
+            missing.append(name)
+        elif artefacts:
+            releases = dict(artefact(jar.name) for jar in jars)
+            there[name] = ", ".join(f"{one} {releases[one]}" for one in artefacts)
+        else:
+            there[name] = f"{module.artefacts[0]} of {JARS}" if module.artefacts[0] not in own else "in pyspark"
+    return there, missing
+
+
+def _numbers(release: str) -> tuple[int, int]:
+    major, minor, *_ = (*re.findall(r"\d+", release), "0", "0")
+    return int(major), int(minor)

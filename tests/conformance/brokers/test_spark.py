@@ -1,0 +1,236 @@
+"""What Spark needs to start: Java by release, modules and the releases that stand in, named jars, a temporary folder."""
+
+import os
+
+import pytest
+
+from conformance.brokers import spark
+from conformance.brokers.jars import Java, lacked
+from conformance.brokers.spark import (
+    MODULES,
+    artefact,
+    check_java,
+    java_words,
+    named_jars,
+    next_asked,
+    ready,
+    substitutes,
+    wanted,
+)
+from generators.errors import HarnessError, UnknownName, UsageError
+
+SQL, TOKEN, AVRO = "spark-sql-kafka-0-10_2.13", "spark-token-provider-kafka-0-10_2.13", "spark-avro_2.13"
+
+
+@pytest.mark.parametrize(
+    ("jar", "name", "release"),
+    [
+        ("kafka-clients-3.9.0.jar", "kafka-clients", "3.9.0"),
+        ("spark-sql-kafka-0-10_2.13-4.1.0-preview1.jar", SQL, "4.1.0-preview1"),
+        ("log4j-1.2-api-2.24.3.jar", "log4j-1.2-api", "2.24.3"),
+        ("guava-33.4.0-jre.jar", "guava", "33.4.0-jre"),
+        ("netty-epoll-4.1.118.Final-linux-x86_64.jar", "netty-epoll", "4.1.118.Final-linux-x86_64"),
+        ("own.jar", "own", ""),
+    ],
+)
+def test_a_jar_s_name_says_artefact_and_release(jar, name, release):
+    assert artefact(jar) == (name, release)
+
+
+def test_the_release_of_spark_is_that_of_its_core():
+    assert spark.release_of(["spark-tags_2.13-9.jar", "spark-core_2.13-4.2.0.jar"]) == "4.2.0"
+    assert spark.release_of(["spark-core_2.13-4.1.0-preview1.jar"]) == "4.1.0-preview1"
+    assert spark.release_of(["x-1.jar"]) is None
+
+
+@pytest.mark.parametrize(
+    ("release", "words", "legal", "refused"),
+    [
+        ("4.0.0", "Java 17 or 21", (17, 18, 21), (8, 11, 16, 22, 25)),
+        ("4.1.1", "Java 17 or 21", (17, 21), (11, 25)),
+        ("4.2.0", "Java 17, 21 or 25", (17, 21, 25), (11, 26)),
+        ("4.3.0", "Java 17, 21 or 25", (17, 21, 25), (11, 26)),
+    ],
+)
+def test_each_release_has_bounds_of_java(release, words, legal, refused):
+    assert java_words(release) == words
+    for version in legal:
+        check_java(release, Java("/j", version, ""))
+    for version in refused:
+        with pytest.raises(
+            HarnessError, match=rf"^/j is Java {version}; Spark {release} runs on {words}\. Set JAVA_HOME to {words}$"
+        ):
+            check_java(release, Java("/j", version, ""))
+
+
+def test_what_spark_has_or_the_user_names_is_not_fetched():
+    kafka, avro = MODULES["kafka"], MODULES["avro"]
+    assert wanted(kafka, {"commons-pool2"}, ["own.jar"]) == (SQL, TOKEN)
+    assert wanted(avro, {AVRO}, []) == ()
+    assert wanted(avro, set(), ["spark-avro_2.13-4.1.1.jar"]) == ()
+    given = [f"{SQL}-4.2.0.jar", f"{TOKEN}-4.0.0.jar", "kafka-clients-3.9.2.jar", "commons-pool2-2.13.1.jar"]
+    assert wanted(kafka, set(), given) == ()
+    assert wanted(kafka, {"commons-pool2"}, given[:3]) == ()
+    with pytest.raises(
+        UsageError, match=r"names spark-sql-kafka-0-10_2\.13, which also needs kafka-clients, commons-pool2; name"
+    ):
+        wanted(kafka, set(), given[:2])
+
+
+def test_an_artefact_comes_in_spark_s_release_or_in_the_newest_of_its_minor_or_major_release():
+    minor = next_asked({SQL: "4.3.1", TOKEN: "4.3.1"}, {TOKEN, "kafka-clients"}, "4.3.1")
+    assert minor == {SQL: "4.3.1", TOKEN: "4.3.+"}
+    assert next_asked(minor, {TOKEN}, "4.3.1") == {SQL: "4.3.1", TOKEN: "4.+"}
+    assert next_asked({SQL: "4.3.1", TOKEN: "4.+"}, {TOKEN}, "4.3.1") is None
+    assert next_asked({SQL: "4.3.1", TOKEN: "4.3.1"}, {"kafka-clients"}, "4.3.1") is None
+    jars = [f"{SQL}-4.3.0.jar", f"{TOKEN}-4.2.0.jar", "kafka-clients-3.9.2.jar"]
+    assert substitutes("4.3.0", (SQL, TOKEN), jars) == {TOKEN: "4.2.0"}
+    assert spark.told(TOKEN, "4.2.0", "4.3.0") == (
+        f"org.apache.spark:{TOKEN}:4.3.0 is not published here; 4.2.0 is used, the newest of 4"
+    )
+    assert spark.told(TOKEN, "4.0.0", "4.0.5").endswith("4.0.0 is used, the newest of 4.0")
+
+
+UNRESOLVED = """
+		::          UNRESOLVED DEPENDENCIES         ::
+
+		:: org.apache.spark#spark-avro_2.13;4.2.0: not found
+"""
+
+
+def test_a_registry_that_lacks_a_module_differs_from_one_that_does_not_answer():
+    assert lacked(UNRESOLVED) == {AVRO}
+    assert (
+        lacked(f"Server access error at url http://x (java.net.ConnectException: Connection refused){UNRESOLVED}") == frozenset()
+    )
+    assert lacked(f"java.net.UnknownHostException{UNRESOLVED}") == frozenset()
+    assert lacked("Server access error: Read timed out") == frozenset()
+
+
+def test_jars_are_named_by_file_or_folder(tmp_path):
+    for name in ("b.jar", "a.jar", "note.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "empty").mkdir()
+    assert named_jars([str(tmp_path), str(tmp_path / "b.jar")]) == [tmp_path / "a.jar", tmp_path / "b.jar", tmp_path / "b.jar"]
+    for wrong in (tmp_path / "none.jar", tmp_path / "empty"):
+        with pytest.raises(UsageError, match=f"CDC_CONFORMANCE_SPARK_JARS: {wrong} is neither a jar nor a folder with jars"):
+            named_jars([str(wrong)])
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """A Spark 4.3.0 with two jars of its own, an empty cache, and a Maven repository in a folder that lacks that release."""
+    own, repository = tmp_path / "own", tmp_path / "repository"
+    own.mkdir()
+    real = spark.pyspark_jars()
+    for jar in real.glob("ivy-*.jar"):
+        (own / jar.name).symlink_to(jar)
+    (own / "spark-core_2.13-4.3.0.jar").touch()
+    (own / "slf4j-api-2.0.17.jar").touch()
+    monkeypatch.setattr("conformance.brokers.jars.pyspark_jars", lambda: own)
+    monkeypatch.setattr(spark, "pyspark_jars", lambda: own)
+    depends = {
+        SQL: [
+            ("org.apache.spark", TOKEN, None),
+            ("org.apache.kafka", "kafka-clients", "3.9.2"),
+            ("org.slf4j", "slf4j-api", "2.0.17"),
+        ]
+    }
+    for group, name, release in (
+        ("org.apache.spark", SQL, "4.1.1"),
+        ("org.apache.spark", SQL, "4.2.0"),
+        ("org.apache.spark", SQL, "5.0.0"),
+        ("org.apache.spark", TOKEN, "4.0.0"),
+        ("org.apache.kafka", "kafka-clients", "3.9.2"),
+    ):
+        place = repository / group.replace(".", "/") / name / release
+        place.mkdir(parents=True)
+        others = "".join(
+            f"<dependency><groupId>{g}</groupId><artifactId>{n}</artifactId><version>{r or release}</version></dependency>"
+            for g, n, r in depends.get(name, [])
+        )
+        (place / f"{name}-{release}.pom").write_text(
+            f"<project><modelVersion>4.0.0</modelVersion><groupId>{group}</groupId><artifactId>{name}</artifactId>"
+            f"<version>{release}</version><dependencies>{others}</dependencies></project>"
+        )
+        (place / f"{name}-{release}.jar").write_bytes(b"jar")
+    settings = tmp_path / "settings.xml"
+    settings.write_text(
+        '<ivysettings><settings defaultResolver="r"/><resolvers>'
+        f'<ibiblio name="r" m2compatible="true" root="{repository.as_uri()}/"/></resolvers></ivysettings>'
+    )
+    environ = {**os.environ, "CDC_CONFORMANCE_CACHE": str(tmp_path / "cache"), "CDC_CONFORMANCE_IVY_SETTINGS": str(settings)}
+    environ.pop("CDC_CONFORMANCE_SPARK_JARS", None)
+    return environ
+
+
+class Notes(list):
+    """Progress, and lines that stay."""
+
+    def __init__(self):
+        self.stay = []
+
+    def __call__(self, text):
+        self.append(text)
+
+    def line(self, text):
+        self.stay.append(text)
+
+
+@pytest.mark.slow
+def test_the_newest_release_stands_in_and_each_run_says_so(machine):
+    """Through the real Ivy: sql-kafka 4.2.0 asks for a token provider 4.2.0, and only 4.0.0 is published."""
+    notes = Notes()
+    jars = [jar.name for jar in ready(("kafka",), notes, environ=machine)]
+    assert jars == ["kafka-clients-3.9.2.jar", f"{SQL}-4.2.0.jar", f"{TOKEN}-4.0.0.jar"]
+    assert any(text.startswith(f"the registry lacks {SQL}, {TOKEN} for Spark 4.3.0; looking") for text in notes)
+    lines = [spark.told(SQL, "4.2.0", "4.3.0"), spark.told(TOKEN, "4.0.0", "4.3.0")]
+    assert notes.stay == lines
+    again = Notes()
+    assert [jar.name for jar in ready(("kafka",), again, environ=machine)] == jars
+    assert (list(again), again.stay) == ([], lines)
+    assert spark.state(machine) == ({"kafka": f"{SQL} 4.2.0, {TOKEN} 4.0.0"}, ["avro"])
+
+
+@pytest.mark.slow
+def test_what_no_release_has_is_named_in_ivy_s_words(machine):
+    with pytest.raises(HarnessError) as caught:
+        ready(("avro",), Notes(), environ=machine)
+    text = str(caught.value)
+    assert text.startswith("cannot download the Spark Avro jars: Ivy ended with exit code 1. Its log: ")
+    assert "org.apache.spark#spark-avro_2.13;4.+: not found" in text
+    assert "name jars in CDC_CONFORMANCE_SPARK_JARS" in text
+    assert "--broker none" not in text
+    assert "use --broker none, which needs no Kafka source" in MODULES["kafka"].remedy
+
+
+def test_named_jars_are_added_and_stand_for_their_module(machine, tmp_path):
+    (tmp_path / "spark-avro_2.13-4.1.1.jar").touch()
+    (tmp_path / "own.jar").touch()
+    places = os.pathsep.join((str(tmp_path / "spark-avro_2.13-4.1.1.jar"), str(tmp_path / "own.jar")))
+    environ = {**machine, "CDC_CONFORMANCE_SPARK_JARS": places}
+    notes = Notes()
+    assert [jar.name for jar in ready(("avro",), notes, environ=environ)] == ["spark-avro_2.13-4.1.1.jar", "own.jar"]
+    assert [jar.name for jar in ready((), notes, named=(str(tmp_path / "own.jar"),), environ=machine)] == ["own.jar"]
+    assert not notes
+    assert spark.state(environ) == ({"avro": "spark-avro_2.13 of CDC_CONFORMANCE_SPARK_JARS"}, ["kafka"])
+    with pytest.raises(UnknownName, match="unknown module 'arvo'"):
+        ready(("arvo",), notes, environ=machine)
+
+
+def test_a_temporary_folder_that_cannot_be_written_is_told_at_once(machine, monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    for place in ("/proc", str(tmp_path / "file"), str(tmp_path / "none")):
+        monkeypatch.setenv("TMPDIR", place)
+        with pytest.raises(HarnessError, match=f"^{place} cannot be written: .*Set TMPDIR to a folder that can$"):
+            ready((), Notes(), environ=machine)
+
+
+def test_without_pyspark_there_is_no_release(monkeypatch, tmp_path):
+    for folder in (None, tmp_path):
+        monkeypatch.setattr(spark, "pyspark_jars", lambda folder=folder: folder)
+        with pytest.raises(HarnessError, match=r"pyspark is not installed.*pip install 'pyspark>=4\.0,<5'"):
+            spark.installed()
+    (tmp_path / "spark-core_2.12-3.5.9.jar").touch()
+    with pytest.raises(HarnessError, match=r"^pyspark 3\.5\.9 is installed; the harness needs Spark 4\. Install it: pip install"):
+        spark.installed()
