@@ -7,7 +7,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final
 
 import cramjam
@@ -34,7 +34,7 @@ class Record:
     exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Seen:
     """A record that was opened. `container` is json, avro, null (no value, or the JSON null), or unreadable: `problem` says why.
 
@@ -51,12 +51,12 @@ class Seen:
     edition: int = 0
     problem: str = ""
 
-    @property
+    @cached_property
     def members(self) -> Mapping[str, Any]:
         """The document if it is an object, else nothing."""
         return self.document if isinstance(self.document, dict) else {}
 
-    @property
+    @cached_property
     def payload(self) -> Mapping[str, Any]:
         """The object below `payload` of a document of schema and payload, else the document."""
         if self.has_schema:
@@ -64,12 +64,12 @@ class Seen:
             return inner if isinstance(inner, dict) else {}
         return self.members
 
-    @property
+    @cached_property
     def has_schema(self) -> bool:
         """Whether the document has the two members schema and payload."""
         return enveloped(self.members)
 
-    @property
+    @cached_property
     def key_document(self) -> Any:
         """The record's key as JSON, None if there is none or it is no JSON."""
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from conformance.inspecting.evidence import Book, Described, Sign, Watch, having, names, releases_of, rows, shape, texts
@@ -274,6 +275,7 @@ _LOBS: Final = re.compile(r"^(?:tiny|medium|long)?(?:text|blob)\b", re.IGNORECAS
 _DATABASE: Final = re.compile(r"\s*(?:create|drop)\s+(?:database|schema)\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1)
 def _escapes(seen: Seen) -> list[str]:
     return _ESCAPE.findall(seen.text) if "\\u" in seen.text else []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from conformance.inspecting.evidence import rows
@@ -49,6 +50,7 @@ def is_flat(seen: Seen) -> bool:
     return "source" not in seen.payload and sum(name in seen.payload for name in ADDED) >= 2
 
 
+@lru_cache(maxsize=1)
 def columns(seen: Seen) -> list[Mapping[str, Any]]:
     """The schemas of a row's columns."""
     whole = schema(seen)

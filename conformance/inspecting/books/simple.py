@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from conformance.inspecting.evidence import Book, Described, Sign, names, rows, shape
@@ -29,6 +30,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
+@lru_cache(maxsize=1)
 def content(seen: Seen) -> Mapping[str, Any]:
     """The message: of Avro its payload, without nulls."""
     if seen.container == "json":
