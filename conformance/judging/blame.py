@@ -1,10 +1,10 @@
 """Blames a format's findings, once all of its cases are judged: what each is caused by, and whether a trait is guilty.
 
 A row that comes out clears what is in it: its value classes, exact values, options, traits. Of a refused message the suspects
-that no row clears are left; the suspect that explains most refused messages is taken first. If rows of other profiles clear all
-suspects, the rows of its own profile decide. A rule on a trait (a selector with tags or profiles, for a refusal also with ops)
-is blamed for a row only if such rows are fine without the trait, and no cell of it is refused without the trait too; else the
-first rule without a trait is. A negative or long time that lost its fraction alone is the affair of the rule on fractions.
+that no row clears are left, then those that no row of its own profile clears; the suspect that explains many of them, and with
+which few rows came out, is taken first. A rule on a trait (a selector with tags or profiles, for a refusal also with ops) is
+blamed for a row only if such rows are fine without the trait, and no cell of it is refused without the trait too; else the first
+rule without a trait is. A negative or long time that lost its fraction alone is the affair of the rule on fractions.
 """
 
 from __future__ import annotations
