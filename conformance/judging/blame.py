@@ -1,10 +1,10 @@
 """Blames a format's findings, once all of its cases are judged: what each is caused by, and whether a trait is guilty.
 
 A row that comes out clears what is in it: its value classes, exact values, options, traits. Of a refused message the suspects
-that no row clears are left; the suspect that explains most refused messages is taken first. If rows of other profiles clear all
-suspects, the rows of its own profile decide. A rule on a trait (a selector with tags or profiles, for a refusal also with ops)
-is blamed for a row only if such rows are fine without the trait, and no cell of it is refused without the trait too; else the
-first rule without a trait is. A negative or long time that lost its fraction alone is the affair of the rule on fractions.
+that no row clears are left, then those that no row of its own profile clears; the suspect that explains many of them, and with
+which few rows came out, is taken first. A rule on a trait (a selector with tags or profiles, for a refusal also with ops) is
+blamed for a row only if such rows are fine without the trait, and no cell of it is refused without the trait too; else the first
+rule without a trait is. A negative or long time that lost its fraction alone is the affair of the rule on fractions.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import log2
 from typing import Final
 
 from conformance.judging.causes import (
@@ -96,11 +97,13 @@ def _rows(case: Case) -> Iterator[tuple[int, Change]]:
 
 @dataclass(slots=True)
 class _Seen:
-    """Subjects and exact values of rows that came out, by level and profile ("" for all); right cells by level, side, state."""
+    """Subjects and exact values of rows that came out, by level and profile ("" for all); right cells by level, side, state;
+    and how many rows with a subject came out."""
 
     cleared: dict[tuple[int, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     exact: dict[tuple[int, str], set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
     right: dict[tuple[int, str, bool], set[str]] = field(default_factory=lambda: defaultdict(set))
+    came: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, results: Iterable[CaseResult]) -> _Seen:
@@ -121,6 +124,7 @@ class _Seen:
                 if (number, change.row) in lost:
                     continue
                 held = tokens(result.case, result.case.written[number].changes, change)
+                seen.came.update(held)
                 for profile in ("", result.case.profile):
                     seen.cleared[level, profile] |= held
                     seen.exact[level, profile].update(_exact(cell) for _, _, cell in cells(change, level))
@@ -251,10 +255,11 @@ class _Named:
             for row in rows:
                 message = rows if result.verdict in _FAILED else case.written[finding.message].changes
                 held, values = tokens(case, message, row), {_exact(cell) for _, _, cell in cells(row, level)}
-                stages = self._held.setdefault(key, [set(), set(), set(), set()])
-                for number, profile in enumerate(("", case.profile)):
-                    stages[2 * number] |= held - self.seen.cleared[level, profile]
-                    stages[2 * number + 1] |= {subject for subject, _ in values - self.seen.exact[level, profile]}
+                stages = self._held.setdefault(key, [set(), set(), set()])
+                stages[0] |= held - self.seen.cleared[level, ""]
+                stages[1] |= held - self.seen.cleared[level, case.profile]
+                for stage, profile in ((1, ""), (2, case.profile)):
+                    stages[stage] |= {subject for subject, _ in values - self.seen.exact[level, profile]}
                 self._rows[key] = f"row {row.op or ''}"
 
     @staticmethod
@@ -264,16 +269,17 @@ class _Named:
         return lost >= {row.row for row in rows} or finding.path == "decoding"
 
     def settle(self) -> None:
-        """Chooses the suspects of each refused message: subjects that came out nowhere, then exact values that did not, then both
-        by the rows of its own profile. A suspect that is taken already explains later messages too."""
-        for stage in range(4):
+        """Chooses the suspects of each refused message: subjects that came out nowhere; then exact values that did not, and
+        subjects that did not in its own profile; then exact values by the rows of its own profile. A suspect that is taken
+        already explains later messages too."""
+        for stage in range(3):
             open_ = {key: stages[stage] for key, stages in self._held.items() if stages[stage] and key not in self._chosen}
             taken = {subject for chosen in self._chosen.values() for subject in chosen}
             for key, held in list(open_.items()):
                 if held & taken:
                     self._chosen[key] = tuple(ranked(held & taken)[:1])
                     del open_[key]
-            _cover(open_, self._chosen)
+            _cover(open_, self._chosen, self.seen.came)
 
     def causes(self, result: CaseResult, finding: Finding) -> tuple[str, ...]:
         """The keys of a finding's causes: the chosen, then all others that a record may name."""
@@ -296,15 +302,19 @@ class _Named:
         return (first, *(key for key in (f"{kind}: {subject}" for subject in subjects) if key != first))
 
 
-def _cover(open_: Mapping[tuple[str, int], set[str]], chosen: dict[tuple[str, int], tuple[str, ...]]) -> None:
-    """Explains each message by the suspects that explain most of those left; suspects of just the same messages stay together."""
+def _cover(
+    open_: Mapping[tuple[str, int], set[str]], chosen: dict[tuple[str, int], tuple[str, ...]], came: Mapping[str, int]
+) -> None:
+    """Explains each message by the suspects that explain most of those left, and with which fewest rows came out: a key's value
+    is new in every row, and innocent. Suspects of just the same messages that are about as likely stay together."""
     left = dict(open_)
     while left:
         tally = Counter(subject for held in left.values() for subject in held)
-        most = max(tally.values())
-        first = ranked(subject for subject, count in tally.items() if count == most)[0]
+        likely = {subject: count / (count + came[subject]) * log2(1 + count) for subject, count in tally.items()}
+        most = max(likely.values())
+        first = ranked(subject for subject, score in likely.items() if score == most)[0]
         group = {key: held for key, held in left.items() if first in held}
-        together = set.intersection(*group.values()) & {subject for subject, count in tally.items() if count == len(group)}
+        together = {s for s in set.intersection(*group.values()) if tally[s] == len(group) and 2 * likely[s] >= most}
         narrow = {subject for subject in together if any(subject.startswith(f"{other} ") for other in together)}
         for key in group:
             chosen[key] = tuple(ranked(together - narrow))

@@ -137,6 +137,26 @@ def test_a_cell_that_one_option_alone_lets_pass_is_blamed_in_drawn_rows_and_no_t
     assert causes(results) == {(CORRUPT, "refused: cell bit value plain")}
 
 
+def numbered(case, key):
+    """The case with another value of its rows' key."""
+
+    def image(cells):
+        return cells and {c: replace(cell, value=key, text=str(key)) if c == "id" else cell for c, cell in cells.items()}
+
+    written = tuple(
+        replace(w, changes=tuple(replace(c, before=image(c.before), after=image(c.after)) for c in w.changes))
+        for w in case.written
+    )
+    return replace(case, written=written)
+
+
+def test_a_key_whose_value_is_new_in_each_refused_row_is_a_bystander():
+    lenient = "v7.1.6+extension+content-compatible"
+    some = tuple(numbered(case, key) for key, case in enumerate(cases(("v5.4.3", "v6.5.1", lenient), ("bit-1/", "int/")), 100))
+    _, results = judged(refusing(lambda case, change: case.profile != lenient and holds(change, "bit", "1")), some)
+    assert causes(results) == {(CORRUPT, "refused: cell bit value plain")}
+
+
 def test_without_other_profiles_the_other_rows_of_the_release_decide():
     only = cases(("v6.5.1",))
     _, results = judged(BIT_OR_YEAR, only)
