@@ -192,7 +192,7 @@ def test_an_offset_without_its_rows_fails_whatever_the_message_was(tmp_path, out
 def test_doubtful_messages_are_counted_by_class_and_never_fail(tmp_path):
     result, _ = run(tmp_path, change=lambda t: {**t, "outcome": "corrupt"} if t["state"] == "doubtful" else t, count=3000)
     doubtful = result.as_json()["doubtful"]
-    assert {"duplicate-key", "invalid-utf-8", "bom", "lone-surrogate", "raw-control", "null"} == set(doubtful)
+    assert {"duplicate-key", "invalid-utf-8", "bom", "lone-surrogate", "raw-control", "null", "wrapped"} == set(doubtful)
     assert result.ok
 
 
