@@ -45,8 +45,8 @@ from generators.wire_format import FORMATS, Format, get
 LAW_SAMPLE: Final = 6
 """Messages for a liar that breaks a law."""
 _NOWHERE: Final[Place] = ("", -1, -1)
-LIAR_CALLS: Final = 2
-"""Limit of decode calls for a liar: those in which its rule owns most, the second if the first convicts it of nothing."""
+LIAR_CALLS: Final = 4
+"""Limit of decode calls for a liar: those in which its rule owns most, the next if those before do not convict it."""
 LIE_CASES: Final = 60
 """Scenarios judged per lie, among those whose bytes it changes."""
 
@@ -259,10 +259,11 @@ def _tries(prepared: Prepared, liar: Mapping[str, Any], evidence: Evidence) -> l
     def tries(case: Case) -> bool:
         return fnmatchcase(case.scenario, glob) if glob else case.id in wanted
 
-    owning = [(call, list(filter(tries, call.cases))) for call in prepared.calls if call.level == liar["level"]]
+    asked = ((call, list(filter(tries, call.cases))) for call in prepared.calls if call.level == liar["level"])
+    owning: list[_Asked] = [(call, cases) for call, cases in asked if cases]
     # A server in UTC hides time zone errors, so such a deployment comes last.
     owning.sort(key=lambda pair: (pair[0].deployment.time_zone == "UTC", -len(pair[1])))
-    return [(call, cases) for call, cases in owning[:LIAR_CALLS] if cases]
+    return owning[:LIAR_CALLS]
 
 
 def _ask(engine: ChildEngine, prepared: Prepared, spec: str, asked: _Asked) -> Future[pa.Table]:
