@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reports.page import environment
+from markupsafe import Markup
+
+from conformance.reports.page import environment, kept
 from scoreboard.board import FAULTS, Failure, Judged, Outcome, Proof, board, cited, proofs
 from scoreboard.judging import ROOT
 
@@ -26,6 +30,7 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
         "formats": formats,
         "readers": [[one for one in every if one.reader.name == name] for name in readers],
         "proofs": proofs(every, faults),
+        "messages": _messages(every),
         "outcomes": list(Outcome),
     }
     templates = _templates()
@@ -64,6 +69,17 @@ def fenced(text: str) -> str:
     return text.replace("\n", "\\n").replace("\r", "\\r").replace("```", "` ` `")
 
 
+def plain(text: str) -> Markup:
+    """A text between tags, where quotes need no escape: escaped, those of messages were a quarter of the page."""
+    return Markup(html.escape(kept(text), quote=False))  # noqa: S704 - escaped here
+
+
+def _messages(judged: Iterable[Judged]) -> dict[str, int]:
+    """The messages of all failures, each once, by value, with their numbers."""
+    values = dict.fromkeys(failure.value for one in judged for failure in _sorted(one))
+    return {value: number for number, value in enumerate(values, 1)}
+
+
 def in_cell(text: str) -> str:
     """A text as it can stand in a cell of a Markdown table."""
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
@@ -75,7 +91,7 @@ def _templates() -> jinja2.Environment:
     made = environment()
     assert made.loader is not None
     made.loader = jinja2.ChoiceLoader([jinja2.FileSystemLoader(ROOT, encoding="utf-8"), made.loader])
-    made.filters |= {"fenced": fenced, "in_cell": in_cell, "cited": cited, "anchor": anchor, "heading": heading}
+    made.filters |= {"fenced": fenced, "in_cell": in_cell, "cited": cited, "anchor": anchor, "heading": heading, "plain": plain}
     made.globals |= {"cell": cell, "of": _of, "sorted_failures": _sorted}
     made.autoescape = jinja2.select_autoescape(["html.j2", "html"])
     return made
