@@ -50,6 +50,8 @@ from conformance.commands.shell import (
     tables_in_cache,
     transport,
 )
+from conformance.commands.watching import refused as refuse_watching
+from conformance.commands.watching import watch
 from conformance.engines.specs import is_command
 from conformance.files import FAILURES, check
 from conformance.text import printable
@@ -164,6 +166,9 @@ def _terminate(_signal: int, _frame: object) -> None:
 @click.option(
     "--differential", is_flag=True, help="Compares the tables of one history through every format, instead of judging cases."
 )
+@click.option(
+    "--watch", is_flag=True, help="Judges again whenever the decoder's source changes, failed cases first; Ctrl-C ends."
+)
 @FORMAT
 def run(**options: Any) -> None:
     """The main job: draw, publish, decode, judge, report.
@@ -195,6 +200,9 @@ def run(**options: Any) -> None:
     if is_command(settings.decoder) and options["spark_conf"]:
         raise UsageError(f"--decoder {settings.decoder!r}: --spark-conf needs a decoder in Spark")
     spark_conf = dict(options["spark_conf"])
+    if options["watch"]:
+        refuse_watching(settings, options)
+        watch(replace(settings, expect=_expected(options["expect"], False)), spark_conf, options["broker_spec"])
     if options["differential"]:
         if is_command(settings.decoder):
             raise UsageError(f"--decoder {settings.decoder!r}: --differential needs a decoder in Spark")

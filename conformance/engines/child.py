@@ -180,6 +180,11 @@ class ChildEngine:
 
         return _then(self._put(asked), read)
 
+    def sources(self, *, forget: bool) -> Future[list[str]]:
+        """The files below the working directory that the loaded decoders are made of; with `forget` they are read again by
+        the next call."""
+        return _then(self._put({"op": "sources", "forget": forget}), lambda reply: list(reply["files"]))
+
     def liars(self, fmt: str) -> Future[list[dict[str, Any]]]:
         """The liars of a format: name, level, convicts, why."""
         return _then(self._put({"op": "liars", "format": fmt}), lambda reply: list(reply["liars"]))

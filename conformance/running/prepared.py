@@ -26,7 +26,8 @@ Owners = Mapping[Place, tuple[Case, int]]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of a run. `decoder` None is each format's reference decoder; `bootstrap` None passes records as a table."""
+    """Settings of a run. `decoder` None is each format's reference decoder; `bootstrap` None passes records as a table; without
+    `reduce` failures keep their first case."""
 
     formats: tuple[str, ...]
     budget: Budget
@@ -45,6 +46,7 @@ class Settings:
     topic: str = ""
     arguments: tuple[str, ...] = ()
     expect: Expectations = Expectations()
+    reduce: bool = True
 
     @property
     def selection(self) -> Selection:

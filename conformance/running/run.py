@@ -119,7 +119,7 @@ def _reduced(
             return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
 
         claims, note = prepared.loaded.capabilities, working(listen)
-        tried, left = worth_reducing(unknown)
+        tried, left = worth_reducing(unknown) if settings.reduce else ([], unknown)
         small = shrink_all(settings.mapping, engine, prepared.fmt, tried, prepared.decoder, claims, scenario_of, note)
         for failure in merged([*small, *left], result, record):
             listen(Reduced(failure))

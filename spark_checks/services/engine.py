@@ -46,6 +46,8 @@ SERVICES: Final = {
 }
 """The services beside decoding, by their request (conformance.engines.child.SERVICES): modules with a `handle`."""
 
+OWN: Final = ("generators", "conformance", "spark_checks", "_cdc_conformance_pytest")
+"""The harness's own modules."""
 CLAIMS: Final = ("profiles", "kinds", "columns", "types", "conventions")
 
 
@@ -211,6 +213,8 @@ class SparkEngine:
             case "load":
                 decoder = self._decoder(request["decoder"], request["level"])
                 return {"levels": sorted(decoder.functions), "capabilities": dict(decoder.capabilities)}
+            case "sources":
+                return {"files": self._sources(request["forget"])}
             case "open":
                 return {"rows": self._open(request)}
             case "release":
@@ -282,6 +286,25 @@ class SparkEngine:
         if key not in self._decoders:
             self._decoders[key] = load(spec, level)
         return self._decoders[key]
+
+    def _sources(self, forget: bool) -> list[str]:
+        """The files of modules below the working directory and beside the decoders, but for installed ones and our own."""
+        own = {Path(sys.modules[name].__file__ or "").resolve().parent for name in OWN if name in sys.modules}
+        places = {Path.cwd(), *(Path(spec.partition(".py")[0]).resolve().parent for spec, _ in self._decoders if ".py" in spec)}
+        files: dict[str, str] = {}
+        for name, module in list(sys.modules.items()):
+            file = Path(getattr(module, "__file__", None) or "/").resolve()
+            installed = "site-packages" in file.parts or not own.isdisjoint(file.parents)
+            if file.suffix == ".py" and not places.isdisjoint(file.parents) and not installed:
+                files[name] = str(file)
+        if forget:
+            self._decoders.clear()
+            # Two versions of a file may have one size and one second of modification, by which a cached compilation is valid.
+            sys.dont_write_bytecode = True
+            importlib.invalidate_caches()
+            for name in files:
+                del sys.modules[name]
+        return sorted(files.values())
 
     def _open(self, request: Mapping[str, Any]) -> int:
         if request["parquet"]:

@@ -1,0 +1,111 @@
+"""`run --watch`: judges again at every change of the decoder's source, until Ctrl-C."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, NoReturn
+
+import click
+
+from conformance.commands.shell import Progress, transport
+from conformance.engines.specs import is_command
+from conformance.text import printable
+from generators.errors import UsageError
+
+if TYPE_CHECKING:
+    from conformance.running.events import Event
+    from conformance.running.prepared import Settings
+    from conformance.running.watching import Turn
+
+FRESH: Final = {"spark.python.worker.reuse": "false"}
+"""A Python worker that is used again keeps the modules that it has imported."""
+
+
+def watch(settings: Settings, spark_conf: Mapping[str, str], broker_spec: str) -> NoReturn:
+    """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected and HarnessError."""
+    from conformance.engines.child import QUICK
+    from conformance.engines.command import engine_for
+    from conformance.engines.spark_conf import merged
+    from conformance.running.events import noting, together
+    from conformance.running.watching import turns
+
+    gc.set_threshold(200_000, 50, 100)
+    conf = merged({**QUICK, **FRESH}, spark_conf)
+    kafka, limit = broker_spec != "none", settings.timeout_s
+    with (
+        Progress() as note,
+        engine_for(settings.decoder, settings.formats, kafka=kafka, timeout_s=limit, conf=conf, note=note) as engine,
+    ):
+        note("starting the decoder" if is_command(settings.decoder) else "starting Spark and Kafka")
+        with transport(broker_spec, note) as (bootstrap, described, topic):
+            settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
+            for turn in turns(settings, engine, together(noting(note), Early(settings.strict))):
+                show(turn, note)
+    raise AssertionError("watching has no end but Ctrl-C")
+
+
+@dataclass(slots=True)
+class Early:
+    """Prints the first rule that a turn breaks as soon as it is broken: the verdict is known, its cases are not."""
+
+    strict: bool
+    _began: float = 0.0
+    _shown: bool = False
+
+    def __call__(self, event: Event) -> None:
+        """See Listener."""
+        from conformance.judging.judge import BAD
+        from conformance.running.events import Broken, Started
+
+        match event:
+            case Started():
+                self._began, self._shown = time.monotonic(), False
+            case Broken(rule=rule, result=result) if not self._shown and (self.strict or result.verdict in BAD):
+                self._shown = True
+                click.echo(printable(f"{_clock()} ✗ {rule.id}, after {time.monotonic() - self._began:.1f} s: {rule.statement}"))
+
+
+def show(turn: Turn, note: Progress) -> None:
+    """Prints a turn, and what is done next."""
+    from conformance.reports import console
+    from conformance.reports.facts import WORDS
+
+    if turn.result is None:
+        click.echo(printable(turn.error))
+        left = "not judged"
+    elif turn.again:
+        failing = sum(True for fmt in turn.result.formats for _ in fmt.counting(turn.result.strict))
+        if failing:
+            console.show(console.render(turn.result, table=False))
+        left = f"{turn.again - failing} of the {turn.again} cases that failed pass"
+        if not failing:
+            click.echo(f"{_clock()} {left}, in {turn.seconds:.1f} s; all cases follow")
+            return
+    else:
+        console.show(console.render(turn.result, table=False))
+        left = WORDS[turn.result.exit_code]
+    click.echo(f"{_clock()} {left}, in {turn.seconds:.1f} s; watching {_files(turn)}; Ctrl-C ends")
+    note("waiting for a change")
+
+
+def refused(settings: Settings, options: Mapping[str, object]) -> None:
+    """Raises UsageError for what makes no sense while watching."""
+    if settings.decoder is None:
+        raise UsageError("--watch watches a decoder; name it with --decoder")
+    for name in ("report", "update", "differential"):
+        if options[name]:
+            raise UsageError(f"--watch judges without an end; leave out --{name}")
+    if options["style"] not in (None, "pretty"):
+        raise UsageError(f"--watch writes for people; leave out --format {options['style']}")
+
+
+def _clock() -> str:
+    return time.strftime("%H:%M:%S")
+
+
+def _files(turn: Turn) -> str:
+    names = [file.name for file in turn.files]
+    return f"{', '.join(names)}" if len(names) <= 3 else f"{len(names)} files"

@@ -1,0 +1,138 @@
+"""Judging again whenever the decoder's source changes: Spark and the drawn cases stay, cases that failed come first."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from conformance.engines.base import Engine
+from conformance.engines.child import ChildEngine
+from conformance.engines.specs import COMMAND, is_command
+from conformance.judging.results import RunResult
+from conformance.running.events import Listener, ignore
+from conformance.running.prepared import Settings
+from conformance.running.run import run
+from generators.errors import NothingSelected, UsageError
+
+POLL_S: Final = 0.1
+FIRST: Final = 40
+"""Most failed cases that are judged before the others."""
+
+State = Mapping[Path, tuple[int, int] | None]
+"""Modification time in nanoseconds and size of each file, None for a file that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one state of the sources gave: a result, or the error that kept it from being judged.
+
+    `again` counts the cases that failed before and were judged alone, 0 for all cases; `files` are the watched files, `seconds`
+    is the time since the sources were read.
+    """
+
+    result: RunResult | None
+    error: str
+    again: int
+    files: tuple[Path, ...]
+    seconds: float
+
+
+class Waiting(Protocol):
+    """Waits until a file differs from its state."""
+
+    def __call__(self, seen: State) -> None:
+        """Returns when one of the files has changed, come or gone."""
+        ...
+
+
+def turns(settings: Settings, engine: Engine, listen: Listener = ignore, wait: Waiting | None = None) -> Iterator[Turn]:
+    """Judges, waits for a change, judges again, without an end; a decoder that cannot be loaded is a turn, too.
+
+    After a failure the cases that failed are judged first, a case of each rule before a second; all cases follow once these pass.
+    Failures are reduced where all cases are judged. Raises HarnessError if the engine cannot go on.
+    """
+    wait, failed, files = wait or changed, tuple[str, ...](), tuple[Path, ...]()
+    while True:
+        files = sources(settings.decoder, engine, files)
+        seen, began = state(files), time.monotonic()
+        for again in (True, False):
+            if again and not failed:
+                continue
+            asked = replace(settings, select=failed, exclude=(), reduce=False) if again else settings
+            try:
+                result = run(asked, engine, listen)
+            except NothingSelected:
+                if not again:
+                    raise
+                continue
+            except UsageError as error:
+                yield Turn(None, str(error), len(failed) * again, files, time.monotonic() - began)
+                break
+            # What a decoder imports is known once it is loaded.
+            now = sources(settings.decoder, engine, files, keep=True)
+            seen, files = {**state(now), **seen}, now
+            yield Turn(result, "", len(failed) * again, files, time.monotonic() - began)
+            failing = first(result)
+            if again and failing:
+                break
+            failed = failing
+        wait(seen)
+
+
+def first(result: RunResult) -> tuple[str, ...]:
+    """The ids of failing cases to judge first: the smallest of each broken rule, then the next, at most FIRST."""
+    by_rule: dict[str, list[tuple[int, str]]] = {}
+    for fmt in result.formats:
+        for case in fmt.counting(result.strict):
+            for rule in {finding.rule for finding in case.findings}:
+                size = sum(written.message.size for written in case.case.written)
+                by_rule.setdefault(rule, []).append((size, case.case.id))
+    ranked = sorted((place, size, name) for cases in by_rule.values() for place, (size, name) in enumerate(sorted(cases)))
+    return tuple(dict.fromkeys(name for _, _, name in ranked))[:FIRST]
+
+
+def sources(decoder: str | None, engine: Engine, known: Iterable[Path] = (), *, keep: bool = False) -> tuple[Path, ...]:
+    """The decoder's source files: its own, and what it imports from the working directory; `known` ones stay.
+
+    Unless told to `keep` it, the engine forgets what it has imported, so that the next call reads the files again. Of a command
+    they are the files that it names, and those beside them of the same suffix.
+    """
+    found = set(known)
+    if decoder and is_command(decoder):
+        named = [Path(word) for word in shlex.split(decoder.removeprefix(COMMAND)) if Path(word).is_file()]
+        found |= {beside.resolve() for file in named for beside in file.parent.glob(f"*{file.suffix}") if beside.is_file()}
+    elif isinstance(engine, ChildEngine):
+        found |= {Path(file) for file in engine.sources(forget=not keep).result()}
+        if decoder and ".py" in decoder:
+            found.add(Path(decoder.partition(".py")[0] + ".py").resolve())
+    return tuple(sorted(found))
+
+
+def state(files: Iterable[Path]) -> State:
+    """The state of each file."""
+    return {file: _state(file) for file in files}
+
+
+def _state(file: Path) -> tuple[int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def changed(seen: State, pause: Callable[[float], Any] = time.sleep) -> None:
+    """Waits until a file differs from its state and then stays as it is for a moment, since editors write in steps."""
+    now = state(seen)
+    while now == seen:
+        pause(POLL_S)
+        now = state(seen)
+    before: State = {}
+    while before != now:
+        before = now
+        pause(POLL_S)
+        now = state(seen)
