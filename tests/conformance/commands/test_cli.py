@@ -81,7 +81,10 @@ USAGE = [
     (["run", "debezium-json", "--differential", "--decoder", "cmd:node x.js"], "--differential needs a decoder in Spark"),
     (["run", "debezium-json", "--spark-conf", "spark.x=y", "--decoder", "cmd:x"], "--spark-conf needs a decoder in Spark"),
     (["run", "debezium-json", "--watch"], "--watch watches a decoder; name it with --decoder"),
-    (["run", "debezium-json", "--watch", "--decoder", "cmd:x", "--report", "r"], "--watch judges without an end; leave out --report"),
+    (
+        ["run", "debezium-json", "--watch", "--decoder", "cmd:x", "--report", "r"],
+        "--watch judges without an end; leave out --report",
+    ),
     (["run", "debezium-json", "--watch", "--decoder", "cmd:x", "--format", "json"], "--watch writes for people"),
     (["run", TICDC, "--spark-conf", "spark.master=yarn"], "--spark-conf spark.master: the harness sets it"),
     (["load", TICDC, "--spark-conf", "spark.x"], "--spark-conf 'spark.x': expected KEY=VALUE"),
