@@ -221,7 +221,7 @@ def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[C
     """
     told = engine.ask("stream", {"list": True, "format": fmt.name}, 60).result()["liars"]
     nemeses = [one for one in NEMESES if one.name in STREAM_NEMESES]
-    (group,) = streams.groups(fmt, (fmt.profile(STREAMED[fmt.name]),), nemeses, seed)
+    group = streams.group_of(fmt, (fmt.profile(STREAMED[fmt.name]),), nemeses, seed)
     home = engine.directory / f"stream-liars-{fmt.name}"
     streams.write_stages(group, home / "records")
     makers = (streams.REFERENCE, *(liar["name"] for liar in told))
