@@ -42,6 +42,8 @@ CONF: Final[Mapping[str, str]] = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 """Session settings for small micro-batches, whose compilation would cost more than their execution."""
+CONSUMERS: Final[Mapping[str, str]] = {"spark.kafka.consumer.cache.capacity": "1024"}
+"""Settings of a session that reads many partitions: each has a consumer, which serves all stages."""
 REFERENCE: Final = "reference"
 BROKER: Final = "broker-restart"
 
@@ -295,41 +297,50 @@ def run(
 ) -> Iterator[StreamResult]:
     """Yields the results; `bootstrap` None reads files. Raises NothingSelected, UsageError."""
     nemeses = named(settings.nemesis)
-    for name in settings.formats:
-        fmt = get(name)
-        chosen = profiles(fmt, settings.glob)
-        for profile in chosen:
-            if why := not_kept(fmt, profile):
-                yield StreamResult(name, profile.name, "-", lost=why)
-        group, decoder = group_of(fmt, chosen, nemeses, settings.seed), decoder_of(fmt, settings.decoder)
-        if group.streams:
-            yield from _checked(engine, group, decoder, bootstrap, note, restart=settings.restart)
-
-
-def _checked(
-    engine: ChildEngine, group: Group, decoder: str, bootstrap: str | None, note: Callable[[str], None], *, restart: bool
-) -> Iterator[StreamResult]:
-    """The passes over a format's streams. The reader that is killed is another child, which starts while this one reads."""
-
-    def home() -> Path:
-        # A new folder: a query would resume from another topic's checkpoint.
-        return Path(tempfile.mkdtemp(prefix="stream-", dir=engine.directory))
-
-    name, few = group.fmt.name, for_restarts(group)
-    killing: Future[list[StreamResult]] | None = None
     with contextlib.ExitStack() as stack:
-        if restart and bootstrap is not None:
-            pool = stack.enter_context(ThreadPoolExecutor(1))
-            twin = stack.enter_context(engine.twin())
-            note(f"{name}: {len(few.streams)} streams, the query killed and resumed")
-            killing = pool.submit(killed, twin, few, decoder, bootstrap, home(), note)
-        note(f"{name}: {len(group.streams)} streams in {len(group.parts)} deployments")
-        yield from plainly(engine, group, decoder, bootstrap, home())
-        if killing is not None:
+        # The reader that is killed is another child, which starts while the streams are made.
+        victim = stack.enter_context(engine.twin()) if settings.restart and bootstrap is not None else None
+        for name in settings.formats:
+            fmt = get(name)
+            chosen = profiles(fmt, settings.glob)
+            for profile in chosen:
+                if why := not_kept(fmt, profile):
+                    yield StreamResult(name, profile.name, "-", lost=why)
+            group, decoder = group_of(fmt, chosen, nemeses, settings.seed), decoder_of(fmt, settings.decoder)
+            if not group.streams:
+                continue
+            if victim is None or bootstrap is None:
+                note(f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments")
+                yield from plainly(engine, group, decoder, bootstrap, _home(engine))
+            else:
+                yield from _with_restarts(engine, victim, group, decoder, bootstrap, note)
+
+
+def _home(engine: ChildEngine) -> Path:
+    """A new folder: a query would resume from another topic's checkpoint."""
+    return Path(tempfile.mkdtemp(prefix="stream-", dir=engine.directory))
+
+
+def _with_restarts(
+    engine: ChildEngine, victim: ChildEngine, group: Group, decoder: str, bootstrap: str, note: Callable[[str], None]
+) -> Iterator[StreamResult]:
+    """All passes over a format's streams: the victim reads and dies while the engine reads."""
+    name, few = group.fmt.name, for_restarts(group)
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            killing = pool.submit(killed, victim, few, decoder, bootstrap, _home(engine), note)
+            note(
+                f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments; beside them {len(few.streams)} are killed"
+            )
+            yield from plainly(engine, group, decoder, bootstrap, _home(engine))
             note(f"{name}: {len(few.streams)} streams, a broker killed and restarted")
-            broken = broker_killed(engine, few, decoder, home(), note)
+            broken = broker_killed(engine, few, decoder, _home(engine), note)
             yield from killing.result()
             yield from broken
+        except BaseException:
+            # The pool would wait for the victim.
+            victim.close()
+            raise
 
 
 def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:

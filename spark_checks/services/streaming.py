@@ -66,6 +66,8 @@ def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
         .option("startingOffsets", "earliest")
         .option("includeHeaders", "true")
         .option("kafka.fetch.max.wait.ms", "10")
+        # Spark keeps consumers by group and partition; a query's own group would make them anew in each query.
+        .option("kafka.group.id", f"cdc-conformance-{source['topic']}")
     )
     if source.get("per_trigger"):
         reader = reader.option("maxOffsetsPerTrigger", source["per_trigger"])

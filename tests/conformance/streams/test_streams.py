@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -299,6 +299,62 @@ def test_no_check_goes_on_from_the_checkpoint_of_another(fake: Any, monkeypatch:
     for _ in range(2):
         list(streams.run(streams.StreamSettings(("huawei-cdl-json",), "1.0", "none"), engine, None, lambda _text: None))
     assert len(set(homes)) == len(homes) == 2
+
+
+class Engine:
+    """An engine of which only the folder is used; `twin` gives the reader that is killed."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.closed = directory, False
+        self.victim: Engine | None = None
+
+    def twin(self) -> Engine:
+        self.victim = Engine(self.directory)
+        return self.victim
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def passes(monkeypatch: pytest.MonkeyPatch, engine: Any, plainly: Callable[..., list[StreamResult]]) -> Any:
+    """The results of a run with restarts whose passes are stubs: each result names its pass and its engine."""
+
+    def result(name: str, asked: Engine) -> list[StreamResult]:
+        return [StreamResult("f", "victim" if asked is engine.victim else "engine", name)]
+
+    monkeypatch.setattr(streams, "plainly", plainly)
+    monkeypatch.setattr(streams, "killed", lambda asked, *_: result("restart", asked))
+    monkeypatch.setattr(streams, "broker_killed", lambda asked, *_: result("broker", asked))
+    settings = streams.StreamSettings(("huawei-cdl-json",), "1.0", "none", restart=True)
+    return streams.run(settings, engine, "127.0.0.1:1", lambda _text: None)
+
+
+def test_the_reader_that_is_killed_is_a_child_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(tmp_path)
+    found = list(passes(monkeypatch, engine, lambda *_: [StreamResult("f", "engine", "plain")]))
+    assert [(one.profile, one.nemesis) for one in found] == [("engine", "plain"), ("victim", "restart"), ("engine", "broker")]
+    assert engine.victim is not None and engine.victim.closed and not engine.closed
+
+
+def test_an_interrupt_closes_the_reader_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, states = Engine(tmp_path), []
+
+    def interrupted(*_: object) -> list[StreamResult]:
+        raise KeyboardInterrupt
+
+    closed = ThreadPoolExecutor.__exit__
+    monkeypatch.setattr(
+        ThreadPoolExecutor, "__exit__", lambda pool, *rest: (states.append(engine.victim.closed), closed(pool, *rest))[1]
+    )
+    with pytest.raises(KeyboardInterrupt):
+        list(passes(monkeypatch, engine, interrupted))
+    assert states == [True]
 
 
 def test_a_reader_that_leaves_no_state_is_a_fault_of_the_harness(fake: Any) -> None:
