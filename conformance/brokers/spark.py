@@ -30,7 +30,6 @@ ORGANISATION: Final = "org.apache.spark"
 JAVAS: Final[Mapping[tuple[int, int], tuple[int, ...]]] = {(4, 0): (17, 21), (4, 2): (17, 21, 25)}
 """The Javas that a release of Spark and the later ones support (the overview of each release's documentation)."""
 
-
 _INSTALL: Final = "Install it: pip install 'pyspark>=4.0,<5'"
 
 

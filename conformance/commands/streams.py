@@ -82,7 +82,7 @@ def stream(
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
     from conformance.reports.console import console
-    from conformance.streams.reading import StreamSettings, render, run
+    from conformance.streams.reading import CONSUMERS, StreamSettings, render, run
 
     if everything and formats:
         raise UsageError("--all means every format; name formats or give --all, not both")
@@ -93,7 +93,7 @@ def stream(
         raise UsageError("--restart needs a broker; --broker none has no process to restart")
     settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart)
     outcomes: list[StreamResult] = []
-    packages, conf = needed(names, kafka=broker_spec != "none"), merged(QUICK, dict(spark_conf))
+    packages, conf = needed(names, kafka=broker_spec != "none"), merged({**QUICK, **CONSUMERS}, dict(spark_conf))
     with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:
         note("starting Spark and Kafka")
         with _transport(broker_spec, note) as bootstrap:

@@ -26,6 +26,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -111,6 +112,9 @@ class ChildEngine:
     ) -> None:
         settings = {name: value for name, value in conf.items() if name != JARS}
         jars = [str(jar) for jar in ready(packages, note, named=filter(None, conf.get(JARS, "").split(",")))]
+        self._again = partial(
+            ChildEngine, packages=packages, cores=cores, timeout_s=timeout_s, start_s=start_s, conf=conf, note=note
+        )
         self._start = {"op": "start", "jars": jars, "cores": cores, "conf": settings}
         self._timeout_s, self._start_s = timeout_s, start_s
         self.directory = Path(tempfile.mkdtemp(prefix="cdc-conformance-"))
@@ -132,6 +136,10 @@ class ChildEngine:
         self._thread = threading.Thread(target=self._loop, name="cdc-engine", daemon=True)
         self._thread.start()
         self.started: Future[Any] = self._put(self._start)
+
+    def twin(self) -> ChildEngine:
+        """Another child with the same settings."""
+        return self._again()
 
     def load(self, decoder: str, level: str) -> Future[Loaded]:
         """See Engine."""

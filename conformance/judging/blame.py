@@ -10,7 +10,7 @@ rule without a trait is. A negative or long time that lost its fraction alone is
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log2
 from typing import Final
@@ -89,9 +89,10 @@ def _message(result: CaseResult, finding: Finding) -> tuple[str, int]:
 
 
 def _rows(case: Case) -> Iterator[tuple[int, Change]]:
+    """The rows that are owed; one that may be refused shows nothing when no finding names it."""
     for number, written in enumerate(case.written):
         for change in written.changes:
-            if change.kind is Kind.ROW:
+            if change.kind is Kind.ROW and (Kind.CORRUPT, None) not in change.accept:
                 yield number, change
 
 
@@ -236,6 +237,7 @@ class _Named:
     _held: dict[tuple[str, int], list[set[str]]] = field(default_factory=dict)
     _rows: dict[tuple[str, int], str] = field(default_factory=dict)
     _chosen: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    _recorded: set[tuple[str, int]] = field(default_factory=set)
     _kinds: dict[tuple[int, str], set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def add(self, result: CaseResult) -> None:
@@ -248,6 +250,8 @@ class _Named:
             if symptom(finding, case) not in REFUSALS:
                 continue
             rows, key = refused(finding, case), _message(result, finding)
+            if case.origin is Origin.RECORDED:
+                self._recorded.add(key)
             if finding.aspect is Aspect.MISSING and len(rows) > 1 and not self._whole(result, finding, rows):
                 rows = [row for row in rows if row.row == finding.row]
             elif key in self._rows:
@@ -272,14 +276,19 @@ class _Named:
         """Chooses the suspects of each refused message: subjects that came out nowhere; then exact values that did not, and
         subjects that did not in its own profile; then exact values by the rows of its own profile. A suspect that is taken
         already explains later messages too."""
+        taken = set[str]()
         for stage in range(3):
             open_ = {key: stages[stage] for key, stages in self._held.items() if stages[stage] and key not in self._chosen}
-            taken = {subject for chosen in self._chosen.values() for subject in chosen}
             for key, held in list(open_.items()):
                 if held & taken:
-                    self._chosen[key] = tuple(ranked(held & taken)[:1])
+                    known = ranked(held & taken)
+                    self._chosen[key] = tuple(known if key in self._recorded else known[:1])
                     del open_[key]
-            _cover(open_, self._chosen, self.seen.came)
+            unsure = self._recorded if stage else frozenset[tuple[str, int]]()
+            _cover(open_, self._chosen, self.seen.came, unsure)
+            taken |= {
+                subject for key in open_ if len(self._chosen[key]) == 1 or key not in unsure for subject in self._chosen[key]
+            }
 
     def causes(self, result: CaseResult, finding: Finding) -> tuple[str, ...]:
         """The keys of a finding's causes: the chosen, then all others that a record may name."""
@@ -303,10 +312,17 @@ class _Named:
 
 
 def _cover(
-    open_: Mapping[tuple[str, int], set[str]], chosen: dict[tuple[str, int], tuple[str, ...]], came: Mapping[str, int]
+    open_: Mapping[tuple[str, int], set[str]],
+    chosen: dict[tuple[str, int], tuple[str, ...]],
+    came: Mapping[str, int],
+    unsure: Collection[tuple[str, int]],
 ) -> None:
     """Explains each message by the suspects that explain most of those left, and with which fewest rows came out: a key's value
-    is new in every row, and innocent. Suspects of just the same messages that are about as likely stay together."""
+    is new in every row, and innocent. Suspects of just the same messages that are about as likely stay together.
+
+    A recorded row cannot be made smaller, so that none of its suspects can be cleared: those that are `unsure` keep all that
+    their group shares.
+    """
     left = dict(open_)
     while left:
         tally = Counter(subject for held in left.values() for subject in held)
@@ -314,8 +330,13 @@ def _cover(
         most = max(likely.values())
         first = ranked(subject for subject, score in likely.items() if score == most)[0]
         group = {key: held for key, held in left.items() if first in held}
-        together = {s for s in set.intersection(*group.values()) if tally[s] == len(group) and 2 * likely[s] >= most}
-        narrow = {subject for subject in together if any(subject.startswith(f"{other} ") for other in together)}
+        shared = set.intersection(*group.values())
+        together = {s for s in shared if tally[s] == len(group) and 2 * likely[s] >= most}
         for key in group:
-            chosen[key] = tuple(ranked(together - narrow))
+            chosen[key] = _narrowest(shared if key in unsure else together)
             del left[key]
+
+
+def _narrowest(subjects: set[str]) -> tuple[str, ...]:
+    """The subjects that hold no other, in order."""
+    return tuple(ranked(one for one in subjects if not any(one.startswith(f"{other} ") for other in subjects)))

@@ -7,10 +7,11 @@ on one profile of three formats.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import Any, Final
 
 import pyarrow as pa
@@ -185,7 +186,9 @@ def liars(
             elif _special(convicts):
                 results = _law_liar(engine, prepared, spec, liar["level"], settings, judge)
             elif name in first:
-                results = _value_liar(engine, prepared, spec, convicts, tries[name], first.pop(name), judge)
+                later = (_ask(engine, prepared, spec, asked) for asked in tries[name][1:])
+                answers = zip(tries[name], chain([first.pop(name)], later), strict=True)
+                results = _value_liar(prepared, convicts, answers, judge)
         except (DecodeRaised, DecodeTimeout, ChildDied) as error:
             problem = str(error).splitlines()[0]
         yield _conviction(prepared.fmt.name, name, convicts, judge.rules, results, problem)
@@ -221,7 +224,7 @@ def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[C
     """
     told = engine.ask("stream", {"list": True, "format": fmt.name}, 60).result()["liars"]
     nemeses = [one for one in NEMESES if one.name in STREAM_NEMESES]
-    (group,) = streams.groups(fmt, (fmt.profile(STREAMED[fmt.name]),), nemeses, seed)
+    group = streams.group_of(fmt, (fmt.profile(STREAMED[fmt.name]),), nemeses, seed)
     home = engine.directory / f"stream-liars-{fmt.name}"
     streams.write_stages(group, home / "records")
     makers = (streams.REFERENCE, *(liar["name"] for liar in told))
@@ -275,17 +278,11 @@ def _ask(engine: ChildEngine, prepared: Prepared, spec: str, asked: _Asked) -> F
 
 
 def _value_liar(
-    engine: ChildEngine,
-    prepared: Prepared,
-    spec: str,
-    convicts: str,
-    tries: Sequence[_Asked],
-    first: Future[pa.Table],
-    judge: Judge,
+    prepared: Prepared, convicts: str, answers: Iterable[tuple[_Asked, Future[pa.Table]]], judge: Judge
 ) -> list[CaseResult]:
+    """The results of the calls up to that in which the rule convicts; the calls after it are not made."""
     results: list[CaseResult] = []
-    for number, (call, cases) in enumerate(tries):
-        future = _ask(engine, prepared, spec, (call, cases)) if number else first
+    for (call, cases), future in answers:
         outputs, table = read(future.result(), call.level), call.table.name if call.table else None
         for case in cases:
             rows = [outputs.get(prepared.place(w.message), ()) for w in case.written]

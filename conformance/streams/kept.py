@@ -6,8 +6,9 @@ one stream rule (conformance.rules.streams).
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -77,13 +78,14 @@ class StreamResult:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One stream: a history under a nemesis, in its own partitions from `first` on."""
+    """One stream: a history under a nemesis, in its own partitions from `first` on. The profiles `also` write just the same."""
 
     profile: Profile
     nemesis: Nemesis
     story: Streamed
     stages: Stages
-    first: int
+    first: int = 0
+    also: tuple[Profile, ...] = ()
 
     def placed(self, stage: int) -> Iterator[Message]:
         """The messages of a stage in their physical partitions."""
@@ -93,16 +95,38 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Streams of one format that are decoded under one deployment, and so share a topic and a query."""
+    """Streams of one format that share a topic and a query; each deployment's records are decoded by themselves."""
 
     fmt: Format[Any]
-    deployment: Deployment
     streams: tuple[Told, ...]
+
+    @classmethod
+    def of(cls, fmt: Format[Any], streams: Iterable[Told]) -> Group:
+        """The group, in which the streams of a deployment stand together."""
+        by: dict[Deployment, list[Told]] = {}
+        for stream in streams:
+            by.setdefault(stream.profile.deployment, []).append(stream)
+        ordered = itertools.chain.from_iterable(by.values())
+        return cls(fmt, tuple(replace(one, first=PARTITIONS * number) for number, one in enumerate(ordered)))
 
     @property
     def partitions(self) -> int:
         """The topic's partitions."""
         return PARTITIONS * len(self.streams)
+
+    @property
+    def apart(self) -> list[Group]:
+        """A group for each deployment."""
+        parts = itertools.groupby(self.streams, key=lambda one: one.profile.deployment)
+        return [Group.of(self.fmt, some) for _, some in parts]
+
+    @property
+    def parts(self) -> list[tuple[Deployment, int, int]]:
+        """Each deployment with its first partition and the first that follows."""
+        ends = itertools.accumulate((part.partitions for part in self.apart), initial=0)
+        return [
+            (part.streams[0].profile.deployment, *span) for part, span in zip(self.apart, itertools.pairwise(ends), strict=True)
+        ]
 
     def messages(self, stage: int) -> list[Message]:
         """The messages of a stage."""
@@ -185,8 +209,19 @@ def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None) -> Cell:
 
 
 def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
-    """The results of a group's streams. `how` names what was killed on the way."""
-    return [_judged(group, stream, kept, how) for stream in group.streams]
+    """The results of a group's streams, by profile. `how` names what was killed on the way."""
+    return by_profile(group, [_judged(group, stream, kept, how) for stream in group.streams])
+
+
+def by_profile(group: Group, outcomes: Iterable[StreamResult]) -> list[StreamResult]:
+    """The results of a group's streams for each profile that writes them, in the order of the profiles."""
+    order = [profile.name for profile in group.fmt.profiles]
+    each = [
+        replace(outcome, profile=profile.name)
+        for stream, outcome in zip(group.streams, outcomes, strict=True)
+        for profile in (stream.profile, *stream.also)
+    ]
+    return sorted(each, key=lambda outcome: order.index(outcome.profile))
 
 
 def _judged(group: Group, stream: Told, kept: Kept, how: str) -> StreamResult:

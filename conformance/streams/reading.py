@@ -7,13 +7,12 @@ Each profile and nemesis has one history, with its own table and partitions, so 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -21,11 +20,11 @@ from typing import Any, Final
 from conformance.cases.catalogue import profiles
 from conformance.engines.base import ChildDied, DecodeRaised, lay, write_records
 from conformance.engines.child import DECODERS, ChildEngine
-from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, StreamResult, Told, judge, read_state
+from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, StreamResult, Told, by_profile, judge, read_state
 from generators.drawing.shared_history import Streamed, streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import STAGES, Nemesis, Stream, named
-from generators.model import Deployment, Kind, Written
+from generators.model import Kind, Written
 from generators.publishing import kafka
 from generators.storage import codec
 from generators.wire_format import Format, Profile, get, module_name
@@ -43,6 +42,8 @@ CONF: Final[Mapping[str, str]] = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 """Session settings for small micro-batches, whose compilation would cost more than their execution."""
+CONSUMERS: Final[Mapping[str, str]] = {"spark.kafka.consumer.cache.capacity": "1024"}
+"""Settings of a session that reads many partitions: each has a consumer, which serves all stages."""
 REFERENCE: Final = "reference"
 BROKER: Final = "broker-restart"
 
@@ -52,29 +53,39 @@ def not_kept(fmt: Format[Any], profile: Profile) -> str:
     return next((f"{loss.statement} ({loss.citation})" for loss in fmt.losses(profile) if loss.left is None), "")
 
 
-def groups(fmt: Format[Any], chosen: Sequence[Profile], nemeses: Sequence[Nemesis], seed: int) -> list[Group]:
-    """The streams of these profiles under these nemeses, by deployment, without the profiles that `not_kept` excludes."""
-    found: dict[Deployment, list[Told]] = {}
-    for number, (profile, nemesis) in enumerate(itertools.product(chosen, nemeses)):
-        if not_kept(fmt, profile):
-            continue
-        own = seed * 1000 + number
-        story = _story(fmt, profile, nemesis, own, f"t_{number}")
-        stream = Stream(story.written, fmt.faults, profile.deployment.compression)
-        mine = found.setdefault(profile.deployment, [])
-        mine.append(Told(profile, nemesis, story, nemesis(stream, own), PARTITIONS * len(mine)))
-    return [Group(fmt, deployment, tuple(streams)) for deployment, streams in found.items()]
+def group_of(fmt: Format[Any], chosen: Sequence[Profile], nemeses: Sequence[Nemesis], seed: int) -> Group:
+    """The streams of these profiles under these nemeses, without the profiles that `not_kept` excludes.
+
+    Profiles of one deployment that write a history just alike share its stream.
+    """
+    alike: dict[object, list[Profile]] = {}
+    for profile in chosen:
+        if not not_kept(fmt, profile):
+            look = streamed(fmt, profile, seed, "t", CHANGES, PARTITIONS).written
+            alike.setdefault((profile.deployment, hash(repr(look))), []).append(profile)
+    found: list[Told] = []
+    for first, *others in alike.values():
+        for nemesis in nemeses:
+            stream = _told(fmt, first, nemesis, seed, len(found))
+            same = [one for one in others if _told(fmt, one, nemesis, seed, len(found)) == replace(stream, profile=one)]
+            found.append(replace(stream, also=tuple(same)))
+            found += [_told(fmt, one, nemesis, seed, len(found) + n) for n, one in enumerate(o for o in others if o not in same)]
+    return Group.of(fmt, found)
 
 
-def for_restarts(found: Sequence[Group]) -> Group:
+def _told(fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int, number: int) -> Told:
+    own = seed * 1000 + number
+    story = _story(fmt, profile, nemesis, own, f"t_{number}")
+    return Told(profile, nemesis, story, nemesis(Stream(story.written, fmt.faults, profile.deployment.compression), own))
+
+
+def for_restarts(group: Group) -> Group:
     """The streams that are read while processes are killed: one of each nemesis, of the deployment with the most streams, their
     profiles in turn. What a restart must not lose is the reader's state, which depends on no profile."""
-    group = max(found, key=lambda one: len(one.streams))
     by_nemesis: dict[str, list[Told]] = {}
-    for stream in group.streams:
+    for stream in max(group.apart, key=lambda one: len(one.streams)).streams:
         by_nemesis.setdefault(stream.nemesis.name, []).append(stream)
-    chosen = (streams[number % len(streams)] for number, streams in enumerate(by_nemesis.values()))
-    return replace(group, streams=tuple(replace(one, first=PARTITIONS * number) for number, one in enumerate(chosen)))
+    return Group.of(group.fmt, (streams[number % len(streams)] for number, streams in enumerate(by_nemesis.values())))
 
 
 def decoder_of(fmt: Format[Any], decoder: str | None) -> str:
@@ -115,7 +126,7 @@ class Reader:
             "source": dict(self.source),
             "format": self.group.fmt.name,
             "decoder": self.decoder,
-            "deployment": codec.dump_deployment(self.group.deployment),
+            "parts": [(codec.dump_deployment(one), *span) for one, *span in self.group.parts],
             "tables": [codec.dump_table(stream.story.table) for stream in self.group.streams],
             "directory": str(self.directory),
             "makers": list(self.makers),
@@ -160,11 +171,15 @@ def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
         outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(stream.story.rows))
         outcome.differ("restart" if how else "convergence", f"the query ended: {' '.join(str(error).split())[:900]}")
         outcomes.append(outcome)
-    return outcomes
+    return by_profile(group, outcomes)
 
 
 def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | None, home: Path) -> list[StreamResult]:
-    """Reads all stages, each to its end before the next; without a broker from files."""
+    """Reads all stages, each to its end before the next; without a broker from files.
+
+    A query that ends is no verdict on the streams of other deployments: each is then read by a query of its own.
+    """
+    home.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
             write_stages(group, home / "records")
@@ -181,8 +196,20 @@ def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | No
             if bootstrap is None:
                 reader.read().result()
         except (DecodeRaised, ChildDied) as error:
-            return failed(group, "", error)
-        return judge(group, reader.kept())
+            if len(apart := group.apart) == 1:
+                return failed(group, "", error)
+        else:
+            return judge(group, reader.kept())
+    return [
+        outcome
+        for number, part in enumerate(apart)
+        for outcome in plainly(engine, part, decoder, bootstrap, home / f"deployment-{number}")
+    ]
+
+
+def _per_trigger(group: Group) -> int:
+    """The bound that makes BATCHES of a topic; Spark rounds each partition's share down, which would leave a message of each."""
+    return sum(len(group.messages(stage)) for stage in range(STAGES)) // BATCHES + group.partitions
 
 
 def killed(
@@ -193,8 +220,7 @@ def killed(
     with kafka.run_topic(bootstrap, group.partitions) as topic:
         for stage in range(STAGES):
             publish(bootstrap, topic, group, stage)
-        total = sum(len(group.messages(stage)) for stage in range(STAGES))
-        source = {"bootstrap": bootstrap, "topic": topic, "per_trigger": max(1, total // BATCHES)}
+        source = {"bootstrap": bootstrap, "topic": topic, "per_trigger": _per_trigger(group)}
         reader = Reader(engine, group, decoder, source, home / "tables")
         try:
             for batch, place in ((1, "before"), (1, "after")):
@@ -235,8 +261,7 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
     with EmbeddedKafka(note) as broker, kafka.run_topic(broker.bootstrap, group.partitions) as topic:
         for stage in range(STAGES):
             publish(broker.bootstrap, topic, group, stage)
-        total = sum(len(group.messages(stage)) for stage in range(STAGES))
-        source = {"bootstrap": broker.bootstrap, "topic": topic, "per_trigger": max(1, total // BATCHES)}
+        source = {"bootstrap": broker.bootstrap, "topic": topic, "per_trigger": _per_trigger(group)}
         reader = Reader(engine, group, decoder, source, home / "tables")
         try:
             reading = reader.read()
@@ -272,27 +297,50 @@ def run(
 ) -> Iterator[StreamResult]:
     """Yields the results; `bootstrap` None reads files. Raises NothingSelected, UsageError."""
     nemeses = named(settings.nemesis)
-    for name in settings.formats:
-        fmt = get(name)
-        chosen = profiles(fmt, settings.glob)
-        for profile in chosen:
-            if why := not_kept(fmt, profile):
-                yield StreamResult(name, profile.name, "-", lost=why)
-        decoder, found = decoder_of(fmt, settings.decoder), groups(fmt, chosen, nemeses, settings.seed)
+    with contextlib.ExitStack() as stack:
+        # The reader that is killed is another child, which starts while the streams are made.
+        victim = stack.enter_context(engine.twin()) if settings.restart and bootstrap is not None else None
+        for name in settings.formats:
+            fmt = get(name)
+            chosen = profiles(fmt, settings.glob)
+            for profile in chosen:
+                if why := not_kept(fmt, profile):
+                    yield StreamResult(name, profile.name, "-", lost=why)
+            group, decoder = group_of(fmt, chosen, nemeses, settings.seed), decoder_of(fmt, settings.decoder)
+            if not group.streams:
+                continue
+            if victim is None or bootstrap is None:
+                note(f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments")
+                yield from plainly(engine, group, decoder, bootstrap, _home(engine))
+            else:
+                yield from _with_restarts(engine, victim, group, decoder, bootstrap, note)
 
-        def home() -> Path:
-            # A new folder: a query would resume from another topic's checkpoint.
-            return Path(tempfile.mkdtemp(prefix="stream-", dir=engine.directory))
 
-        for number, group in enumerate(found, 1):
-            note(f"{name}: group {number} of {len(found)}, {len(group.streams)} streams under {len(nemeses)} nemeses")
-            yield from plainly(engine, group, decoder, bootstrap, home())
-        if settings.restart and bootstrap is not None and found:
-            few = for_restarts(found)
-            note(f"{name}: {len(few.streams)} streams, the query killed and resumed")
-            yield from killed(engine, few, decoder, bootstrap, home(), note)
+def _home(engine: ChildEngine) -> Path:
+    """A new folder: a query would resume from another topic's checkpoint."""
+    return Path(tempfile.mkdtemp(prefix="stream-", dir=engine.directory))
+
+
+def _with_restarts(
+    engine: ChildEngine, victim: ChildEngine, group: Group, decoder: str, bootstrap: str, note: Callable[[str], None]
+) -> Iterator[StreamResult]:
+    """All passes over a format's streams: the victim reads and dies while the engine reads."""
+    name, few = group.fmt.name, for_restarts(group)
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            killing = pool.submit(killed, victim, few, decoder, bootstrap, _home(engine), note)
+            note(
+                f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments; beside them {len(few.streams)} are killed"
+            )
+            yield from plainly(engine, group, decoder, bootstrap, _home(engine))
             note(f"{name}: {len(few.streams)} streams, a broker killed and restarted")
-            yield from broker_killed(engine, few, decoder, home(), note)
+            broken = broker_killed(engine, few, decoder, _home(engine), note)
+            yield from killing.result()
+            yield from broken
+        except BaseException:
+            # The pool would wait for the victim.
+            victim.close()
+            raise
 
 
 def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from conformance.rules.order import Order, order_of
 from generators.model import Deployment, Table
 from generators.storage import codec
-from spark_checks.keepers import Keeper, Materialiser, as_part
+from spark_checks.keepers import Keeper, Materialiser, as_part, union
 from spark_checks.services.engine import Decoder, DecoderError
 
 RECORDS: Final = (
@@ -65,18 +66,34 @@ def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
         .option("startingOffsets", "earliest")
         .option("includeHeaders", "true")
         .option("kafka.fetch.max.wait.ms", "10")
+        # Spark keeps consumers by group and partition; a query's own group would make them anew in each query.
+        .option("kafka.group.id", f"cdc-conformance-{source['topic']}")
     )
     if source.get("per_trigger"):
         reader = reader.option("maxOffsetsPerTrigger", source["per_trigger"])
     return reader.load()
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The partitions from `low` up to `high`, which were written under one deployment; all of them if `whole`."""
+
+    deployment: Deployment
+    low: int
+    high: int
+    whole: bool
+
+    def of(self, records: DataFrame) -> DataFrame:
+        """Its records."""
+        return records if self.whole else records.where(f"partition >= {self.low} AND partition < {self.high}")
+
+
 @dataclass(slots=True)
 class _Reading:
-    """One request: decodes each batch once, passes it to every keeper, and stops or fails where the request says."""
+    """One request: decodes each part of a batch once, passes it to every keeper, and stops or fails where the request says."""
 
     decoder: Decoder
-    deployment: Deployment
+    parts: tuple[_Part, ...]
     keepers: tuple[Keeper, ...]
     hold: Mapping[str, Any]
     marks: Path
@@ -90,7 +107,8 @@ class _Reading:
         # executed in every branch of the merge.
         cached = records.coalesce(spark.sparkContext.defaultParallelism).persist()
         try:
-            changes = self.decoder(1, cached, None, self.deployment).localCheckpoint(eager=True)
+            decoded = [self.decoder(1, part.of(cached), None, part.deployment) for part in self.parts]
+            changes = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), decoded).localCheckpoint(eager=True)
             self.records += cached.count()
 
             def add(keeper: Keeper) -> None:
@@ -124,9 +142,10 @@ def _stamped(changes: DataFrame, records: DataFrame) -> DataFrame:
 def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
     """Answers the request `stream`: reads a source to its present end into the tables of one or several materialisers.
 
-    It has `source` (see `records_of`), `format`, `decoder`, `deployment`, `tables`, `directory`, `makers` (names: "reference", or
-    a liar's), `hold` ({batch, at: before | after, how: block | fail}, or empty). The query's checkpoint is `directory`/query, the
-    states of a maker are in `directory`/<maker>; existing ones are continued. The answer has `batches`, `records`, `seconds`.
+    It has `source` (see `records_of`), `format`, `decoder`, `parts` (deployment, its first partition, the first that follows),
+    `tables`, `directory`, `makers` (names: "reference", or a liar's), `hold` ({batch, at: before | after, how: block | fail}, or
+    empty). The query's checkpoint is `directory`/query, the states of a maker are in `directory`/<maker>; existing ones are
+    continued. The answer has `batches`, `records`, `seconds`.
     With `list` the answer is the `liars` of a format: name, convicts, why. Raises what the query raises.
     """
     if request.get("list"):
@@ -135,7 +154,8 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
         told = _streams.liars(request["format"])
         return {"liars": [{"name": one.name, "convicts": one.convicts, "why": one.why} for one in told]}
     tables = tuple(codec.load_table(one) for one in request["tables"])
-    decoder, deployment = load(request["decoder"]), codec.load_deployment(request["deployment"])
+    decoder, told = load(request["decoder"]), request["parts"]
+    parts = tuple(_Part(codec.load_deployment(one), low, high, len(told) == 1) for one, low, high in told)
     directory = request["directory"]
     records = records_of(spark, request["source"])
     began = time.monotonic()
@@ -144,10 +164,10 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
             f"decoder {request['decoder']} has no level one, which tables are built from; name a function decode..."
         )
     if (own := _level_three(request["decoder"])) is not None:
-        return _own(own, records, decoder, deployment, tables, request)
+        return _own(own, records, decoder, parts, tables, request)
     keepers = tuple(_keeper(spark, directory, request["format"], name, tables) for name in request["makers"])
     Path(directory).mkdir(parents=True, exist_ok=True)
-    reading = _Reading(decoder, deployment, keepers, request.get("hold") or {}, Path(directory))
+    reading = _Reading(decoder, parts, keepers, request.get("hold") or {}, Path(directory))
     query = (
         records.writeStream.foreachBatch(reading)
         .option("checkpointLocation", f"{directory}/query")
@@ -182,20 +202,22 @@ def _own(
     module: Any,
     records: DataFrame,
     decoder: Decoder,
-    deployment: Deployment,
+    parts: tuple[_Part, ...],
     tables: tuple[Table, ...],
     request: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Runs a user's level three to the present end, and writes its rows in place of the reference's state."""
-    spark, home = records.sparkSession, f"{request['directory']}/own"
+    """Runs a user's level three to the present end, a query a part, and writes its rows in place of the reference's state."""
+    spark, rows = records.sparkSession, []
     began = time.monotonic()
-    query = module.materialise(decoder(1, records, None, deployment), tables, home)
-    try:
-        query.processAllAvailable()
-    finally:
-        query.stop()
-    rows = as_part("row", module.materialised(spark, home).withColumn("deleted", F.lit(False)))
-    told = rows.unionByName(as_part("own", spark.range(1)))
+    for number, part in enumerate(parts):
+        home = f"{request['directory']}/own-{number}"
+        query = module.materialise(decoder(1, part.of(records), None, part.deployment), tables, home)
+        try:
+            query.processAllAvailable()
+        finally:
+            query.stop()
+        rows.append(as_part("row", module.materialised(spark, home).withColumn("deleted", F.lit(False))))
+    told = union((*rows, as_part("own", spark.range(1))))
     keeper = Keeper(spark, f"{request['directory']}/reference", Materialiser(order_of(request["format"])))
     keeper.put(told, int(request.get("stage", 0)))
-    return {"batches": 1, "records": 0, "seconds": time.monotonic() - began}
+    return {"batches": len(parts), "records": 0, "seconds": time.monotonic() - began}

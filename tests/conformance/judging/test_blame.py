@@ -157,6 +157,30 @@ def test_a_key_whose_value_is_new_in_each_refused_row_is_a_bystander():
     assert causes(results) == {(CORRUPT, "refused: cell bit value plain")}
 
 
+def test_a_row_that_may_be_refused_clears_nothing_when_it_is():
+    may = ((Kind.CORRUPT, None),)
+
+    def lenient(case):
+        written = tuple(replace(w, changes=tuple(replace(c, accept=may) for c in w.changes)) for w in case.written)
+        return replace(case, written=written)
+
+    some = cases(("v6.5.1",), ("bit-1/", "int/"))
+    some += tuple(replace(lenient(case), id=f"{case.id}/lenient") for case in some)
+    _, results = judged(refusing(lambda case, change: holds(change, "bit", "1")), some)
+    assert causes(results) == {(CORRUPT, "refused: cell bit value plain")}
+
+
+@pytest.mark.parametrize(
+    ("origin", "cause"),
+    [(Origin.DRAWN, "cell int value plain"), (Origin.RECORDED, "cell bigint value plain | cell int value plain")],
+)
+def test_a_recorded_row_which_nothing_makes_smaller_names_every_suspect(origin, cause):
+    some = [numbered(case, key) for key, case in enumerate(cases(("v6.5.1",), ("int/",)), 100)]
+    some = [replace(case, origin=origin) if case.scenario == "int/max" else case for case in some]
+    _, results = judged(refusing(lambda case, change: case.scenario == "int/max"), some)
+    assert {found for _, found in causes(results)} == {f"refused: {cause}"}
+
+
 def test_without_other_profiles_the_other_rows_of_the_release_decide():
     only = cases(("v6.5.1",))
     _, results = judged(BIT_OR_YEAR, only)

@@ -416,7 +416,7 @@ def streamed(monkeypatch, tmp_path, query=None, **wrong):
         return [SimpleNamespace(nemesis="none", rows=1, messages=2, wrong=told, broken=broken, converged=not broken)]
 
     monkeypatch.setattr(checks, "judge", judged)
-    monkeypatch.setattr(checks.streams, "groups", lambda *_: ["group"])
+    monkeypatch.setattr(checks.streams, "group_of", lambda *_: "group")
     monkeypatch.setattr(checks.streams, "write_stages", lambda *_: None)
     monkeypatch.setattr(checks.streams, "decoder_of", lambda *_: "honest")
     monkeypatch.setattr(checks.streams, "Reader", query or Query(STOPPED, {}))

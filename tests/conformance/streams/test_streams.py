@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.commands.cli import cli
-from conformance.engines.base import ChildDied
+from conformance.engines.base import ChildDied, DecodeRaised
 from conformance.engines.child import ChildEngine
 from conformance.rules.order import order_of
 from conformance.rules.streams import rules
@@ -28,6 +28,7 @@ from generators.drawing.shared_history import streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import NEMESES, named
 from generators.model import Kind, Op, State
+from generators.storage import codec
 from generators.wire_format import FORMATS, get
 
 Rows = dict[str, list[tuple[tuple[str, ...], dict[str, str | None]]]]
@@ -35,8 +36,7 @@ Rows = dict[str, list[tuple[tuple[str, ...], dict[str, str | None]]]]
 
 def group_of(name: str, profile: str, nemesis: str, seed: int = 1) -> Group:
     fmt = get(name)
-    (group,) = streams.groups(fmt, (fmt.profile(profile),), named(nemesis), seed)
-    return group
+    return streams.group_of(fmt, (fmt.profile(profile),), named(nemesis), seed)
 
 
 def right(group: Group) -> Kept:
@@ -68,10 +68,10 @@ def right(group: Group) -> Kept:
 def test_the_right_tables_converge_under_every_nemesis(name: str) -> None:
     fmt = get(name)
     chosen = [profile for profile in fmt.profiles if not streams.not_kept(fmt, profile)]
-    for group in streams.groups(fmt, chosen[:1], NEMESES, 2):
-        for outcome in judge(group, right(group)):
-            assert outcome.wrong == []
-            assert outcome.cells >= outcome.rows > 0
+    group = streams.group_of(fmt, chosen[:1], NEMESES, 2)
+    for outcome in judge(group, right(group)):
+        assert outcome.wrong == []
+        assert outcome.cells >= outcome.rows > 0
 
 
 def rules_of(outcomes: list[StreamResult]) -> set[str]:
@@ -149,16 +149,63 @@ def test_rows_alone_are_judged_by_rows_alone() -> None:
     assert [outcome.converged for outcome in judge(group, own)] == [True]
 
 
-def test_streams_of_one_deployment_share_a_topic_and_no_partition() -> None:
+def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_together() -> None:
     fmt = get("debezium-json")
-    found = streams.groups(fmt, fmt.profiles, named("*"), 1)
-    assert len({group.deployment for group in found}) == len(found)
-    for group in found:
-        for stage in range(4):
-            for stream in group.streams:
-                assert {m.partition for m in stream.placed(stage)} <= set(range(stream.first, stream.first + kept.PARTITIONS))
-        assert len({stream.first for stream in group.streams}) == len(group.streams)
-    assert not any(stream.profile.name == "1.9.7.Final+minimal" for group in found for stream in group.streams)
+    group = streams.group_of(fmt, fmt.profiles, named("*"), 1)
+    for stage in range(4):
+        for stream in group.streams:
+            assert {m.partition for m in stream.placed(stage)} <= set(range(stream.first, stream.first + kept.PARTITIONS))
+    assert len({stream.first for stream in group.streams}) == len({stream.story.table.name for stream in group.streams})
+    parts = group.parts
+    assert len({deployment for deployment, _, _ in parts}) == len(parts) == len(group.apart) == 7
+    for stream in group.streams:
+        (deployment,) = (one for one, low, high in parts if low <= stream.first < high)
+        assert deployment == stream.profile.deployment
+    assert [low for _, low, _ in parts] == [0, *(high for _, _, high in parts[:-1])]
+    assert not any(stream.profile.name == "1.9.7.Final+minimal" for stream in group.streams)
+
+
+def test_profiles_that_write_a_stream_just_alike_share_it_and_each_has_a_result() -> None:
+    fmt, names = get("ticdc-canal-json"), ("v6.5.1", "v5.4.3", "v6.5.11")
+    group = streams.group_of(fmt, [fmt.profile(name) for name in names], named("re*"), 1)
+    shared = {(one.profile.name, *(profile.name for profile in one.also)) for one in group.streams}
+    assert shared == {("v6.5.1", "v6.5.11"), ("v5.4.3",)}
+    for one in group.streams:
+        written = [message.value for stage in range(4) for message in one.placed(stage)]
+        number = int(one.story.table.name.removeprefix("t_"))
+        for profile in one.also:
+            again = streams._told(fmt, profile, one.nemesis, 1, number)
+            assert [message.value for stage in range(4) for message in again.placed(stage)] == written
+    outcomes = judge(group, right(group))
+    order = ["v5.4.3", "v6.5.1", "v6.5.11"]
+    assert [(one.profile, one.nemesis) for one in outcomes] == [(n, m.name) for n in order for m in named("re*")]
+    assert [one.wrong for one in outcomes] == [[]] * 9
+
+
+def test_a_query_that_ends_is_asked_again_by_deployment_before_it_is_a_verdict(tmp_path: Path) -> None:
+    fmt = get("debezium-json")
+    group = streams.group_of(fmt, fmt.profiles[:2], named("none"), 1)
+    bad = group.apart[0].parts[0][0]
+    asked = []
+
+    class Raising:
+        directory = tmp_path
+
+        def ask(self, _service: str, request: Mapping[str, Any], _limit: float) -> Future[Any]:
+            asked.append(request["parts"])
+            answer: Future[Any] = Future()
+            if codec.dump_deployment(bad) in [part[0] for part in request["parts"]]:
+                answer.set_exception(DecodeRaised("cannot read it"))
+            else:
+                answer.set_exception(ChildDied("gone"))
+            return answer
+
+    outcomes = streams.plainly(Raising(), group, "x:y", None, tmp_path / "home")
+    assert [len(parts) for parts in asked] == [2, 1, 1]
+    assert [(one.profile, one.wrong[0][1]) for one in outcomes] == [
+        (group.streams[0].profile.name, "the query ended: cannot read it"),
+        (group.streams[1].profile.name, "the query ended: gone"),
+    ]
 
 
 def test_a_missing_state_is_an_error_of_the_harness(tmp_path: Path) -> None:
@@ -200,7 +247,7 @@ def test_the_order_of_a_format_is_the_order_of_the_source(name: str) -> None:
 def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
     nemeses = [one for one in NEMESES if one.name in selftest.STREAM_NEMESES]
     fmt = get(name)
-    (group,) = streams.groups(fmt, (fmt.profile(selftest.STREAMED[name]),), nemeses, 1)
+    group = streams.group_of(fmt, (fmt.profile(selftest.STREAMED[name]),), nemeses, 1)
     found = {stream.nemesis.name: stream for stream in group.streams}
     assert set(found) == set(selftest.STREAM_NEMESES)
     assert found["none"].story.moved and found["late-watermarks"].story.gone
@@ -254,6 +301,62 @@ def test_no_check_goes_on_from_the_checkpoint_of_another(fake: Any, monkeypatch:
     assert len(set(homes)) == len(homes) == 2
 
 
+class Engine:
+    """An engine of which only the folder is used; `twin` gives the reader that is killed."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.closed = directory, False
+        self.victim: Engine | None = None
+
+    def twin(self) -> Engine:
+        self.victim = Engine(self.directory)
+        return self.victim
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def passes(monkeypatch: pytest.MonkeyPatch, engine: Any, plainly: Callable[..., list[StreamResult]]) -> Any:
+    """The results of a run with restarts whose passes are stubs: each result names its pass and its engine."""
+
+    def result(name: str, asked: Engine) -> list[StreamResult]:
+        return [StreamResult("f", "victim" if asked is engine.victim else "engine", name)]
+
+    monkeypatch.setattr(streams, "plainly", plainly)
+    monkeypatch.setattr(streams, "killed", lambda asked, *_: result("restart", asked))
+    monkeypatch.setattr(streams, "broker_killed", lambda asked, *_: result("broker", asked))
+    settings = streams.StreamSettings(("huawei-cdl-json",), "1.0", "none", restart=True)
+    return streams.run(settings, engine, "127.0.0.1:1", lambda _text: None)
+
+
+def test_the_reader_that_is_killed_is_a_child_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(tmp_path)
+    found = list(passes(monkeypatch, engine, lambda *_: [StreamResult("f", "engine", "plain")]))
+    assert [(one.profile, one.nemesis) for one in found] == [("engine", "plain"), ("victim", "restart"), ("engine", "broker")]
+    assert engine.victim is not None and engine.victim.closed and not engine.closed
+
+
+def test_an_interrupt_closes_the_reader_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, states = Engine(tmp_path), []
+
+    def interrupted(*_: object) -> list[StreamResult]:
+        raise KeyboardInterrupt
+
+    closed = ThreadPoolExecutor.__exit__
+    monkeypatch.setattr(
+        ThreadPoolExecutor, "__exit__", lambda pool, *rest: (states.append(engine.victim.closed), closed(pool, *rest))[1]
+    )
+    with pytest.raises(KeyboardInterrupt):
+        list(passes(monkeypatch, engine, interrupted))
+    assert states == [True]
+
+
 def test_a_reader_that_leaves_no_state_is_a_fault_of_the_harness(fake: Any) -> None:
     result = CliRunner().invoke(
         cli, ["stream", "huawei-cdl-json", "--writer-profile", "1.0", "--nemesis", "none", "--broker", "none"]
@@ -293,10 +396,10 @@ def test_what_differs_is_told_in_every_style() -> None:
 
 def test_processes_are_killed_under_one_stream_of_each_nemesis_and_the_profiles_take_turns():
     fmt = get("huawei-cdl-json")
-    found = streams.groups(fmt, fmt.profiles, NEMESES, 1)
+    found = streams.group_of(fmt, fmt.profiles, NEMESES, 1)
     few = streams.for_restarts(found)
     assert [one.nemesis for one in few.streams] == list(NEMESES)
-    assert len({one.profile.name for one in few.streams}) == len({one.profile.name for one in found[0].streams}) > 1
+    assert len({one.profile.name for one in few.streams}) == len({one.profile.name for one in found.streams}) > 1
     assert [one.first for one in few.streams] == [3 * number for number in range(len(NEMESES))]
     assert {message.partition for message in few.messages(0)} <= set(range(few.partitions))
 

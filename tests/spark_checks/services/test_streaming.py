@@ -210,13 +210,13 @@ def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
 
     def make(name: str, profile: str, nemesis: str) -> tuple[Group, dict[str, Any]]:
         fmt = get(name)
-        (group,) = streams.groups(fmt, (fmt.profile(profile),), named(nemesis), 1)
+        group = streams.group_of(fmt, (fmt.profile(profile),), named(nemesis), 1)
         streams.write_stages(group, tmp_path / "records")
         request = {
             "source": {"files": str(tmp_path / "records")},
             "format": name,
             "decoder": streams.decoder_of(fmt, None),
-            "deployment": codec.dump_deployment(group.deployment),
+            "parts": [(codec.dump_deployment(one), *span) for one, *span in group.parts],
             "tables": [codec.dump_table(stream.story.table) for stream in group.streams],
             "directory": str(tmp_path / "tables"),
             "makers": ["reference", "batch-lost-on-restart"],
