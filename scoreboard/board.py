@@ -36,6 +36,10 @@ class Outcome(enum.StrEnum):
 
 
 _OUTCOMES: Final = {Symptom.RAISED: Outcome.REFUSES, Symptom.REFUSED: Outcome.REFUSES, Symptom.LOST: Outcome.DROPS}
+_BEHIND: Final = tuple(
+    f"{Symptom.ACCEPTED}: fault {fault}" for fault in ("trailing-*", "second-document", "joined", "closing-tail")
+)
+"""Causes by which a reader returns the first document of a message, and nothing of what follows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,13 @@ class Failure:
     @property
     def outcome(self) -> Outcome:
         """What a user meets."""
-        return next((outcome for symptom, outcome in _OUTCOMES.items() if symptom == _symptom(self.told)), Outcome.WRONG)
+        cause, actual = str(self.told["cause"] or ""), str(self.told["actual"])
+        symptom = cause.partition(":")[0]
+        if symptom == Symptom.EXTRA and actual.endswith("the first: CORRUPT"):
+            return Outcome.REFUSES
+        if symptom == Symptom.ACCEPTED and (actual == "no output row" or any(covers(glob, cause) for glob in _BEHIND)):
+            return Outcome.DROPS
+        return next((outcome for known, outcome in _OUTCOMES.items() if known == symptom), Outcome.WRONG)
 
     @property
     def rule(self) -> str:
@@ -217,10 +227,6 @@ def cited(citation: str) -> tuple[str, str]:
 
 def _failure(told: Mapping[str, Any], fmt: str, known: Iterable[Fault]) -> Failure:
     return Failure(told, next((fault for fault in known if fault.explains(fmt, told)), None))
-
-
-def _symptom(told: Mapping[str, Any]) -> str:
-    return str(told["cause"] or "").partition(":")[0]
 
 
 def _text(told: Mapping[str, str] | None) -> str:

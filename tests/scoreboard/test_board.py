@@ -64,20 +64,24 @@ def judged(tmp_path, *failures, recorded=()):
 
 
 @pytest.mark.parametrize(
-    ("cause", "outcome"),
+    ("cause", "actual", "outcome"),
     [
-        ("refused: cell bit value plain", "refuses"),
-        ("raised: fault truncated", "refuses"),
-        ("lost: row DELETE", "drops"),
-        ("null: cell int value", "wrong value"),
-        ("wrong: cell time value", "wrong value"),
-        ("accepted: fault trailing", "wrong value"),
-        ("extra: foreign", "wrong value"),
-        (None, "wrong value"),
+        ("refused: cell bit value plain", "CORRUPT: an error", "refuses"),
+        ("raised: fault truncated", "an exception", "refuses"),
+        ("lost: row DELETE", "no output row", "drops"),
+        ("null: cell int value", "NULL", "wrong value"),
+        ("wrong: cell time value", "CORRUPT", "wrong value"),
+        ("accepted: fault cell-int", "ROW INSERT {a: 1}", "wrong value"),
+        ("accepted: fault empty", "no output row", "drops"),
+        ("accepted: fault trailing-brace", "ROW INSERT {a: 1}", "drops"),
+        ("accepted: fault second-document", "ROW INSERT {a: 1}", "drops"),
+        ("extra: foreign", "1 more, the first: ROW INSERT {a: 1}", "wrong value"),
+        ("extra: kind DDL", "1 more, the first: CORRUPT", "refuses"),
+        (None, "1", "wrong value"),
     ],
 )
-def test_what_a_user_meets_follows_from_the_cause(tmp_path, cause, outcome):
-    [one] = judged(tmp_path, failure("value/bit", cause))
+def test_what_a_user_meets_follows_from_cause_and_answer(tmp_path, cause, actual, outcome):
+    [one] = judged(tmp_path, failure("value/bit", cause, actual=actual))
     assert one.failures[0].outcome == outcome
     assert one.counts == {board.Outcome(outcome): 1}
     assert one.cases == 7
@@ -182,6 +186,8 @@ def test_readers_are_named_once_and_claim_formats_that_are_there():
 
 def test_each_fault_on_record_is_shown_by_the_results():
     assert board.unproved() == []
+    failures = [failure for one in board.board() for failure in (*one.failures, *one.recorded)]
+    assert {one.fault.id for one in failures if one.fault and one.outcome != one.fault.outcome} == set()
     assert {path.stem for path in board.FAULTS.glob("*.toml")} <= {reader.record for reader in READERS}
 
 
