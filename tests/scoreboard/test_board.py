@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -159,6 +160,18 @@ def test_a_record_that_does_not_fit_is_told(tmp_path, line, told):
         board.faults("reader", tmp_path)
 
 
+def test_a_long_message_is_cut_around_the_column_at_fault():
+    told = dict.fromkeys(judging._KEPT, "x" * 800) | {"type": "failure", "rule": "r", "column": "c"}
+    told["message"] = {"key": None, "value": {"text": '{"c":1,"m":"' + "y" * 900 + '","c":"bad","n":"' + "z" * 900 + '"}'}}
+    rule = {"type": "rule", "id": "r", "broken": 1, "compared": 1, "statement": "", "obligation": "MUST", "citations": []}
+    [cut] = judging.distilled([rule, told], 1)["failures"]
+    assert cut["expected"] == "x" * 700 + "... (800 characters)"
+    assert cut["message"]["key"] is None
+    start, end = cut["message"]["value"]["text"].split(" ... ")
+    assert (start[:8], len(start), len(end)) == ('{"c":1,"', 350, 350 + len("... (1839 characters)"))
+    assert 'y","c":"bad","n":"z' in end
+
+
 def test_the_page_is_a_table_and_bug_reports(tmp_path):
     told = judged(tmp_path, failure("old/rows", "null: cells before UPDATE", actual="<b>|", hint="the other image's value"))
     markdown, html = page.pages(told, tmp_path).values()
@@ -201,3 +214,5 @@ def test_results_are_of_the_readers_releases_and_name_no_machine():
 def test_the_pages_are_those_of_the_results():
     for name, text in page.pages().items():
         assert (page.DOCS / name).read_text("utf-8") == text, "run `python -m scoreboard --page-only`"
+        places = set(re.findall(r' id="([^"]+)"', text))
+        assert set(re.findall(r' href="#([^"]+)"', text)) <= places
