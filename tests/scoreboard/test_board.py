@@ -201,6 +201,7 @@ def test_each_fault_on_record_is_shown_by_the_results():
     assert board.unproved() == []
     failures = [failure for one in board.board() for failure in (*one.failures, *one.recorded)]
     assert {one.fault.id for one in failures if one.fault and one.outcome != one.fault.outcome} == set()
+    assert {one.key for one in failures if one.counts and not one.fault} == set(), "was this failure looked at?"
     assert {path.stem for path in board.FAULTS.glob("*.toml")} <= {reader.record for reader in READERS}
 
 
