@@ -36,6 +36,10 @@ class Outcome(enum.StrEnum):
 
 
 _OUTCOMES: Final = {Symptom.RAISED: Outcome.REFUSES, Symptom.REFUSED: Outcome.REFUSES, Symptom.LOST: Outcome.DROPS}
+_BEHIND: Final = tuple(
+    f"{Symptom.ACCEPTED}: fault {fault}" for fault in ("trailing-*", "second-document", "joined", "closing-tail")
+)
+"""Causes by which a reader returns the first document of a message, and nothing of what follows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,13 @@ class Failure:
     @property
     def outcome(self) -> Outcome:
         """What a user meets."""
-        return next((outcome for symptom, outcome in _OUTCOMES.items() if symptom == _symptom(self.told)), Outcome.WRONG)
+        cause, actual = str(self.told["cause"] or ""), str(self.told["actual"])
+        symptom = cause.partition(":")[0]
+        if symptom == Symptom.EXTRA and actual.endswith("the first: CORRUPT"):
+            return Outcome.REFUSES
+        if symptom == Symptom.ACCEPTED and (actual == "no output row" or any(covers(glob, cause) for glob in _BEHIND)):
+            return Outcome.DROPS
+        return next((outcome for known, outcome in _OUTCOMES.items() if known == symptom), Outcome.WRONG)
 
     @property
     def rule(self) -> str:
@@ -185,19 +195,19 @@ def board(results: Path = RESULTS, directory: Path = FAULTS, readers: Sequence[R
 
 
 def proofs(judged: Iterable[Judged], directory: Path = FAULTS) -> tuple[Proof, ...]:
-    """Each proved fault by the reader and format that show it best: on a recorded message, then in the smallest one."""
+    """Each proved fault by the reader and format that show it best: recorded, against a MUST, in the smallest message."""
     shown: dict[tuple[str, str], list[Proof]] = {}
     for one in judged:
         for fault in faults(one.reader.record, directory):
             mine = [failure for failure in one.failures if failure.fault == fault]
-            real = next((failure for failure in one.recorded if failure.fault == fault), None)
-            smallest = min(mine or ([real] if real else []), key=lambda failure: len(failure.value), default=None)
+            real = min((failure for failure in one.recorded if failure.fault == fault), key=_worth, default=None)
+            smallest = min(mine or ([real] if real else []), key=_worth, default=None)
             if smallest is not None:
                 cases = sum(failure.told["cases"] for failure in mine) or 1
                 shown.setdefault((one.reader.record, fault.id), []).append(
                     Proof(one.reader, fault, one.format, smallest, real, cases)
                 )
-    return tuple(min(some, key=lambda proof: (proof.real is None, len(proof.failure.value))) for some in shown.values())
+    return tuple(min(some, key=lambda proof: (proof.real is None, _worth(proof.failure))) for some in shown.values())
 
 
 def unproved(directory: Path = FAULTS, results: Path = RESULTS, readers: Sequence[Reader] = READERS) -> list[str]:
@@ -219,8 +229,8 @@ def _failure(told: Mapping[str, Any], fmt: str, known: Iterable[Fault]) -> Failu
     return Failure(told, next((fault for fault in known if fault.explains(fmt, told)), None))
 
 
-def _symptom(told: Mapping[str, Any]) -> str:
-    return str(told["cause"] or "").partition(":")[0]
+def _worth(failure: Failure) -> tuple[bool, int]:
+    return not failure.counts, len(failure.value)
 
 
 def _text(told: Mapping[str, str] | None) -> str:

@@ -119,11 +119,17 @@ def _run(name: str, decoder: str, options: Sequence[str], *, may_be_empty: bool 
     return distilled(lines, ran.returncode)
 
 
-def _cut(value: Any) -> Any:
-    """The value with its long texts cut, as the page would cut them."""
+def _cut(value: Any, column: str = "") -> Any:
+    """The value with its long texts cut; of a message, its beginning and the last place that names the column stay."""
     if isinstance(value, dict):
-        return {key: _cut(one) for key, one in value.items()}
-    return clip(value, LETTERS) if isinstance(value, str) else value
+        return {key: _cut(one, column) for key, one in value.items()}
+    if not isinstance(value, str):
+        return value
+    half = LETTERS // 2
+    start = max(value.rfind(f'"{column}"') - half // 4, half) if column else half
+    if len(value) <= LETTERS or start == half:
+        return clip(value, LETTERS)
+    return f"{value[:half]} ... {value[start : start + half]}... ({len(value)} characters)"
 
 
 def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
@@ -138,7 +144,7 @@ def distilled(lines: Sequence[Mapping[str, Any]], code: int) -> dict[str, Any]:
         "nulled": sum(1 for line in lines if line["type"] == "case" and line["nulled"]),
         "failures": [
             {
-                **{key: _cut(line[key]) for key in _KEPT},
+                **{key: _cut(line[key], str(line["column"] or "") if key == "message" else "") for key in _KEPT},
                 **{key: broken[line["rule"]][key] for key in ("statement", "obligation", "citations")},
             }
             for line in lines

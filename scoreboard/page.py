@@ -25,11 +25,13 @@ def pages(judged: tuple[Judged, ...] | None = None, faults: Path = FAULTS) -> di
     every = board() if judged is None else judged
     formats = list(dict.fromkeys(one.format for one in every))
     readers = list(dict.fromkeys(one.reader.name for one in every))
+    proved = proofs(every, faults)
     told: dict[str, Any] = {
         "judged": every,
         "formats": formats,
         "readers": [[one for one in every if one.reader.name == name] for name in readers],
-        "proofs": proofs(every, faults),
+        "proofs": proved,
+        "places": {(proof.reader.record, proof.fault.id): anchor(proof) for proof in proved},
         "messages": _messages(every),
         "outcomes": list(Outcome),
     }

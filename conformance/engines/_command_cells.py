@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.judging.output import BEYOND
 from generators.model import Logical, Table
 from generators.storage.jsonform import kind_of
 
@@ -95,7 +96,7 @@ def _integer(value: Any, spark: str, bits: int) -> int:
         number = int(value)
         if -(1 << bits) <= number < 1 << bits:
             return number
-        raise ValueError(f"{value} does not fit {spark}")
+        raise ValueError(f"{value} {BEYOND} {spark}")
     raise ValueError(f"must be an integer or its decimal text, not {_shown(value)}")
 
 
@@ -106,7 +107,7 @@ def _decimal(value: Any, precision: int, scale: int) -> Decimal:
         raise ValueError(f"must be a decimal's text without exponent, not {_shown(value)}")
     sign, whole, fraction = match.group(1), match.group(2).lstrip("0"), (match.group(3) or "").rstrip("0")
     if len(whole) > precision - scale or len(fraction) > scale:
-        raise ValueError(f"{text} does not fit decimal({precision},{scale})")
+        raise ValueError(f"{text} {BEYOND} decimal({precision},{scale})")
     return Decimal(f"{sign}{whole or '0'}.{fraction or '0'}")
 
 

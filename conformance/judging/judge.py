@@ -396,15 +396,16 @@ class _Reader:
         # At level two a change of another kind has no row.
         none = STOPS in self._conventions or (self.case.level == 2 and len(kinds) > 1)
         fine = rows[0].kind in kinds if len(rows) == 1 else not rows and none
-        actual = "no output row" if not rows else "; ".join(_describe(row) for row in rows[:3])
         cell = None if fine else bad_cell(self.case)
+        column = cell.column if cell else ""
+        actual = "no output row" if not rows else "; ".join(_describe(row, column) for row in rows[:3])
         kept = cell is not None and len(rows) == 1 and keeps(self.case, cell, rows[0])
         wanted = "exactly one CORRUPT row" + (f": {cannot(self.case, cell)}" if cell else "")
         self.check(fine or kept, change, "change", Aspect.ACCEPTED, (number, 0), "kind", wanted, actual)
         if kept:
             self.check(False, change, "change", Aspect.KIND, (number, 0), "kind", wanted, actual)
         if cell:
-            self.findings[-1] = replace(self.findings[-1], side="after", column=cell.column)
+            self.findings[-1] = replace(self.findings[-1], side="after", column=column)
 
     def _change(self, at: tuple[int, int], change: Change, row: OutputRow) -> None:
         if row.kind == Kind.CORRUPT and (Kind.CORRUPT, None) not in change.accept:
@@ -590,6 +591,9 @@ def _what(change: Change) -> str:
     return f"{change.kind} {change.op or ''}".strip()
 
 
-def _describe(row: OutputRow) -> str:
+def _describe(row: OutputRow, column: str = "") -> str:
+    """A row in a line, with the cell of the column in front."""
     cells = row.after if row.after is not None else row.before
+    if cells is not None and column in cells:
+        cells = {column: cells[column], **cells}
     return f"{row.kind} {row.op or ''} {image(cells) if cells is not None else ''}".strip()[:300]

@@ -30,6 +30,8 @@ ENVELOPE: Final = ("database", "schema", "table", "keys", "sql", "position", "co
 
 WRONG_CELLS: Final = "wrong_cells"
 """A column of level two with what is wrong with cells that have no form of their type, by `before.COLUMN` or `after.COLUMN`."""
+BEYOND: Final = "does not fit"
+"""Follows a number in the problem of a wrong cell whose type cannot hold it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.judging.compare import Typed, same_value
-from conformance.judging.output import OutputRow
+from conformance.judging.output import BEYOND, OutputRow
 from conformance.judging.wording import clip
 from generators.garbage.faults import CellFault
 from generators.model import Case, Cell, SourceType, State
@@ -23,6 +23,9 @@ def keeps(case: Case, cell: CellFault, row: OutputRow) -> bool:
     kind, got = _type(case, cell), (row.after or {}).get(cell.column)
     if cell.kept is None or kind is None or not isinstance(got, Typed):
         return False
+    number, beyond, _ = str(got.value).partition(f" {BEYOND} ")
+    if got.family == "wrong form":
+        return bool(beyond) and number == str(cell.kept)
     return same_value(Cell(State.VALUE, kind, cell.kept), got)
 
 

@@ -11,9 +11,8 @@ CONNECT_RELEASE: Final = "4.1.1"
 _CONNECT_SOURCE: Final = "https://github.com/apache/kafka/tree/4.1.1/connect/json"
 _CONNECT_NOTE: Final = (
     "The converter with its defaults; the adapter reads op, before and after of the envelope, from the topic of the table."
-    " Connect's"
-    " own logical types are kept. Those of Debezium (io.debezium.*) are not Connect's: only types whose physical value is the"
-    " value"
+    " Connect's own logical types are kept. The placeholder for a large value that was not sent is Debezium's: it is not asked."
+    " Debezium's types (io.debezium.*) are not Connect's: only types whose physical value is the value"
 )
 _CONNECT_BUNDLE: Final = jars(
     "connect-4.1.1", "Kafka Connect", "14 jars, 23 MB", "connect-json-", ("org.apache.kafka", "connect-json", CONNECT_RELEASE)
@@ -37,6 +36,7 @@ CONNECT: Final = (
         f"{_CONNECT_NOTE} are claimed, and of Debezium the defaults for decimals and binaries.",
         _CONNECT_BUNDLE,
         "connect.ConnectReader",
+        options=("--exclude", "*/toast*"),
     ),
     Reader(
         "connect-times",
@@ -52,6 +52,7 @@ CONNECT: Final = (
         f"{_CONNECT_NOTE} are claimed, and dates and times, which are Connect's under this option of Debezium.",
         _CONNECT_BUNDLE,
         "connect.ConnectReader",
+        options=("--exclude", "*/toast*"),
         faults="connect",
     ),
 )

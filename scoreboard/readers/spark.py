@@ -13,11 +13,12 @@ _SPARK_SOURCE: Final = "https://github.com/apache/spark/tree/v4.0.0"
 def _spark(way: str, title: str, module: str, *formats: str) -> Reader:
     return Reader(
         f"spark-{way}",
-        f"Spark: {title}",
+        f"Spark on {way.partition('-')[0].capitalize()}: {title}",
         _SPARK,
         {fmt: {} for fmt in formats},
         _SPARK_SOURCE,
-        "A few lines of PySpark as guides show them, with the table's types that the harness offers and try_cast.",
+        "A few lines of PySpark as guides show them, with the table's types that the harness offers and try_cast."
+        + (" ENUM and SET are STRING." if way.startswith("debezium") else ""),
         module=module,
         faults=f"spark-{way.partition('-')[0]}",
     )

@@ -5,11 +5,17 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from generators.model import Table
+from generators.model import Column as Declared
+from generators.model import Logical, Table
 
 CAPABILITIES = {"conventions": ["read-as-insert"]}
 
 _OPS = {"c": "INSERT", "r": "INSERT", "u": "UPDATE", "d": "DELETE"}
+
+
+def _type(column: Declared) -> str:
+    """The type that a user declares: that of the harness, but STRING for a label."""
+    return "string" if column.type.logical in (Logical.ENUM, Logical.SET) else column.type.spark
 
 
 def _rows(frame: DataFrame, table: Table, before: Column, after: Column) -> DataFrame:
@@ -31,7 +37,7 @@ def _rows(frame: DataFrame, table: Table, before: Column, after: Column) -> Data
 
 def decode_rows_typed(records: DataFrame, table: Table) -> DataFrame:
     """`from_json` with the table's own types in the images, the form without a schema."""
-    row = table.spark_ddl()
+    row = ", ".join(f"`{column.name.replace('`', '``')}` {_type(column)}" for column in table.columns)
     source = "struct<db string, `schema` string, `table` string>"
     schema = f"op string, source {source}, before struct<{row}>, after struct<{row}>"
     text = F.col("value").cast("string")
@@ -50,7 +56,7 @@ def decode_rows_get_json_object(records: DataFrame, table: Table) -> DataFrame:
 
     def image(member: str) -> Column:
         cells = [
-            F.get_json_object(text, f"$.{member}['{column.name}']").try_cast(column.type.spark).alias(column.name)
+            F.get_json_object(text, f"$.{member}['{column.name}']").try_cast(_type(column)).alias(column.name)
             for column in table.columns
         ]
         return F.when(F.get_json_object(text, f"$.{member}").isNotNull(), F.struct(*cells))

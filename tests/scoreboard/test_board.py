@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -64,20 +65,24 @@ def judged(tmp_path, *failures, recorded=()):
 
 
 @pytest.mark.parametrize(
-    ("cause", "outcome"),
+    ("cause", "actual", "outcome"),
     [
-        ("refused: cell bit value plain", "refuses"),
-        ("raised: fault truncated", "refuses"),
-        ("lost: row DELETE", "drops"),
-        ("null: cell int value", "wrong value"),
-        ("wrong: cell time value", "wrong value"),
-        ("accepted: fault trailing", "wrong value"),
-        ("extra: foreign", "wrong value"),
-        (None, "wrong value"),
+        ("refused: cell bit value plain", "CORRUPT: an error", "refuses"),
+        ("raised: fault truncated", "an exception", "refuses"),
+        ("lost: row DELETE", "no output row", "drops"),
+        ("null: cell int value", "NULL", "wrong value"),
+        ("wrong: cell time value", "CORRUPT", "wrong value"),
+        ("accepted: fault cell-int", "ROW INSERT {a: 1}", "wrong value"),
+        ("accepted: fault empty", "no output row", "drops"),
+        ("accepted: fault trailing-brace", "ROW INSERT {a: 1}", "drops"),
+        ("accepted: fault second-document", "ROW INSERT {a: 1}", "drops"),
+        ("extra: foreign", "1 more, the first: ROW INSERT {a: 1}", "wrong value"),
+        ("extra: kind DDL", "1 more, the first: CORRUPT", "refuses"),
+        (None, "1", "wrong value"),
     ],
 )
-def test_what_a_user_meets_follows_from_the_cause(tmp_path, cause, outcome):
-    [one] = judged(tmp_path, failure("value/bit", cause))
+def test_what_a_user_meets_follows_from_cause_and_answer(tmp_path, cause, actual, outcome):
+    [one] = judged(tmp_path, failure("value/bit", cause, actual=actual))
     assert one.failures[0].outcome == outcome
     assert one.counts == {board.Outcome(outcome): 1}
     assert one.cases == 7
@@ -155,6 +160,18 @@ def test_a_record_that_does_not_fit_is_told(tmp_path, line, told):
         board.faults("reader", tmp_path)
 
 
+def test_a_long_message_is_cut_around_the_column_at_fault():
+    told = dict.fromkeys(judging._KEPT, "x" * 800) | {"type": "failure", "rule": "r", "column": "c"}
+    told["message"] = {"key": None, "value": {"text": '{"c":1,"m":"' + "y" * 900 + '","c":"bad","n":"' + "z" * 900 + '"}'}}
+    rule = {"type": "rule", "id": "r", "broken": 1, "compared": 1, "statement": "", "obligation": "MUST", "citations": []}
+    [cut] = judging.distilled([rule, told], 1)["failures"]
+    assert cut["expected"] == "x" * 700 + "... (800 characters)"
+    assert cut["message"]["key"] is None
+    start, end = cut["message"]["value"]["text"].split(" ... ")
+    assert (start[:8], len(start), len(end)) == ('{"c":1,"', 350, 350 + len("... (1839 characters)"))
+    assert 'y","c":"bad","n":"z' in end
+
+
 def test_the_page_is_a_table_and_bug_reports(tmp_path):
     told = judged(tmp_path, failure("old/rows", "null: cells before UPDATE", actual="<b>|", hint="the other image's value"))
     markdown, html = page.pages(told, tmp_path).values()
@@ -182,6 +199,9 @@ def test_readers_are_named_once_and_claim_formats_that_are_there():
 
 def test_each_fault_on_record_is_shown_by_the_results():
     assert board.unproved() == []
+    failures = [failure for one in board.board() for failure in (*one.failures, *one.recorded)]
+    assert {one.fault.id for one in failures if one.fault and one.outcome != one.fault.outcome} == set()
+    assert {one.key for one in failures if one.counts and not one.fault} == set(), "was this failure looked at?"
     assert {path.stem for path in board.FAULTS.glob("*.toml")} <= {reader.record for reader in READERS}
 
 
@@ -195,3 +215,5 @@ def test_results_are_of_the_readers_releases_and_name_no_machine():
 def test_the_pages_are_those_of_the_results():
     for name, text in page.pages().items():
         assert (page.DOCS / name).read_text("utf-8") == text, "run `python -m scoreboard --page-only`"
+        places = set(re.findall(r' id="([^"]+)"', text))
+        assert set(re.findall(r' href="#([^"]+)"', text)) <= places

@@ -271,6 +271,8 @@ def test_rows_of_which_the_message_holds_the_key_alone_are_seen_at_a_glance(wher
     [
         (DEBEZIUM, Typed("decimal", Decimal("123456789.25")), "fault/cell-domain", Verdict.NON_STRICT),
         ("cloudcanal-debezium/2022+typed", Typed("decimal", Decimal("123456789.25")), "fault/cell-domain", Verdict.NON_STRICT),
+        (DEBEZIUM, Typed("wrong form", "123456789.25 does not fit decimal(10,2)"), "fault/cell-domain", Verdict.NON_STRICT),
+        (DEBEZIUM, Typed("wrong form", "123456789.3 does not fit decimal(10,2)"), "fault/cell-type", Verdict.ACCEPTED),
         (DEBEZIUM, Typed("decimal", Decimal("123456789.3")), "fault/cell-type", Verdict.ACCEPTED),
         (DEBEZIUM, None, "fault/cell-type", Verdict.ACCEPTED),
         (CANAL, Typed("decimal", Decimal("123456789.25")), "fault/cell-type", Verdict.ACCEPTED),
