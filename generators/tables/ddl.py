@@ -20,16 +20,15 @@ _SILENT: Final = re.compile(
 )
 """Statements that no message shows."""
 
-_ROWS: Final = re.compile(
-    r"(?:insert|replace|copy|load)\b.*?(?:into\s+|copy\s+)(?:table\s+)?([^\s(]+)", re.IGNORECASE | re.DOTALL
-)
+_ROWS: Final = re.compile(r"(?:(?:insert|replace|load)\b.*?\binto\s+(?:table\s+)?|copy\s+)([^\s(]+)", re.IGNORECASE | re.DOTALL)
 _OBJECT: Final = re.compile(
     r"(?:create|alter)\b[^;'\"(]*?\b((?:materialized\s+)?view|function|procedure|trigger|event|rule|policy|aggregate|operator"
     r"|publication|subscription|statistics|server|foreign\s+table)\b",
     re.IGNORECASE,
 )
 _DATABASE: Final = re.compile(
-    r"(?:use\s+|create\s+database\s+(?:if\s+not\s+exists\s+)?|\\connect\s+)[`\"]?([^\s`\";]+)", re.IGNORECASE
+    r"(?:use\s+|create\s+database\s+(?:if\s+not\s+exists\s+)?|\\connect\s+)(`(?:[^`]|``)+`|\"(?:[^\"]|\"\")+\"|[^\s;]+)",
+    re.IGNORECASE,
 )
 _PATH: Final = re.compile(
     r"(?:set\s+search_path\s*(?:=|to)\s*|select\s+(?:pg_catalog\.)?set_config\('search_path',\s*)['\"]?(\w+)", re.IGNORECASE
@@ -64,7 +63,8 @@ class Reader:
         for span in script.statements():
             text = script.code[span.start : min(span.end, span.start + _HEAD)]
             if hit := _DATABASE.match(text):
-                self.database = hit[1]
+                quote = hit[1][0]
+                self.database = hit[1][1:-1].replace(quote * 2, quote) if quote in '`"' else hit[1]
             elif hit := _PATH.match(text):
                 self.path = hit[1]
             if hit := _ROWS.match(text):

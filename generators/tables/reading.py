@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from generators.errors import UnknownName, UsageError
+from generators.tables import live
 from generators.tables.base import DIALECTS, Schema
 from generators.tables.ddl import Reader
 from generators.tables.ddl_text import Script
@@ -20,6 +21,7 @@ _HEADERS: Final[Mapping[str, str]] = {
     "postgresql": r"^-- PostgreSQL database dump",
     "tidb": r"^-- Server version\s.*-TiDB-",
     "mariadb": r"^-- MariaDB dump|^/\*M!|^-- (?:Server version|MySQL dump)\s.*-MariaDB",
+    "mysql": r"^-- Server version\s+\d",
 }
 _MARKS: Final[Mapping[str, str]] = {
     "tidb": r"/\*T!|\bAUTO_RANDOM\b",
@@ -45,7 +47,7 @@ def read(sources: Sequence[str], dialect: str | None = None, database: str | Non
         raise UnknownName("dialect", dialect, DIALECTS)
     if not sources:
         raise UsageError("no file of DDL and no database to read tables from")
-    texts = [(source, _text(source)) for source in sources]
+    texts = [live.text(source) if live.is_url(source) else (source, _text(source)) for source in sources]
     chosen = dialect or _dialect(texts)
     reader = Reader(chosen, database, DATABASE)
     for file, text in texts:
@@ -53,7 +55,8 @@ def read(sources: Sequence[str], dialect: str | None = None, database: str | Non
     schema = reader.schema()
     if not schema.tables:
         why = "".join(f"\n  {note}" for note in schema.notes[:12])
-        raise UsageError(f"no table in {', '.join(sources)}: {'none could be taken' if why else 'no CREATE TABLE'}{why}")
+        names = ", ".join(name for name, _ in texts)
+        raise UsageError(f"no table in {names}: {'none could be taken' if why else 'no CREATE TABLE'}{why}")
     return schema
 
 
