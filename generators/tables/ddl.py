@@ -193,7 +193,10 @@ class Reader:
         if what.endswith("TABLE"):
             draft, column = self.drafts.get(self.place(cursor)), ""
         else:
-            *qualifier, table, column = cursor.names()
+            *names, column = cursor.names()
+            if not names:
+                raise cursor.wrong("a table's column")
+            *qualifier, table = names
             draft = self.drafts.get((self.home(cursor), qualifier[-1] if qualifier else self.path, table))
         cursor.expect("IS")
         text = "" if cursor.next_is("NULL") else cursor.take().text

@@ -312,7 +312,7 @@ def _options(draft: Draft, cursor: Cursor) -> None:
             cursor.take()
         elif cursor.accept("TTL"):
             cursor.until("INTERVAL")
-            cursor.at += 3
+            _ = cursor.take(), cursor.take(), cursor.take()  # INTERVAL 1 YEAR
             cursor.note(start, "left out: no history deletes by age")
         elif cursor.accept("PLACEMENT POLICY", "DATA DIRECTORY", "INDEX DIRECTORY"):
             cursor.accept("=")

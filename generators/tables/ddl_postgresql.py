@@ -56,7 +56,12 @@ class Types:
             cursor.accept("IF NOT EXISTS")
             labels, label = list(self.enums[name]), cursor.take().text
             where = cursor.accept("BEFORE", "AFTER")
-            at = labels.index(cursor.take().text) + (where == "AFTER") if where else len(labels)
+            at = len(labels)
+            if where:
+                beside = cursor.peek()
+                if beside.text not in labels:
+                    raise cursor.wrong(f"a label of {name}")
+                at = labels.index(cursor.take().text) + (where == "AFTER")
             self.enums[name] = tuple(dict.fromkeys([*labels[:at], label, *labels[at:]]))
         elif not cursor.accept("OWNER TO"):
             cursor.until()

@@ -214,7 +214,7 @@ class Cursor:
     def take(self) -> Word:
         """The next word."""
         word = self.peek()
-        self.at += 1
+        self.at = min(self.at + 1, len(self.words))
         return word
 
     @property
@@ -299,5 +299,5 @@ class Cursor:
 
     def note(self, start: int, action: str) -> None:
         """Notes the construct from a word, by its number, up to here."""
-        last = self.words[max(self.at, start + 1) - 1] if self.words else self.peek()
+        last = self.words[min(max(self.at, start + 1), len(self.words)) - 1] if self.words else self.peek()
         self.script.note(self.words[start].start if start < len(self.words) else self.end, last.end, action)

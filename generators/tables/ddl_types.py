@@ -66,7 +66,9 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
     if word := cursor.accept(*_PHRASES):
         name = _PHRASES[word]
     else:
-        word = cursor.name().lower()
+        at, word = cursor.peek(), cursor.name().lower()
+        if at.kind != "word":
+            raise cursor.script.error(at.start, f"a column type expected, not {at.text!r}")
         name = _ALIASES.get(word, word)
     aliased = (name != word and word not in _REPEATED) or word == "serial"
     if name == "json" and cursor.script.dialect == "mariadb":
