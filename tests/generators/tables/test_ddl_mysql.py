@@ -313,6 +313,31 @@ def test_a_dump_of_mariadb(reads, tmp_path):
     ]
 
 
+SHOWN = """*************************** 1. row ***************************
+       Table: t
+Create Table: CREATE TABLE `t` (
+  `id` int NOT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4
+*************************** 1. row ***************************
+       Table: u
+Create Table: CREATE TABLE `u` (
+  `id` int FOO
+) ENGINE=InnoDB
+w\tCREATE TABLE `w` (
+  `id` int
+)
+x\tCREATE TABLE `x` (
+  `id` int
+)
+"""
+
+
+def test_show_create_table_as_clients_print_it(reads, tmp_path):
+    schema = reads(SHOWN, database="d")
+    assert [user.table.name for user in schema.tables] == ["t", "u", "w", "x"]
+    assert told(schema, tmp_path) == ["a.sql:9:12: FOO: left out: not understood"]
+
+
 @pytest.mark.parametrize(
     ("spelled", "key", "facts", "declared"),
     [
