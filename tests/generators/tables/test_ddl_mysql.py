@@ -396,6 +396,25 @@ def test_a_default_has_a_value_unless_it_is_an_expression(reads, definition, val
     assert schema.notes == ()
 
 
+@pytest.mark.parametrize(
+    ("own", "tables", "expected"),
+    [
+        ("", "", ("", "")),
+        ("", "CHARSET=utf8mb4 COLLATE=utf8mb4_bin", ("", "")),
+        ("", "CHARSET=latin1", ("latin1", "")),
+        ("", "COLLATE=latin1_bin", ("latin1", "latin1_bin")),
+        ("CHARACTER SET utf8mb4", "CHARSET=latin1 COLLATE=latin1_bin", ("", "")),
+        ("CHARACTER SET gbk", "CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci", ("gbk", "")),
+        ("COLLATE latin1_general_cs", "CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci", ("latin1", "latin1_general_cs")),
+        ("BINARY", "CHARSET=latin1 COLLATE=latin1_swedish_ci", ("latin1", "latin1_bin")),
+    ],
+)
+def test_a_column_has_its_tables_character_set_unless_it_has_its_own(reads, own, tables, expected):
+    (text, number) = reads(f"CREATE TABLE t (c varchar(5) {own}, i int) {tables};", dialect="mysql").tables[0].table.columns
+    assert (text.charset, text.collation) == expected
+    assert (number.charset, number.collation) == ("", "")
+
+
 def test_a_default_that_no_column_can_have_is_noted(reads, tmp_path):
     schema = reads("CREATE TABLE t (c enum('a') DEFAULT 'b', d int DEFAULT NULL);", dialect="mysql", database="d")
     assert [c.default for c in schema.tables[0].table.columns] == [Default("'b'"), None]
