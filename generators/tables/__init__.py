@@ -1,4 +1,4 @@
 """The user's own tables: read from DDL, given values and histories, and turned into scenarios.
 
-Of `generators`, imports only this room and the base modules.
+Imports `recorded` and `sources`: how databases spell types and values.
 """

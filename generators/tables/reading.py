@@ -1,0 +1,95 @@
+"""A user's tables, from files of DDL and from databases."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from generators.errors import UnknownName, UsageError
+from generators.tables import live
+from generators.tables.base import DIALECTS, Schema
+from generators.tables.ddl import Reader
+from generators.tables.ddl_text import Script
+
+DATABASE: Final = "app"
+"""The database of tables for which neither the caller nor the DDL names one."""
+
+_HEADERS: Final[Mapping[str, str]] = {
+    "postgresql": r"^-- PostgreSQL database dump",
+    "tidb": r"^-- Server version[:\s].*-TiDB-",
+    "mariadb": r"^-- MariaDB dump|^/\*M!|^-- (?:Server version|MySQL dump)[:\s].*-MariaDB",
+    "mysql": r"^-- Server version:?\s+\d",
+}
+_MARKS: Final[Mapping[str, str]] = {
+    "tidb": r"/\*T!|\bAUTO_RANDOM\b",
+    "mariadb": r"/\*M!|\bENGINE\s*=\s*Aria\b|(?-i:\bDEFAULT current_timestamp\()|_uca1400_|\bWITH SYSTEM VERSIONING\b",
+    "mysql": r"`|/\*!\d{5}|\bENGINE\s*=|\bAUTO_INCREMENT\b|\bUNSIGNED\b|\b(?:tiny|medium|long)(?:text|blob|int)\b|\bCHARSET\b"
+    r"|\bDATETIME\b|\bCHARACTER SET\b|\bTINYINT\b",
+    "postgresql": r"::\w|\bALTER TABLE ONLY\b|\bCREATE (?:TYPE|DOMAIN)\b|\b(?:big|small)?serial\b|\btimestamptz\b|\bjsonb\b"
+    r"|\bbytea\b|\bcharacter varying\b|\bwith(?:out)? time zone\b|\bsearch_path\b|\bAS IDENTITY\b|\bCREATE EXTENSION\b",
+}
+"""What tells a dialect in a dump's first lines, and in statements, the most special first."""
+
+_TABLE: Final = re.compile(r"\bCREATE\s+(?:\w+\s+){0,3}TABLE\b", re.IGNORECASE)
+_UNTOLD: Final = re.compile(r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|--[^\n]*|^INSERT [^\n]*", re.MULTILINE | re.DOTALL)
+"""What tells nothing: texts, comments, rows."""
+
+
+def read(sources: Sequence[str], dialect: str | None = None, database: str | None = None) -> Schema:
+    """The tables of files of DDL and of databases' URLs, in their order.
+
+    `dialect` is one of `DIALECTS`, None to take it from the text; `database` is that of tables for which the DDL names none.
+    Raises UsageError for what cannot be read, and for a dialect that cannot be told.
+    """
+    if dialect is not None and dialect not in DIALECTS:
+        raise UnknownName("dialect", dialect, DIALECTS)
+    if not sources:
+        raise UsageError("no file of DDL and no database to read tables from")
+    texts = [live.text(source) if live.is_url(source) else (source, _text(source)) for source in sources]
+    if not any(_TABLE.search(text) for _, text in texts):
+        raise UsageError(f"no CREATE TABLE in {', '.join(name for name, _ in texts)}")
+    chosen = dialect or _dialect(texts)
+    reader = Reader(chosen, database, DATABASE)
+    for file, text in texts:
+        reader.run(Script(file, text, chosen))
+    schema = reader.schema()
+    if not schema.tables:
+        notes = "".join(f"\n  {note}" for note in schema.notes[:12])
+        raise UsageError(f"no table of {', '.join(name for name, _ in texts)} could be taken:{notes}")
+    return schema
+
+
+def _text(source: str) -> str:
+    """A file's text; a byte that is not UTF-8 is a lone surrogate."""
+    path = Path(source)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{source}: cannot be read: {error.strerror}") from error
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")  # what PowerShell's > writes
+    return data.decode("utf-8-sig", "surrogateescape")
+
+
+def told(text: str) -> str | None:
+    """The dialect of a text, None if it has no mark of any."""
+    for marks, where in ((_HEADERS, text[:4000]), (_MARKS, _UNTOLD.sub(" ", text))):
+        for dialect, mark in marks.items():
+            if re.search(mark, where, re.IGNORECASE | re.MULTILINE):
+                return dialect
+    return None
+
+
+def _dialect(texts: Sequence[tuple[str, str]]) -> str:
+    found = {file: told(text) for file, text in texts}
+    legal = ", ".join(DIALECTS)
+    dialects = {one for one in found.values() if one}
+    if not dialects:
+        raise UsageError(f"{texts[0][0]}: the text does not tell its dialect; name it: {legal}")
+    if len({DIALECTS[one] for one in dialects}) > 1 or {"mariadb", "tidb"} <= dialects:
+        shown = ", ".join(f"{file}: {one}" for file, one in found.items() if one)
+        raise UsageError(f"the files are of several dialects ({shown}); name the dialect of all: {legal}")
+    return next(one for one in _MARKS if one in dialects)
