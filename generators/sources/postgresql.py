@@ -84,6 +84,7 @@ __all__ = [
     "bit_text",
     "boolean",
     "boundary_values",
+    "candidates",
     "bytea",
     "bytea_text",
     "catalog_name",
