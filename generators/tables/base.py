@@ -81,6 +81,8 @@ class Schema:
         """The tables, each after the tables that its foreign keys refer to, as far as there is no circle."""
         left = {place(user.table): user for user in self.tables}
         while left:
-            free = [at for at, user in left.items() if not any(key.parent in left and key.parent != at for key in user.foreign_keys)]
+            free = [
+                at for at, user in left.items() if not any(key.parent in left and key.parent != at for key in user.foreign_keys)
+            ]
             for at in free or [next(iter(left))]:
                 yield left.pop(at)

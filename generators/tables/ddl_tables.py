@@ -1,0 +1,107 @@
+"""Tables while their statements are read, and what is made of them in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from generators.model import Column, Index, Table
+from generators.tables.base import Check, ForeignKey, Note, Place, Schema, UserTable
+from generators.tables.ddl_checks import checks_of
+from generators.tables.ddl_text import Script
+
+
+@dataclass(slots=True)
+class Pending:
+    """A constraint that is looked at when all tables are known: its place in a script, and the column of a domain's VALUE."""
+
+    script: Script
+    start: int
+    end: int
+    text: str
+    value_column: str = ""
+
+    def note(self, action: str) -> None:
+        """Notes it."""
+        self.script.note(self.start, self.end, action)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A table that statements still change. `left_out`: a note has said why it is not taken."""
+
+    database: str
+    schema: str | None
+    name: str
+    script: Script
+    at: int
+    columns: list[Column] = field(default_factory=list)
+    primary: tuple[str, ...] = ()
+    indexes: list[Index] = field(default_factory=list)
+    foreign: list[tuple[ForeignKey, Pending]] = field(default_factory=list)
+    checks: list[Pending] = field(default_factory=list)
+    comment: str = ""
+    charset: str = ""
+    collation: str = ""
+    left_out: bool = False
+
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+        return self.database, self.schema, self.name
+
+    def column_name(self, name: str, folded: bool) -> str | None:
+        """The name of a column as the table has it, None if it has none."""
+        for column in self.columns:
+            if column.name == name or (folded and column.name.lower() == name.lower()):
+                return column.name
+        return None
+
+    def change(self, name: str, **facts: object) -> None:
+        """Changes a column that the table has."""
+        self.columns = [replace(c, **facts) if c.name == name else c for c in self.columns]  # type: ignore[arg-type]
+
+    def index(self, name: str, columns: tuple[str, ...], unique: bool) -> None:
+        """Adds an index; without a name it gets its first column's, as the database does."""
+        taken = {index.name.lower() for index in self.indexes}
+        made = name or columns[0]
+        for number in range(2, len(taken) + 3):
+            if name or made.lower() not in taken:
+                break
+            made = f"{columns[0]}_{number}"
+        self.indexes.append(Index(made, columns, unique))
+
+    def table(self) -> Table:
+        """The table."""
+        primary = tuple(self.primary)
+        columns = tuple(replace(c, nullable=False) if c.name in primary else c for c in self.columns)
+        unique = tuple(index.columns for index in self.indexes if index.unique and index.name != "PRIMARY")
+        indexes = tuple(self.indexes)
+        return Table(self.database, self.name, columns, primary, unique, self.schema, indexes, self.comment)
+
+
+def finished(drafts: Mapping[Place, Draft], dialect: str, scripts: list[Script]) -> Schema:
+    """The schema of all tables that are taken."""
+    taken = {place: draft for place, draft in drafts.items() if not draft.left_out}
+    users = []
+    for draft in taken.values():
+        table = draft.table()
+        keys = tuple(key for key, pending in draft.foreign if _known(key, taken, pending))
+        checks: list[Check] = []
+        for pending in draft.checks:
+            checks += checks_of(table, dialect, pending.text, pending.value_column, pending.note)
+        users.append(UserTable(table, keys, tuple(checks)))
+    notes: list[Note] = [note for script in scripts for note in sorted(script.notes, key=lambda n: (n.line, n.column))]
+    return Schema(dialect, tuple(users), tuple(notes))
+
+
+def _known(key: ForeignKey, taken: Mapping[Place, Draft], pending: Pending) -> bool:
+    parent = taken.get(key.parent)
+    shown = ".".join(part for part in key.parent if part)
+    if parent is None:
+        pending.note(f"left out: table {shown} is not among the tables that are read")
+    elif not set(key.parent_columns) <= {column.name for column in parent.columns}:
+        pending.note(f"left out: table {shown} has not all of these columns")
+    else:
+        return True
+    return False

@@ -1,0 +1,285 @@
+"""DDL as text: statements, their words, and the place of each.
+
+Comments that a server executes (`/*!50503 ... */`) are opened in place, so that every offset stays that of the file.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Self
+
+from generators.errors import UsageError
+from generators.tables.base import DIALECTS, Note
+
+_OPENED: Final = {
+    "mysql": re.compile(r"/\*!\d{0,6}"),
+    "mariadb": re.compile(r"/\*M?!(?!9{5,6})\d{0,6}"),
+    "tidb": re.compile(r"/\*(?:!\d{0,6}|T!(?:\[[\w,]*\])?)"),
+}
+"""What begins a comment that the server executes."""
+
+_PIECES: Final = {
+    "mysql": re.compile(
+        r"""--(?=\s|$)[^\n]*|\#[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`"""
+        r"""|\s+|(?P<end>;)|[^;'"`/\#-]+|.""",
+        re.DOTALL,
+    ),
+    "postgresql": re.compile(
+        r"""--[^\n]*|/\*.*?\*/|(?<=[^\w][eE])'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$"""
+        r"""|\s+|(?P<end>;)|[^;'"/$-]+|.""",
+        re.DOTALL,
+    ),
+}
+_COMMENT: Final = re.compile(r"--|#|/\*|\s")
+_DELIMITER: Final = re.compile(r"delimiter[ \t]+(\S+)[^\n]*", re.IGNORECASE)
+_COPY: Final = re.compile(r"copy\s[^;]*\sfrom\s+stdin", re.IGNORECASE)
+_COPY_END: Final = re.compile(r"^\\\.[^\n]*$", re.MULTILINE)
+_WORD: Final = re.compile(r"[\w@_$]")
+_STRINGS: Final = ("STRING", "NATIONAL_STRING", "BYTE_STRING", "HEREDOC_STRING", "UNICODE_STRING", "RAW_STRING")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A token: its text without quotes, what it is, and its place from `start` to `end`.
+
+    `kind` is word, quoted (a name), string, number, bits, hex or sign; words are in upper case in `upper`.
+    """
+
+    text: str
+    kind: str
+    start: int
+    end: int
+
+    @property
+    def upper(self) -> str:
+        """A word in upper case, a sign as it is; "" for what is quoted."""
+        return self.text.upper() if self.kind in ("word", "sign") else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a script, without the comments and spaces before it."""
+
+    start: int
+    end: int
+
+
+class Script:
+    """A text of DDL in one dialect, under the name of its file."""
+
+    def __init__(self, file: str, text: str, dialect: str) -> None:
+        self.file, self.text, self.dialect = file, text, dialect
+        self.code = _opened(text, dialect)
+        self.notes: list[Note] = []
+        self._lines = [0, *(hit.end() for hit in re.finditer("\n", text))]
+
+    def place(self, at: int) -> tuple[int, int]:
+        """Line and column of an offset, from 1."""
+        line = bisect.bisect_right(self._lines, at)
+        return line, at - self._lines[line - 1] + 1
+
+    def where(self, at: int) -> str:
+        """`file:line:column` of an offset."""
+        return ":".join((self.file, *map(str, self.place(at))))
+
+    def note(self, start: int, end: int, action: str) -> None:
+        """Notes a construct."""
+        text = " ".join(self.code[start:end].split())
+        line, column = self.place(start)
+        self.notes.append(Note(self.file, line, column, text if len(text) <= 120 else f"{text[:117]}...", action))
+
+    def error(self, at: int, what: str) -> UsageError:
+        """An error at an offset."""
+        return UsageError(f"{self.where(at)}: {what}")
+
+    def statements(self) -> Iterator[Span]:
+        """The statements, without their ends. Raises UsageError for a quote that does not end."""
+        pieces = _PIECES[DIALECTS[self.dialect]]
+        at, start, last, delimiter = 0, -1, 0, ";"
+        while at < len(self.code):
+            if start < 0 and (hit := _DELIMITER.match(self.code, at)) and DIALECTS[self.dialect] == "mysql":
+                delimiter, at = hit[1], hit.end()
+                continue
+            if start < 0 and self.code[at] == "\\" and DIALECTS[self.dialect] == "postgresql":
+                end = self.code.find("\n", at)
+                yield Span(at, at := len(self.code) if end < 0 else end)
+                continue
+            if delimiter != ";" and self.code.startswith(delimiter, at):
+                if start >= 0:
+                    yield self._span(start, last)
+                start, at = -1, at + len(delimiter)
+                continue
+            piece = pieces.match(self.code, at)
+            assert piece is not None
+            if piece[0] in ("'", '"', "`"):
+                raise self.error(at, f"the quote {piece[0]} does not end")
+            end = piece.end()
+            if delimiter != ";" and (cut := piece[0].find(delimiter)) > 0:
+                end = at + cut
+            if piece["end"] and delimiter == ";":
+                if start >= 0:
+                    yield self._span(start, last)
+                    if _COPY.match(self.code, start, last):
+                        data = _COPY_END.search(self.code, end)
+                        end = data.end() if data else len(self.code)
+                start = -1
+            elif not _COMMENT.match(piece[0]):
+                start, last = at if start < 0 else start, end
+            at = end
+        if start >= 0:
+            yield self._span(start, last)
+
+    def _span(self, start: int, end: int) -> Span:
+        return Span(start, start + len(self.code[start:end].rstrip()))
+
+    def words(self, span: Span) -> Cursor:
+        """The words of a stretch. Raises UsageError for a text that is none in this dialect."""
+        from sqlglot.dialects.dialect import Dialect
+        from sqlglot.errors import TokenError
+
+        source = self.code[span.start : span.end]
+        if bad := re.search("[\udc80-\udcff]", source):
+            raise self.error(span.start + bad.start(), "this byte is not UTF-8")
+        try:
+            tokens = Dialect.get_or_raise(SQLGLOT[DIALECTS[self.dialect]]).tokenize(source)
+        except TokenError as error:
+            raise self.error(span.start, f"not understood: {str(error).splitlines()[0]}") from error
+        found: list[Word] = []
+        for token in tokens:
+            raw, kind, start = source[token.start : token.end + 1], token.token_type.name, span.start + token.start
+            if kind == "IDENTIFIER":
+                found.append(Word(token.text, "quoted", start, start + len(raw)))
+            elif kind in _STRINGS:
+                found.append(Word(token.text, "string", start, start + len(raw)))
+            elif kind in ("BIT_STRING", "HEX_STRING", "NUMBER"):
+                named = {"BIT_STRING": "bits", "HEX_STRING": "hex"}.get(kind, "number")
+                found.append(Word(token.text, named, start, start + len(raw)))
+            else:
+                # one token may be several words: PRIMARY KEY, DOUBLE PRECISION
+                kind = "word" if _WORD.match(raw) else "sign"
+                found += [Word(hit[0], kind, start + hit.start(), start + hit.end()) for hit in re.finditer(r"\S+", raw)]
+        return Cursor(self, found, span.end)
+
+
+SQLGLOT: Final = {"mysql": "mysql", "postgresql": "postgres"}
+"""sqlglot's name of each source's dialect."""
+
+
+def _opened(text: str, dialect: str) -> str:
+    """The text with spaces in place of the marks of executed comments."""
+    pattern = _OPENED.get(dialect)
+    if pattern is None:
+        return text
+    parts: list[str] = []
+    done = 0
+    for hit in _PIECES["mysql"].finditer(text):
+        if hit[0].startswith("/*") and (mark := pattern.match(hit[0])):
+            parts += [text[done : hit.start()], " " * mark.end(), hit[0][mark.end() : -2], "  "]
+            done = hit.end()
+    return "".join([*parts, text[done:]])
+
+
+class Cursor:
+    """Words that are read one after another."""
+
+    def __init__(self, script: Script, words: list[Word], end: int) -> None:
+        self.script, self.words, self.end, self.at = script, words, end, 0
+
+    def peek(self, ahead: int = 0) -> Word:
+        """A word to come; an empty one after the last."""
+        at = self.at + ahead
+        return self.words[at] if at < len(self.words) else Word("", "end", self.end, self.end)
+
+    def take(self) -> Word:
+        """The next word."""
+        word = self.peek()
+        self.at += 1
+        return word
+
+    @property
+    def done(self) -> bool:
+        """Whether no word is left."""
+        return self.at >= len(self.words)
+
+    def next_is(self, phrase: str) -> bool:
+        """Whether the next words are these; a slash separates alternatives of one word."""
+        return all(self.peek(i).upper in part.split("/") for i, part in enumerate(phrase.split()))
+
+    def accept(self, *phrases: str) -> str:
+        """Takes the first of the phrases that comes next; "" if none does."""
+        for phrase in phrases:
+            if self.next_is(phrase):
+                self.at += len(phrase.split())
+                return phrase
+        return ""
+
+    def expect(self, phrase: str) -> None:
+        """Takes a phrase. Raises UsageError."""
+        if not self.accept(phrase):
+            raise self.wrong(phrase)
+
+    def wrong(self, wanted: str) -> UsageError:
+        """An error: something else is here."""
+        word = self.peek()
+        return self.script.error(
+            word.start, f"{wanted} expected, not {word.text!r}" if word.kind != "end" else f"{wanted} expected"
+        )
+
+    def name(self) -> str:
+        """A name; without quotes in lower case in PostgreSQL. Raises UsageError."""
+        word = self.peek()
+        if word.kind not in ("word", "quoted", "string"):
+            raise self.wrong("a name")
+        self.at += 1
+        folded = word.kind == "word" and DIALECTS[self.script.dialect] == "postgresql"
+        return word.text.lower() if folded else word.text
+
+    def names(self) -> tuple[str, ...]:
+        """A name with its qualifiers."""
+        found = [self.name()]
+        while self.accept("."):
+            found.append(self.name())
+        return tuple(found)
+
+    def parens(self) -> Self:
+        """The words in the parentheses that come next. Raises UsageError."""
+        opening = self.peek()
+        self.expect("(")
+        depth, start = 1, self.at
+        while depth:
+            if self.done:
+                raise self.script.error(opening.start, "this parenthesis does not end")
+            depth += {"(": 1, ")": -1}.get(self.take().upper, 0)
+        return type(self)(self.script, self.words[start : self.at - 1], self.words[self.at - 1].start)
+
+    def items(self) -> Iterator[Self]:
+        """The parts between the commas outside of parentheses."""
+        while not self.done:
+            start = self.at
+            self.until(",")
+            yield type(self)(self.script, self.words[start : self.at], self.peek().start)
+            self.accept(",")
+
+    def until(self, *stops: str) -> None:
+        """Goes on to the first of these words outside of parentheses, or to the end."""
+        while not self.done and self.peek().upper not in stops:
+            if self.peek().upper == "(":
+                self.parens()
+            else:
+                self.take()
+
+    def since(self, start: int) -> str:
+        """The text from a word, by its number, up to here."""
+        return self.script.code[self.words[start].start : self.words[self.at - 1].end] if self.at > start else ""
+
+    def text(self) -> str:
+        """The text of all words."""
+        return self.script.code[self.words[0].start : self.words[-1].end] if self.words else ""
+
+    def note(self, start: int, action: str) -> None:
+        """Notes the construct from a word, by its number, up to here."""
+        last = self.words[max(self.at, start + 1) - 1] if self.words else self.peek()
+        self.script.note(self.words[start].start if start < len(self.words) else self.end, last.end, action)

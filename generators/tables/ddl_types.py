@@ -1,0 +1,256 @@
+"""Column types and defaults as DDL spells them, with every alias that the databases take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from generators.model import Default, Logical, SourceType, Value
+from generators.recorded import mysql_truth, postgresql_truth
+from generators.recorded.mysql_truth import Unsupported
+from generators.tables.ddl_text import Cursor
+
+__all__ = ["Unsupported", "mysql_default", "mysql_type", "postgresql_default", "postgresql_spelling"]
+
+# MySQL, MariaDB, TiDB
+
+_ALIASES: Final = {
+    **dict.fromkeys(("integer", "int4"), "int"),
+    **dict.fromkeys(("int3", "middleint"), "mediumint"),
+    "int1": "tinyint",
+    "int2": "smallint",
+    "int8": "bigint",
+    "float4": "float",
+    "float8": "double",
+    "real": "double",
+    **dict.fromkeys(("dec", "numeric", "fixed", "number"), "decimal"),
+    **dict.fromkeys(("character", "nchar"), "char"),
+    **dict.fromkeys(("nvarchar", "varcharacter", "varchar2"), "varchar"),
+    "long": "mediumtext",
+    "clob": "longtext",
+    "raw": "varbinary",
+}
+_PHRASES: Final = {
+    "DOUBLE PRECISION": "double",
+    "LONG VARBINARY": "mediumblob",
+    **dict.fromkeys(("LONG VARCHAR", "LONG CHAR VARYING", "LONG CHARACTER VARYING"), "mediumtext"),
+    **dict.fromkeys(("NATIONAL CHARACTER VARYING", "NATIONAL CHAR VARYING", "NATIONAL VARCHAR", "NCHAR VARCHAR"), "varchar"),
+    **dict.fromkeys(("NCHAR VARYING", "CHARACTER VARYING", "CHAR VARYING"), "varchar"),
+    **dict.fromkeys(("NATIONAL CHARACTER", "NATIONAL CHAR"), "char"),
+}
+_BYTES_OF_CHARACTER: Final = {"latin1": 1, "ascii": 1, "binary": 1, "gbk": 2, "utf8": 3, "utf8mb3": 3}
+_AS_BYTES: Final = {"char": "binary", "varchar": "varbinary"}
+
+
+def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
+    """The type that comes next, and its spelling where it is not the source's own; `charset` is the table's.
+
+    Raises Unsupported for a type that the model does not have, UsageError for what is no type.
+    """
+    start = cursor.at
+    if phrase := cursor.accept(*_PHRASES):
+        name = _PHRASES[phrase]
+    else:
+        word = cursor.name().lower()
+        name = _ALIASES.get(word, word)
+    parameters = cursor.parens().text() if cursor.next_is("(") else ""
+    flags = set()
+    while flag := cursor.accept("UNSIGNED", "SIGNED", "ZEROFILL"):
+        flags.add(flag.lower())
+    if name in ("char", "varchar", *_BLOBS) and (
+        cursor.accept("BYTE") or cursor.accept("CHARACTER SET BINARY", "CHARSET BINARY")
+    ):
+        name = _AS_BYTES.get(name, name.replace("text", "blob"))
+    spelled = cursor.since(start)
+    name, parameters = _resolved(name, parameters, charset)
+    if name == "vector" and cursor.script.dialect != "tidb":
+        raise Unsupported(f"column type {spelled!r}")
+    suffix = "".join(
+        f" {flag}" for flag in ("unsigned", "zerofill") if flag in flags or (flag == "unsigned" and "zerofill" in flags)
+    )
+    try:
+        kind = mysql_truth.source_type(f"{name}({parameters}){suffix}" if parameters else f"{name}{suffix}")
+    except ValueError as error:
+        raise cursor.script.error(cursor.words[start].start, str(error)) from error
+    own = {kind.key, f"{name}({parameters}){suffix}".replace(", ", ",")}
+    real = kind.logical in (Logical.FLOAT, Logical.DOUBLE) and parameters
+    return kind, "" if spelled.lower() in {text.lower() for text in own} and not real and "zerofill" not in flags else spelled
+
+
+_BLOBS: Final = ("tinytext", "text", "mediumtext", "longtext")
+
+
+def _resolved(name: str, parameters: str, charset: str) -> tuple[str, str]:
+    """The name and parameters of the type that the database makes of a spelling."""
+    match name:
+        case "bool" | "boolean":
+            return "tinyint", "1"
+        case "serial":
+            return "bigint", ""
+        case "float" if parameters.isdigit():
+            return ("float" if int(parameters) <= 24 else "double"), ""
+        case "char" | "binary":
+            return name, parameters or "1"
+        case "text" | "blob" if parameters.isdigit():
+            size = int(parameters) * (_BYTES_OF_CHARACTER.get(charset, 4) if name == "text" else 1)
+            limits = (("tiny", 255), ("", 65_535), ("medium", 16_777_215))
+            return next((f"{prefix}{name}" for prefix, limit in limits if size <= limit), f"long{name}"), ""
+        case "decimal" if parameters.isdigit():
+            return name, f"{parameters},0"
+    return name, parameters
+
+
+def mysql_default(cursor: Cursor, kind: SourceType) -> Default | None:
+    """The default that comes next; None for NULL."""
+    start, word = cursor.at, cursor.peek()
+    sign = cursor.accept("+", "-")
+    if word.kind == "word" and word.text.startswith("_") and cursor.peek(1).kind in ("string", "hex", "bits"):
+        cursor.take()
+    literal = cursor.take()
+    if literal.upper == "." and cursor.peek().kind == "number":
+        cursor.take()
+    if literal.upper == "(":
+        cursor.at -= 1
+        cursor.parens()
+    elif literal.upper == "NEXT":
+        cursor.accept("VALUE FOR")
+        cursor.names()
+    elif literal.kind == "word" and cursor.next_is("("):
+        cursor.parens()
+    text = cursor.since(start)
+    if literal.upper == "NULL":
+        return None
+    return Default(text, _mysql_literal(kind, sign, literal.kind, literal.text))
+
+
+def _mysql_literal(kind: SourceType, sign: str, what: str, text: str) -> Value:
+    if text.upper() in ("TRUE", "FALSE") and what == "word":
+        what, text = "number", str(int(text.upper() == "TRUE"))
+    try:
+        match what:
+            case "number":
+                return mysql_truth.value(kind, f"{sign.replace('+', '')}{text}")
+            case "bits" if kind.logical in (Logical.BIT, Logical.INT):
+                return int(text or "0", 2)
+            case "hex" if kind.logical is Logical.BINARY:
+                return _padded(kind, bytes.fromhex(text.zfill(len(text) + len(text) % 2)))
+            case "string" if kind.logical is Logical.BINARY:
+                return _padded(kind, text.encode())
+            case "string" if kind.logical is Logical.BIT:
+                return int.from_bytes(text.encode())
+            case "string":
+                return mysql_truth.value(kind, text)
+    except (ValueError, KeyError, ArithmeticError):
+        pass
+    return None
+
+
+def _padded(kind: SourceType, data: bytes) -> bytes:
+    return data.ljust(kind.length or 0, b"\0") if kind.name == "binary" else data
+
+
+# PostgreSQL
+
+_SPELLINGS: Final = {
+    **dict.fromkeys(("int", "int4", "serial", "serial4"), "integer"),
+    **dict.fromkeys(("int2", "smallserial", "serial2"), "smallint"),
+    **dict.fromkeys(("int8", "bigserial", "serial8"), "bigint"),
+    "bool": "boolean",
+    "float4": "real",
+    "float8": "double precision",
+    "float": "double precision",
+    **dict.fromkeys(("decimal", "dec"), "numeric"),
+    **dict.fromkeys(("varchar", "char varying", "national character varying", "nchar varying"), "character varying"),
+    **dict.fromkeys(("char", "bpchar", "national character", "nchar"), "character"),
+    "varbit": "bit varying",
+}
+SERIALS: Final = ("serial", "serial2", "serial4", "serial8", "smallserial", "bigserial")
+_FIELDS: Final = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+
+
+def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
+    """The type that comes next: its name's parts, and its spelling as format_type() prints it."""
+    start = cursor.at
+    if cursor.accept("DOUBLE PRECISION"):
+        parts: tuple[str, ...] = ("double precision",)
+    elif cursor.accept("NATIONAL"):
+        parts = (f"national {cursor.name()}",)
+    else:
+        parts = cursor.names()
+    if cursor.peek(-1).kind == "quoted" and parts[-1] == "char":
+        parts = ('"char"',)
+    if cursor.accept("VARYING"):
+        parts = (f"{parts[-1]} varying",)
+    if len(parts) > 1 and parts[0] == "pg_catalog":
+        parts = parts[1:]
+    name = _SPELLINGS.get(parts[-1], parts[-1]) if len(parts) == 1 else parts[-1]
+    fields = cursor.accept(*_FIELDS)
+    if fields and cursor.accept("TO"):
+        cursor.take()
+    numbers = ",".join(cursor.parens().text().replace(" ", "").split(",")) if cursor.next_is("(") else ""
+    zone = next((f" {phrase.lower()}" for phrase in (cursor.accept("WITH TIME ZONE", "WITHOUT TIME ZONE"),) if phrase), "")
+    if name in ("timetz", "timestamptz"):
+        name, zone = name.removesuffix("tz"), " with time zone"
+    if name == "double precision" and numbers:
+        name, numbers = ("real" if int(numbers) <= 24 else name), ""
+    dimensions = ""
+    while cursor.accept("["):
+        if not cursor.accept("]"):
+            cursor.take()
+            cursor.expect("]")
+        dimensions += "[]"
+    if cursor.accept("ARRAY"):
+        dimensions = "[]"
+    if not cursor.since(start):
+        raise cursor.wrong("a type")
+    return parts, f"{name}{f'({numbers})' if numbers else ''}{zone}{dimensions}"
+
+
+_LITERAL: Final = re.compile(
+    r"(?:[eE]?'((?:[^'\\]|''|\\.)*)'|([+-]?[\d.]+(?:[eE][+-]?\d+)?)|(true|false)|[bB]'([01]*)')$", re.IGNORECASE
+)
+_CAST: Final = re.compile(r"::[\w\s.\"]+(?:\([\d,\s]*\))?(?:\s+with(?:out)? time zone)?(?:\[\])*$", re.IGNORECASE)
+
+
+def postgresql_default(text: str, kind: SourceType) -> Default | None:
+    """The default of that text; None for NULL."""
+    bare = text
+    while True:
+        cut = _CAST.sub("", bare).strip()
+        cut = cut[1:-1].strip() if re.fullmatch(r"\([^()']*\)", cut) else cut
+        if cut == bare:
+            break
+        bare = cut
+    if bare.upper() == "NULL":
+        return None
+    match = _LITERAL.match(bare)
+    return Default(text, _postgresql_literal(kind, match) if match else None)
+
+
+def _postgresql_literal(kind: SourceType, match: re.Match[str]) -> Value:
+    text = next((part for part in match.groups() if part is not None), "")
+    if match[1] is not None:
+        text = text.replace("''", "'")
+        text = mysql_truth.unquoted(f"'{text}'") if match[0][0] in "eE" else text
+    try:
+        match kind.logical:
+            case Logical.BIT if kind.name == "boolean":
+                return int({"t": "true", "f": "false"}.get(text.lower(), text.lower()) in ("true", "1", "yes", "on"))
+            case Logical.BIT:
+                return int(text, 2)
+            case Logical.BINARY if text.startswith("\\x"):
+                return bytes.fromhex(text[2:])
+            case Logical.BINARY:
+                return text.encode() if "\\" not in text else None
+        return postgresql_truth.value(kind, text)
+    except (ValueError, KeyError, ArithmeticError, AssertionError):
+        return None
+
+
+def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> SourceType:
+    """The type of a spelling of `postgresql_spelling`. Raises Unsupported."""
+    try:
+        return postgresql_truth.source_type(spelling, enums, {})
+    except (ValueError, KeyError) as error:
+        raise Unsupported(str(error)) from error
