@@ -11,7 +11,7 @@ from conformance.cases.catalogue import faulty
 from generators.drawing.cases import as_case
 from generators.errors import Refused, UsageError
 from generators.garbage import faults
-from generators.model import Bootstrap, Case, Kind, Op, RowChange, Scenario, Table
+from generators.model import Bootstrap, Case, History, Kind, Op, RowChange, Scenario, Table
 from generators.sources.boundaries import change
 from generators.tables import scenarios
 from generators.tables.base import Schema, UserTable, place
@@ -101,17 +101,22 @@ def _faults(fmt: Format[Any], profile: Profile, values: Values, users: Sequence[
                 yield case
 
 
+def _told(fmt: Format[Any], values: Values, users: Sequence[UserTable], count: int, seed: int) -> list[Scenario]:
+    """Drawn scenarios as the format tells them."""
+    if not users or not count:
+        return []
+    found = scenarios.drawn(values, users, count, seed, ddl=_sends(fmt, Kind.DDL))
+    announces = _sends(fmt, Kind.BOOTSTRAP)
+    return [_announced(scenario) if scenario.level == 1 and announces else scenario for scenario in found]
+
+
 def _drawn(
     fmt: Format[Any], selected: Sequence[Profile], values: Values, count: int, seed: int
 ) -> Iterator[tuple[Scenario, Profile]]:
     """Drawn scenarios with the profile that writes each, in turn."""
     profiles, users = reading(fmt, selected, values.schema), usable(fmt, values.schema).users
-    if not users or not count:
-        return
-    announces = _sends(fmt, Kind.BOOTSTRAP)
-    for number, scenario in enumerate(scenarios.drawn(values, users, count, seed, ddl=_sends(fmt, Kind.DDL))):
-        told = _announced(scenario) if scenario.level == 1 and announces else scenario
-        yield told, profiles[number % len(profiles)]
+    for number, scenario in enumerate(_told(fmt, values, users, count, seed)):
+        yield scenario, profiles[number % len(profiles)]
 
 
 def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values, count: int, seed: int) -> Iterator[Case]:
@@ -120,6 +125,13 @@ def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values, c
         case = as_case(fmt, profile, scenario)
         if case.written:
             yield case
+
+
+def histories(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[History, ...]:
+    """The histories of level one: the named ones, and `count` drawn ones."""
+    users = usable(fmt, values.schema).users
+    found = [*_named(fmt, values, users), *_told(fmt, values, users, count, seed)]
+    return tuple(scenario.history for scenario in found if scenario.level == 1)
 
 
 def find_scenario(

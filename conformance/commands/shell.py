@@ -24,7 +24,9 @@ from generators.tables.base import DIALECTS
 from generators.wire_format import FORMATS, Format, get
 
 if TYPE_CHECKING:
+    from generators.tables.load import TableLoad
     from generators.tables.values import Values
+    from generators.wire_format import Profile
 
     _Type = click.ParamType[str]
     _Pair = click.ParamType[tuple[str, str]]
@@ -355,9 +357,7 @@ def print_notes(told: Sequence[str], verbose: bool) -> None:
         click.echo(f"  ... {len(told) - len(shown)} more; --verbose prints all", err=True)
 
 
-def read_tables(
-    sources: Sequence[str], dialect: str | None, database: str | None, values_file: Path | None, seed: int
-) -> Values:
+def read_tables(sources: Sequence[str], dialect: str | None, database: str | None, values_file: Path | None, seed: int) -> Values:
     """A user's tables with their values. Raises UsageError."""
     from generators.tables import overrides
     from generators.tables.reading import read
@@ -401,6 +401,20 @@ def of_tables(
     if not kept:
         raise UsageError(problem or f"no format can write the tables: {'; '.join(told)}")
     return tuple(kept)
+
+
+def table_load(fmt: Format[Any], profile: str | None, values: Values | None, verbose: bool) -> tuple[Profile, TableLoad] | None:
+    """The load of the user's tables, and the profile that writes it: the given one, else the last without compression that reads
+    their database. None without tables. Raises UsageError."""
+    if values is None:
+        return None
+    from conformance.cases.tables import reading, usable
+    from generators.tables.load import TableLoad
+
+    of_tables((fmt.name,), (fmt.name,), (profile or "*",), values, verbose)
+    found = reading(fmt, [fmt.profile(profile)] if profile else fmt.profiles, values.schema)
+    plain = [one for one in found if one.deployment.compression == "none"] or found
+    return plain[-1], TableLoad(values, usable(fmt, values.schema).users)
 
 
 def unnamed(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:

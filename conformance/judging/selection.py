@@ -70,7 +70,9 @@ def claimed(cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="profile not claimed"))
         elif not capabilities.claims("kinds", *kinds):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="kind not claimed"))
-        elif (case.level == 1 or case.origin is Origin.RECORDED or TABLES in case.tags) and not capabilities.claims("types", *types):
+        elif (case.level == 1 or case.origin is Origin.RECORDED or TABLES in case.tags) and not capabilities.claims(
+            "types", *types
+        ):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="column type not claimed"))
         else:
             kept.append(case)

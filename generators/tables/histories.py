@@ -68,7 +68,9 @@ class Live:
     def first(self, which: int, seen: frozenset[int] = frozenset()) -> int | None:
         """The table to insert into so that a row of `which` can follow: one without parents that lack rows; None in a circle."""
         for key, parent in self.keys[which]:
-            optional = all(self.values.holds(self.users[which], self.users[which].table.column(name), None) for name in key.columns)
+            optional = all(
+                self.values.holds(self.users[which], self.users[which].table.column(name), None) for name in key.columns
+            )
             if parent != which and not self.rows[parent] and not optional:
                 return None if parent in seen else self.first(parent, seen | {which})
         return which
@@ -198,7 +200,9 @@ def statement(action: str, before: Table, at: Instant, column: str = "") -> Sche
     return SchemaChange(at, action, sql, before.database, after.name, before, after, old)
 
 
-def histories(values: Values, users: Sequence[UserTable], start: Instant, *, ddl: bool, events: int = 8) -> SearchStrategy[History]:
+def histories(
+    values: Values, users: Sequence[UserTable], start: Instant, *, ddl: bool, events: int = 8
+) -> SearchStrategy[History]:
     """Histories of the tables, which are empty at first; parents outside of `users` have every row that is referred to."""
 
     @st.composite

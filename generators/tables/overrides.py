@@ -29,7 +29,7 @@ RANGED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What is asked of a column; "" or None is nothing. `low` and `high` are canonical and included; `null` is the share of NULL."""
+    """What is asked of a column; "" or None is nothing. `low` and `high` are canonical, both included; `null` is NULL's share."""
 
     provider: str = ""
     low: Value = None
@@ -60,7 +60,8 @@ def within(value: Any, low: Any, high: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """The overrides by table and column. `strict` leaves out what MySQL keeps only without strict mode: zero dates, the empty ENUM."""
+    """The overrides by table and column. `strict` leaves out what MySQL keeps only without strict mode: zero dates and the empty
+    value of ENUM."""
 
     columns: Mapping[tuple[Place, str], Override] = field(default_factory=dict, hash=False)
     strict: bool = False
@@ -176,7 +177,9 @@ def _null(file: str, at: str, column: Column, value: Any) -> float:
 
 def _range(file: str, at: str, column: Column, value: Any) -> tuple[Value, Value]:
     if column.type.logical not in RANGED:
-        raise UsageError(f"{file}: {at}: a {column.type.key} column has no range; numbers, dates and times have, others take choices")
+        raise UsageError(
+            f"{file}: {at}: a {column.type.key} column has no range; numbers, dates and times have, others take choices"
+        )
     if not isinstance(value, list) or len(value) != 2:
         raise _wrong(file, at, value, "[low, high], both included")
     low, high = (_canonical(file, at, column, one) for one in value)

@@ -122,7 +122,10 @@ def axis(column: Column) -> Axis | None:
             )
         case Logical.FLOAT | Logical.DOUBLE:
             narrow, scale = kind.logical is Logical.FLOAT, kind.scale or 2
-            top = 10 ** min(15, max(0, (kind.precision - scale) if kind.precision and kind.scale is not None else 6)) * 10**scale - 1
+            top = (
+                10 ** min(15, max(0, (kind.precision - scale) if kind.precision and kind.scale is not None else 6)) * 10**scale
+                - 1
+            )
             return Axis(
                 0 if kind.unsigned else -top,
                 top,
@@ -141,7 +144,11 @@ def axis(column: Column) -> Axis | None:
             if kind.logical is Logical.TIMESTAMP and kind.source == "mysql":
                 least, most = MICROS, wall("2038-01-19")
             return Axis(
-                least // unit, most // unit, (first // unit, last // unit), lambda step: step * unit, lambda found: int(found) // unit
+                least // unit,
+                most // unit,
+                (first // unit, last // unit),
+                lambda step: step * unit,
+                lambda found: int(found) // unit,
             )
         case Logical.TIME:
             most = DAY - 1 if kind.source == "postgresql" else TIME_LIMIT

@@ -37,7 +37,7 @@ def labels(schema: Schema) -> dict[int, str]:
     found = {}
     for number, user in enumerate(schema.tables):
         table = user.table
-        within = table.schema if table.schema else table.database
+        within = table.schema or table.database
         found[number] = part(table.name if bare.count(table.name) == 1 else f"{within}.{table.name}")
     return found
 
@@ -134,7 +134,9 @@ def _statements(values: Values, user: UserTable, name: str, number: int) -> Iter
         if action not in sources.of_table(table).ddl_actions:
             continue
         dropped = _droppable(values, user)
-        if (action == "drop column" and not dropped) or (action == "add column" and any(c.name == "added" for c in table.columns)):
+        if (action == "drop column" and not dropped) or (
+            action == "add column" and any(c.name == "added" for c in table.columns)
+        ):
             continue
         ms = START.ms + _GAP_MS * (1 + number * len(actions) + turn)
         event = statement(action, table, Instant(ms + 1, 1), dropped)
@@ -171,7 +173,9 @@ def _family(values: Values, users: Sequence[UserTable]) -> Scenario:
     for number, (user, row) in enumerate(zip(ordered, rows, strict=True)):
         table = user.table
         fixed = {n for key in unique_keys(table) for n in key} | {n for key in user.foreign_keys for n in key.columns}
-        fixed |= {n for o in values.schema.tables for key in o.foreign_keys if key.parent == place(table) for n in key.parent_columns}
+        fixed |= {
+            n for o in values.schema.tables for key in o.foreign_keys if key.parent == place(table) for n in key.parent_columns
+        }
         free = [c for c in table.columns if c.name not in fixed and not c.generated]
         if free and (other := _other(values, user, free[-1], row)) is not None:
             rows[number] = {**row, free[-1].name: other}

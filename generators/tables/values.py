@@ -21,6 +21,9 @@ from generators.tables.overrides import NO_OVERRIDES, Overrides, within
 LONGEST: Final = 4096
 """Characters or bytes of the longest value that a boundary case has."""
 
+NULLS: Final = 0.15
+"""The share of NULL in a nullable column, unless the override file says another."""
+
 _CODECS: Final[Mapping[str, str]] = {
     "latin1": "cp1252",
     "gbk": "gbk",
@@ -56,9 +59,8 @@ def _in_type(kind: SourceType, value: Value) -> bool:
         return abs(value) < 10.0 ** (kind.precision - kind.scale) and round(value, kind.scale) == value
     if isinstance(value, str) and realistic.has_grammar(kind) and kind.name not in ("enum", *_OWN_FITS):
         return value in realistic.boundaries(kind).values()
-    return sources.fits(kind, value) or (kind.name.endswith("]") or kind.name == "point") and value in (
-        *realistic.boundaries(kind).values(),
-    )
+    listed = kind.name.endswith("]") or kind.name == "point"
+    return sources.fits(kind, value) or (listed and value in realistic.boundaries(kind).values())
 
 
 _OWN_FITS: Final = ("uuid", "inet", "interval", "timetz")
@@ -178,7 +180,7 @@ class Values:
         """What drawn rows choose from: realistic values twice in three, then boundaries and awkward values; NULL by its share."""
         at = place(user.table), column.name
         if at not in self._wide:
-            plain, asked = self.pool(user, column), self.overrides.of(user.table, column)
+            plain = self.pool(user, column)
             odd: list[Value] = []
             if not column.generated:
                 named = self.boundaries(user, column).values()
@@ -186,11 +188,18 @@ class Values:
                 odd = [value for value in (*named, *awkward) if value is not None and self.holds(user, column, value)]
             more = -(-2 * len(odd) // len(plain)) if odd else 1
             found = [*plain * max(1, more), *odd]
-            if self.holds(user, column, None):
-                share = 0.15 if asked.null is None else asked.null
+            share = self.null_share(user, column)
+            if share:
                 found = [None] * 8 if share == 1 else found + [None] * round(len(found) * share / (1 - share))
             self._wide[at] = tuple(found)
         return self._wide[at]
+
+    def null_share(self, user: UserTable, column: Column) -> float:
+        """The share of NULL among drawn values."""
+        if column.generated or not self.holds(user, column, None):
+            return 0
+        asked = self.overrides.of(user.table, column).null
+        return NULLS if asked is None else asked
 
     def row(self, user: UserTable, number: int) -> dict[str, Value]:
         """Row `number` of a table before any history: its foreign keys are those of such rows of the parents."""
@@ -214,7 +223,7 @@ class Values:
     def _referred(
         self, user: UserTable, key: ForeignKey, parent: UserTable, number: int, within_: tuple[Place, ...]
     ) -> dict[str, Value]:
-        """The columns of a foreign key as the first row of the parent has them that the table can refer to; {} if none is near."""
+        """The columns of a foreign key, from the first row of the parent that the table can refer to; {} if none is near."""
         for nearby in range(number, number + realistic.SIZE):
             row = self._row(parent, nearby, within_)
             found = {name: row[other] for name, other in zip(key.columns, key.parent_columns, strict=True)}
