@@ -268,7 +268,7 @@ def _pending(cursor: Cursor, start: int, text: str) -> Pending:
 def _reference(draft: Draft, cursor: Cursor, columns: tuple[str, ...], start: int, *, inline: bool = False) -> None:
     """The parent of a foreign key, and what happens to children."""
     *qualifier, parent = cursor.names()
-    parents = tuple(part.name() for part in cursor.parens().items()) if cursor.next_is("(") else columns
+    parents = tuple(part.name() for part in cursor.parens().items()) if cursor.next_is("(") else ()
     actions = cursor.at
     while event := cursor.accept("ON DELETE", "ON UPDATE", "MATCH"):
         if event == "MATCH":

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from generators.model import Column, Index, Table
-from generators.tables.base import Check, ForeignKey, Note, Place, Schema, UserTable
+from generators.tables.base import DIALECTS, Check, ForeignKey, Note, Place, Schema, UserTable
 from generators.tables.ddl_checks import checks_of
 from generators.tables.ddl_text import Script
 
@@ -86,7 +86,8 @@ def finished(drafts: Mapping[Place, Draft], dialect: str, scripts: list[Script])
     users = []
     for draft in taken.values():
         table = draft.table()
-        keys = tuple(key for key, pending in draft.foreign if _known(key, taken, pending))
+        found = (_resolved(key, taken, pending, DIALECTS[dialect] == "mysql") for key, pending in draft.foreign)
+        keys = tuple(key for key in found if key)
         checks: list[Check] = []
         for pending in draft.checks:
             checks += checks_of(table, dialect, pending.text, pending.value_column, pending.note)
@@ -95,13 +96,16 @@ def finished(drafts: Mapping[Place, Draft], dialect: str, scripts: list[Script])
     return Schema(dialect, tuple(users), tuple(notes))
 
 
-def _known(key: ForeignKey, taken: Mapping[Place, Draft], pending: Pending) -> bool:
+def _resolved(key: ForeignKey, taken: Mapping[Place, Draft], pending: Pending, folded: bool) -> ForeignKey | None:
+    """A foreign key with the parent's columns as the parent has them; None, and a note, if the parent is not there."""
     parent = taken.get(key.parent)
     shown = ".".join(part for part in key.parent if part)
     if parent is None:
-        pending.note(f"left out: table {shown} is not among the tables that are read")
-    elif not set(key.parent_columns) <= {column.name for column in parent.columns}:
+        pending.note(f"left out: table {shown} is not among the tables that are taken")
+        return None
+    columns = tuple(parent.column_name(name, folded) for name in key.parent_columns or parent.primary)
+    known = tuple(name for name in columns if name)
+    if len(known) != len(columns) or len(known) != len(key.columns):
         pending.note(f"left out: table {shown} has not all of these columns")
-    else:
-        return True
-    return False
+        return None
+    return replace(key, parent_columns=known)

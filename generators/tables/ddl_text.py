@@ -72,7 +72,7 @@ class Script:
 
     def __init__(self, file: str, text: str, dialect: str) -> None:
         self.file, self.text, self.dialect = file, text, dialect
-        self.code = _opened(text, dialect)
+        self.code = re.sub("[\udc80-\udcff]", "\ufffd", _opened(text, dialect))
         self.notes: list[Note] = []
         self._lines = [0, *(hit.end() for hit in re.finditer("\n", text))]
 
@@ -141,8 +141,9 @@ class Script:
         from sqlglot.errors import TokenError
 
         source = self.code[span.start : span.end]
-        if bad := re.search("[\udc80-\udcff]", source):
-            raise self.error(span.start + bad.start(), "this byte is not UTF-8")
+        for hit in re.finditer("[\udc80-\udcff]+", self.text[span.start : span.end]):
+            start = span.start + hit.start()
+            self.note(max(span.start, start - 20), span.start + hit.end(), "bytes that are not UTF-8, taken as U+FFFD")
         try:
             tokens = Dialect.get_or_raise(SQLGLOT[DIALECTS[self.dialect]]).tokenize(source)
         except TokenError as error:

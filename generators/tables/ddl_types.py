@@ -9,9 +9,19 @@ from typing import Final
 from generators.model import Default, Logical, SourceType, Value
 from generators.recorded import mysql_truth, postgresql_truth
 from generators.recorded.mysql_truth import Unsupported
+from generators.sources import postgresql
 from generators.tables.ddl_text import Cursor
 
-__all__ = ["Unsupported", "mysql_default", "mysql_type", "postgresql_default", "postgresql_spelling"]
+__all__ = [
+    "SERIALS",
+    "Unsupported",
+    "literal_value",
+    "mysql_default",
+    "mysql_type",
+    "postgresql_default",
+    "postgresql_spelling",
+    "postgresql_type",
+]
 
 # MySQL, MariaDB, TiDB
 
@@ -135,11 +145,11 @@ def _mysql_literal(kind: SourceType, sign: str, what: str, text: str) -> Value:
                 return int(text or "0", 2)
             case "hex" if kind.logical is Logical.BINARY:
                 return _padded(kind, bytes.fromhex(text.zfill(len(text) + len(text) % 2)))
-            case "string" if kind.logical is Logical.BINARY:
+            case "string" if kind.logical is Logical.BINARY and "\ufffd" not in text:
                 return _padded(kind, text.encode())
             case "string" if kind.logical is Logical.BIT:
                 return int.from_bytes(text.encode())
-            case "string":
+            case "string" if kind.logical is not Logical.BINARY:
                 return mysql_truth.value(kind, text)
     except (ValueError, KeyError, ArithmeticError):
         pass
@@ -188,18 +198,20 @@ def postgresql_spelling(cursor: Cursor) -> tuple[tuple[str, ...], str]:
     fields = cursor.accept(*_FIELDS)
     if fields and cursor.accept("TO"):
         cursor.take()
+    if fields:
+        cursor.note(start, "taken as an interval of all fields")
     numbers = ",".join(cursor.parens().text().replace(" ", "").split(",")) if cursor.next_is("(") else ""
     zone = next((f" {phrase.lower()}" for phrase in (cursor.accept("WITH TIME ZONE", "WITHOUT TIME ZONE"),) if phrase), "")
     if name in ("timetz", "timestamptz"):
         name, zone = name.removesuffix("tz"), " with time zone"
     if name == "double precision" and numbers:
         name, numbers = ("real" if int(numbers) <= 24 else name), ""
-    dimensions = ""
+    dimensions = ""  # PostgreSQL does not keep how many
     while cursor.accept("["):
         if not cursor.accept("]"):
             cursor.take()
             cursor.expect("]")
-        dimensions += "[]"
+        dimensions = "[]"
     if cursor.accept("ARRAY"):
         dimensions = "[]"
     if not cursor.since(start):
@@ -231,26 +243,42 @@ def postgresql_default(text: str, kind: SourceType) -> Default | None:
 def _postgresql_literal(kind: SourceType, match: re.Match[str]) -> Value:
     text = next((part for part in match.groups() if part is not None), "")
     if match[1] is not None:
-        text = text.replace("''", "'")
-        text = mysql_truth.unquoted(f"'{text}'") if match[0][0] in "eE" else text
+        text = mysql_truth.unquoted(match[0][1:]) if match[0][0] in "eE" else text.replace("''", "'")
+    return _postgresql_value(kind, text)
+
+
+def _postgresql_value(kind: SourceType, text: str) -> Value:
     try:
         match kind.logical:
             case Logical.BIT if kind.name == "boolean":
-                return int({"t": "true", "f": "false"}.get(text.lower(), text.lower()) in ("true", "1", "yes", "on"))
+                return int(text.lower() in ("t", "true", "1", "y", "yes", "on"))
             case Logical.BIT:
                 return int(text, 2)
             case Logical.BINARY if text.startswith("\\x"):
                 return bytes.fromhex(text[2:])
             case Logical.BINARY:
                 return text.encode() if "\\" not in text else None
+            case Logical.DATETIME | Logical.TIMESTAMP if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+                text += " 00:00:00"
         return postgresql_truth.value(kind, text)
-    except (ValueError, KeyError, ArithmeticError, AssertionError):
+    except (ValueError, KeyError, ArithmeticError, AssertionError, TypeError):
         return None
+
+
+def literal_value(kind: SourceType, text: str, what: str) -> Value:
+    """The canonical value of a literal, a string or a number; None if the type has none."""
+    return _mysql_literal(kind, "", what, text) if kind.source == "mysql" else _postgresql_value(kind, text)
 
 
 def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> SourceType:
     """The type of a spelling of `postgresql_spelling`. Raises Unsupported."""
+    base = spelling.removesuffix("[]")
     try:
-        return postgresql_truth.source_type(spelling, enums, {})
+        kind = postgresql.enum_of(*enums[base]) if base in enums else postgresql_truth.source_type(base, {}, {})
+        if base == spelling:
+            return kind
+        made = postgresql.array(base) if base in ("integer", "text") else postgresql.array_of(kind)
+        postgresql.element(made)
     except (ValueError, KeyError) as error:
-        raise Unsupported(str(error)) from error
+        raise Unsupported(f"column type {spelling!r}") from error
+    return made

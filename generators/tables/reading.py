@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from generators.errors import UnknownName, UsageError
+from generators.tables import live
 from generators.tables.base import DIALECTS, Schema
 from generators.tables.ddl import Reader
 from generators.tables.ddl_text import Script
@@ -16,15 +17,24 @@ from generators.tables.ddl_text import Script
 DATABASE: Final = "app"
 """The database of tables for which neither the caller nor the DDL names one."""
 
-_MARKS: Final[Mapping[str, str]] = {
-    "postgresql": r"^-- PostgreSQL database dump|\bALTER TABLE ONLY\b|\bCREATE TYPE\b|::\w|\b(?:big|small)?serial\b"
-    r"|\btimestamptz\b|\bcharacter varying\b|\bwith(?:out)? time zone\b|\bjsonb\b|\bbytea\b|\bsearch_path\b|\bnextval\s*\(\s*'|\bAS IDENTITY\b",
-    "tidb": r"/\*T!|\bAUTO_RANDOM\b|-TiDB-",
-    "mariadb": r"^-- MariaDB dump|/\*M!|-MariaDB\b|\bENGINE\s*=\s*Aria\b|\bcurrent_timestamp\(\d?\)(?=[\s,]).*ENGINE=|_uca1400_",
-    "mysql": r"^-- MySQL dump|/\*!\d{5}|`|\bENGINE\s*=|\bAUTO_INCREMENT\b|\bUNSIGNED\b|\b(?:tiny|medium|long)(?:text|blob|int)\b"
-    r"|\bDEFAULT CHARSET\b",
+_HEADERS: Final[Mapping[str, str]] = {
+    "postgresql": r"^-- PostgreSQL database dump",
+    "tidb": r"^-- Server version\s.*-TiDB-",
+    "mariadb": r"^-- MariaDB dump|^/\*M!|^-- (?:Server version|MySQL dump)\s.*-MariaDB",
+    "mysql": r"^-- Server version\s+\d",
 }
-"""What tells a dialect, in the order of how much it tells. MySQL's marks stand in dumps of MariaDB and TiDB, too."""
+_MARKS: Final[Mapping[str, str]] = {
+    "tidb": r"/\*T!|\bAUTO_RANDOM\b",
+    "mariadb": r"/\*M!|\bENGINE\s*=\s*Aria\b|(?-i:\bDEFAULT current_timestamp\()|_uca1400_|\bWITH SYSTEM VERSIONING\b",
+    "mysql": r"`|/\*!\d{5}|\bENGINE\s*=|\bAUTO_INCREMENT\b|\bUNSIGNED\b|\b(?:tiny|medium|long)(?:text|blob|int)\b|\bCHARSET\b"
+    r"|\bDATETIME\b|\bCHARACTER SET\b|\bTINYINT\b",
+    "postgresql": r"::\w|\bALTER TABLE ONLY\b|\bCREATE (?:TYPE|DOMAIN)\b|\b(?:big|small)?serial\b|\btimestamptz\b|\bjsonb\b"
+    r"|\bbytea\b|\bcharacter varying\b|\bwith(?:out)? time zone\b|\bsearch_path\b|\bAS IDENTITY\b|\bCREATE EXTENSION\b",
+}
+"""What tells a dialect in a dump's first lines, and in statements, the most special first."""
+
+_UNTOLD: Final = re.compile(r"'(?:[^'\\]|\\.|'')*'|^--[^\n]*|^INSERT [^\n]*", re.MULTILINE | re.DOTALL)
+"""What tells nothing: texts, comments, rows."""
 
 
 def read(sources: Sequence[str], dialect: str | None = None, database: str | None = None) -> Schema:
@@ -37,15 +47,16 @@ def read(sources: Sequence[str], dialect: str | None = None, database: str | Non
         raise UnknownName("dialect", dialect, DIALECTS)
     if not sources:
         raise UsageError("no file of DDL and no database to read tables from")
-    texts = [(source, _text(source)) for source in sources]
+    texts = [live.text(source) if live.is_url(source) else (source, _text(source)) for source in sources]
     chosen = dialect or _dialect(texts)
     reader = Reader(chosen, database, DATABASE)
     for file, text in texts:
         reader.run(Script(file, text, chosen))
     schema = reader.schema()
     if not schema.tables:
-        why = f"; {schema.notes[0]}" if reader.tables and schema.notes else ""
-        raise UsageError(f"no table in {', '.join(sources)}: no CREATE TABLE that could be taken{why}")
+        why = "".join(f"\n  {note}" for note in schema.notes[:12])
+        names = ", ".join(name for name, _ in texts)
+        raise UsageError(f"no table in {names}: {'none could be taken' if why else 'no CREATE TABLE'}{why}")
     return schema
 
 
@@ -63,8 +74,11 @@ def _text(source: str) -> str:
 
 def told(text: str) -> str | None:
     """The dialect of a text, None if it has no mark of any."""
-    found = [dialect for dialect, marks in _MARKS.items() if re.search(marks, text, re.IGNORECASE | re.MULTILINE)]
-    return found[0] if found else None
+    for marks, where in ((_HEADERS, text[:4000]), (_MARKS, _UNTOLD.sub(" ", text))):
+        for dialect, mark in marks.items():
+            if re.search(mark, where, re.IGNORECASE | re.MULTILINE):
+                return dialect
+    return None
 
 
 def _dialect(texts: Sequence[tuple[str, str]]) -> str:

@@ -1,0 +1,158 @@
+"""The tables of a running database, as the text of the DDL that makes them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from generators.errors import HarnessError, UsageError
+from generators.sources import mysql
+from generators.tables.live_postgresql import Query, script
+
+PASSWORD: Final = "CDC_CONFORMANCE_DATABASE_PASSWORD"
+"""The environment variable of the password; the clients' own come after it."""
+
+_URL: Final = re.compile(r"([A-Za-z][\w+.:-]+):/")
+_FORM: Final = "scheme://user@host:port/database expected"
+_TIMEOUT_S: Final = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a database is; it holds no password."""
+
+    scheme: str
+    user: str
+    host: str
+    port: int
+    database: str
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.user}@{self.host}:{self.port}/{self.database}"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A family of databases: its driver, its port, its client's own variable of the password, and how tables are asked for."""
+
+    module: str
+    port: int
+    variable: str
+    connect: Callable[[ModuleType, Address, str | None], Any]
+    script: Callable[[Query, Address], Iterator[str]]
+
+
+def is_url(source: str) -> bool:
+    """Whether a source is a URL and no file."""
+    return bool(_URL.match(source))
+
+
+def address(url: str) -> Address:
+    """The address of a URL. Raises UsageError, which repeats nothing that may be a password."""
+    scheme = url.partition("://")[0].lower()
+    if scheme not in KINDS:
+        shown = scheme if scheme.isalnum() else "of this form"
+        raise UsageError(f"no database has a URL {shown}: {_FORM}, with one of the schemes {', '.join(KINDS)}")
+    try:
+        parts = urlsplit(url)
+        port, database = parts.port or KINDS[scheme].port, unquote(parts.path.removeprefix("/"))
+    except ValueError:
+        raise UsageError(f"this URL of {scheme} is not understood: {_FORM}") from None
+    if parts.password is not None:
+        raise UsageError(f"the URL of {scheme}://{parts.hostname} holds a password, which others can see; set {PASSWORD} instead")
+    if not (parts.hostname and parts.username and database) or parts.query or parts.fragment or "/" in database:
+        raise UsageError(f"this URL of {scheme} is not understood: {_FORM}, and nothing else")
+    return Address(scheme, unquote(parts.username), parts.hostname, port, database)
+
+
+def text(url: str, environment: Mapping[str, str] = os.environ) -> tuple[str, str]:
+    """The database's name in notes, and the DDL of its tables. Raises UsageError and HarnessError."""
+    where = address(url)
+    kind = KINDS[where.scheme]
+    try:
+        driver = importlib.import_module(kind.module)
+    except ImportError:
+        raise UsageError(
+            f"{where} needs the driver {kind.module}: install the extra `databases` (pip install 'cdc-conformance[databases]')"
+        ) from None
+    password = environment.get(PASSWORD) or environment.get(kind.variable)
+    try:
+        with contextlib.closing(kind.connect(driver, where, password)) as connection:
+
+            def query(sql: str) -> Sequence[Sequence[Any]]:
+                with contextlib.closing(connection.cursor()) as cursor:
+                    cursor.execute(sql)
+                    rows: Sequence[Sequence[Any]] = cursor.fetchall() if cursor.description else ()
+                    return rows
+
+            return str(where), "".join(f"{statement};\n" for statement in kind.script(query, where))
+    except (driver.Error, OSError, RuntimeError) as error:
+        said = str(error).strip()
+        said = said.replace(password, "***") if password else said
+        raise HarnessError(f"{where} cannot be read: {said}") from None
+
+
+# MySQL, MariaDB, TiDB
+
+
+def _mysql_connect(driver: ModuleType, where: Address, password: str | None) -> Any:
+    # bytes, since the default of a binary column may be no text
+    return driver.connect(
+        host=where.host,
+        port=where.port,
+        user=where.user,
+        password=password or "",
+        database=where.database,
+        charset="utf8mb4",
+        use_unicode=False,
+        connect_timeout=_TIMEOUT_S,
+        read_timeout=_TIMEOUT_S,
+    )
+
+
+def _mysql_script(query: Query, where: Address) -> Iterator[str]:
+    def shown(sql: str) -> list[list[str]]:
+        return [[bytes(cell).decode("utf-8", "surrogateescape") for cell in row[:2]] for row in query(sql)]
+
+    query("SET SESSION sql_mode = '', time_zone = '+00:00'")
+    yield f"-- Server version\t{shown('SELECT VERSION()')[0][0]}\nUSE {mysql.quote(where.database)}"
+    for name, kind in sorted(shown("SHOW FULL TABLES")):
+        if kind in ("BASE TABLE", "SYSTEM VERSIONED"):
+            yield shown(f"SHOW CREATE TABLE {mysql.quote(name)}")[0][1]
+        else:
+            yield f"CREATE {kind} {mysql.quote(name)}"
+
+
+# PostgreSQL
+
+
+def _postgresql_connect(driver: ModuleType, where: Address, password: str | None) -> Any:
+    return driver.connect(
+        host=where.host,
+        port=where.port,
+        user=where.user,
+        password=password,
+        dbname=where.database,
+        connect_timeout=_TIMEOUT_S,
+        autocommit=True,
+        client_encoding="utf8",
+        options="-c default_transaction_read_only=on -c statement_timeout=60000",
+    )
+
+
+_MYSQL: Final = Kind("pymysql", 3306, "MYSQL_PWD", _mysql_connect, _mysql_script)
+_POSTGRESQL: Final = Kind("psycopg", 5432, "PGPASSWORD", _postgresql_connect, lambda query, where: script(query, where.database))
+KINDS: Final[Mapping[str, Kind]] = {
+    "mysql": _MYSQL,
+    "mariadb": _MYSQL,
+    "tidb": Kind("pymysql", 4000, "MYSQL_PWD", _mysql_connect, _mysql_script),
+    "postgresql": _POSTGRESQL,
+}
+"""Databases by the scheme of their URL."""
