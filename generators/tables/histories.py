@@ -52,15 +52,15 @@ class Live:
                 return False
         return True
 
-    def referred(self, which: int, row: Row) -> set[str]:
-        """The columns of the row by which other rows refer to it."""
+    def referred(self, which: int, row: Row, but: Row | None = None) -> set[str]:
+        """The columns of the row by which rows other than `but` refer to it."""
         found: set[str] = set()
         for child, keys in enumerate(self.keys):
             for key, parent in keys:
                 if parent != which:
                     continue
                 own = tuple(row[name] for name in key.parent_columns)
-                rows = (other for other in self.rows[child] if other is not row)
+                rows = (other for other in self.rows[child] if other is not but)
                 if any(tuple(other[name] for name in key.columns) == own for other in rows):
                     found |= set(key.parent_columns)
         return found
@@ -96,14 +96,14 @@ class Live:
         choices = self.values.wide(user, column)
         return choices[draw(_values.between(0, len(choices) - 1))]
 
-    def _refer(self, draw: DrawFn, which: int, row: dict[str, Value]) -> bool:
-        """Sets the columns of each foreign key to those of a row of the parent, or to NULL."""
+    def _refer(self, draw: DrawFn, which: int, row: dict[str, Value], but: Row | None = None) -> bool:
+        """Sets the columns of each foreign key to those of a row of the parent other than `but`, or to NULL."""
         user = self.users[which]
         for key, parent in self.keys[which]:
             columns = [user.table.column(name) for name in key.columns]
             if any(row[name] is None for name in key.columns):
                 continue
-            offered = (tuple(other[name] for name in key.parent_columns) for other in self.rows[parent])
+            offered = (tuple(other[name] for name in key.parent_columns) for other in self.rows[parent] if other is not but)
             legal = [found for found in offered if self._held(user, columns, found)]
             if legal:
                 chosen = legal[draw(_values.between(0, len(legal) - 1))]
@@ -142,7 +142,7 @@ class Live:
         live = self.rows[which]
         row = live[draw(_values.between(0, len(live) - 1))]
         kept = self.referred(which, row)
-        if op is Op.DELETE and not kept:
+        if op is Op.DELETE and not self.referred(which, row, but=row):
             live[:] = [other for other in live if other is not row]
             return RowChange(at, self.tables[which], Op.DELETE, (RowImages(dict(row), None),))
         after, user = dict(row), self.users[which]
@@ -151,7 +151,7 @@ class Live:
             if mask >> number & 1 and column.name not in kept and not column.generated:
                 after[column.name] = self._drawn(draw, user, column)
         changed = any(after[name] != row[name] for key, _ in self.keys[which] for name in key.columns)
-        if (changed and not self._refer(draw, which, after)) or not self.free(which, after, row):
+        if (changed and not self._refer(draw, which, after, row)) or not self.free(which, after, row):
             after |= {name: row[name] for key in unique_keys(user.table) for name in key}
             after |= {name: row[name] for key, _ in self.keys[which] for name in key.columns}
         after |= {name: row[name] for name in kept}
