@@ -2,7 +2,7 @@
 
 Started with one argument, an object: `format`, `profile`, `seed`, `partitions`, `level`, `bootstrap`, `topic`, `every` (offsets
 that are multiples of it are sampled), `pool` (units made beforehand where the writer makes the format's messages), `tables` (the
-file of a user's tables, or ""). Then each line on standard input is a command: `{"count": N}` publishes N messages at once,
+file of a user's tables, if given). Then each line on standard input is a command: `{"count": N}` publishes N messages at once,
 `{"rate": R, "count": N, "duration_s": S}` on a schedule, for S seconds at most. When standard input ends, publishing stops and
 the process exits.
 """
@@ -161,7 +161,7 @@ def main() -> None:
     threading.Thread(target=listen, daemon=True).start()
     fmt = get(asked["format"])
     profile, layout = fmt.profile(asked["profile"]), Layout(partitions=asked["partitions"])
-    own = tables.load(Path(asked["tables"])) if asked["tables"] else None
+    own = tables.load(Path(asked["tables"])) if asked.get("tables") else None
     source = ProducerSource(fmt, profile, asked["seed"], layout, asked["level"], asked["pool"], own)
     tell({"ready": True})
     while (command := commands.get()) is not None:

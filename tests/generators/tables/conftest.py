@@ -72,7 +72,8 @@ SQL = (
     ),
     (
         "CREATE TABLE orders (id NOT NULL PRIMARY KEY, customer_id NOT NULL REFERENCES customers (id), amount NOT NULL CHECK"
-        " (amount >= 0), quantity NOT NULL CHECK (quantity BETWEEN 1 AND 99), total, replaces REFERENCES orders (id), note, added)"
+        " (amount >= 0), quantity NOT NULL CHECK (quantity BETWEEN 1 AND 99), total, replaces REFERENCES orders (id), note,"
+        " added)"
     ),
     (
         "CREATE TABLE items (order_id NOT NULL REFERENCES orders (id), line NOT NULL CHECK (line BETWEEN 1 AND 8), code NOT NULL,"
