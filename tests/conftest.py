@@ -20,6 +20,13 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 
+def pytest_collection_modifyitems(items):
+    """A test that takes the broker or the session needs it, whether its file says so or not."""
+    for item in items:
+        for need in {"kafka", "spark"}.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(need)
+
+
 @pytest.fixture(scope="session")
 def kafka():
     """An embedded broker."""

@@ -159,7 +159,7 @@ def _terminate(_signal: int, _frame: object) -> None:
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
-    help="Directory for report.html, report.jsonl, report.md, junit.xml, badge.json and failures/.",
+    help="Directory for report.html, report.jsonl, report.md, junit.xml, report.sarif, badge.json and failures/.",
 )
 @click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
 @click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")

@@ -1,6 +1,6 @@
-"""Reports of a run: for people (console, page, Markdown), for programs (JSON lines, JUnit, badge).
+"""Reports of a run: for people (console, page, Markdown), for programs (JSON lines, JUnit, SARIF, badge).
 
-Imports `rules`, `judging`, `running` and `load`.
+Imports `rules`, `judging`, `engines`, `running` and `load`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def write_all(result: RunResult, directory: Path) -> list[Path]:
-    """Writes report.jsonl, report.html, junit.xml, report.md and badge.json into the directory, creating it if needed.
+    """Writes report.jsonl, .html, .sarif and .md, junit.xml and badge.json into the directory, creating it if needed.
 
     Raises HarnessError if writing fails; no file is left half-written.
     """
     from conformance.files import put
-    from conformance.reports import badge, junit, markdown, page, records
+    from conformance.reports import badge, junit, markdown, page, records, sarif
 
     def text(content: str) -> bytes:
         return content.encode("utf-8", "backslashreplace")
@@ -27,6 +27,7 @@ def write_all(result: RunResult, directory: Path) -> list[Path]:
         records.write(result, directory),
         put(directory / "report.html", lambda: [text(page.html(result))]),
         put(directory / "junit.xml", lambda: [text(junit.render(result))]),
+        put(directory / "report.sarif", lambda: [sarif.text(result)]),
         put(directory / "report.md", lambda: [text(markdown.render(result) + "\n")]),
         put(directory / "badge.json", lambda: [badge.text(result)]),
     ]

@@ -88,15 +88,13 @@ def _rule(suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failures
     cases = f"{standing.cases:,} case{'s' if standing.cases != 1 else ''}"
     match standing.standing:
         case Standing.BROKEN:
-            element = ET.SubElement(
-                case, "failure", type=rule.effect.value, message=legal(_short(rule.statement, failure, cases))
-            )
+            element = ET.SubElement(case, "failure", type=rule.effect.value, message=legal(short(rule.statement, failure, cases)))
             element.text = legal(
-                _explained(failures) if failures else f"{rule.statement}\n{cases}; the run stopped before it was shown"
+                explained(failures) if failures else f"{rule.statement}\n{cases}; the run stopped before it was shown"
             )
         case Standing.LAX:
             out = ET.SubElement(case, "system-out")
-            out.text = legal(f"{rule.obligation}: broken by {cases}; does not count\n" + _explained(failures))
+            out.text = legal(f"{rule.obligation}: broken by {cases}; does not count\n" + explained(failures))
         case Standing.KNOWN:
             reason = (failure.reason if failure else "") or "no reason given"
             link = f" ({failure.link})" if failure and failure.link else ""
@@ -114,14 +112,15 @@ def _rule(suite: ET.Element, fmt: FormatResult, standing: RuleStanding, failures
             pass
 
 
-def _short(statement: str, failure: Failure | None, cases: str) -> str:
+def short(statement: str, failure: Failure | None, cases: str) -> str:
+    """The rule's failure in one line."""
     if failure is None:
         return f"{cases}: {statement}"
     finding = failure.finding
     return printable(f"{cases}: at {finding.path}: expected {finding.expected}, actual {finding.actual}")[:500]
 
 
-def _explained(failures: Sequence[Failure]) -> str:
+def explained(failures: Sequence[Failure]) -> str:
     """The causes of a broken rule as the console shows them, without box and colours."""
     texts = []
     for failure in failures:

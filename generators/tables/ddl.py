@@ -33,7 +33,7 @@ _DATABASE: Final = re.compile(
 _PATH: Final = re.compile(
     r"(?:set\s+search_path\s*(?:=|to)\s*|select\s+(?:pg_catalog\.)?set_config\('search_path',\s*)['\"]?(\w+)", re.IGNORECASE
 )
-_HEADER: Final = re.compile(r"^-- Host: .*\bDatabase: (\S+)$", re.MULTILINE)
+_HEADER: Final = re.compile(r"^-- (?:Host: .*\b)?Database: (`?)(.+)\1$", re.MULTILINE)
 _HEAD: Final = 4000
 """Characters of a statement that tell what it is."""
 
@@ -58,7 +58,7 @@ class Reader:
         """Reads a script. Raises UsageError."""
         self.scripts.append(script)
         header = _HEADER.search(script.text)
-        self.database, self.path = self.given or (header[1] if header else ""), postgresql.SCHEMA
+        self.database, self.path = self.given or (header[2].strip() if header else ""), postgresql.SCHEMA
         rows: set[str] = set()
         for span in script.statements():
             text = script.code[span.start : min(span.end, span.start + _HEAD)]
@@ -142,7 +142,8 @@ class Reader:
         else:
             ddl_postgresql.definition(draft, cursor, self.types, place)
         if not draft.columns and not draft.left_out:
-            raise cursor.script.error(at, f"table {draft.name} has no columns")
+            cursor.note(0, f"table {draft.name} left out: it has no columns")
+            draft.left_out = True
 
     def alter_table(self, cursor: Cursor) -> None:
         """ALTER TABLE."""
@@ -192,7 +193,10 @@ class Reader:
         if what.endswith("TABLE"):
             draft, column = self.drafts.get(self.place(cursor)), ""
         else:
-            *qualifier, table, column = cursor.names()
+            *names, column = cursor.names()
+            if not names:
+                raise cursor.wrong("a table's column")
+            *qualifier, table = names
             draft = self.drafts.get((self.home(cursor), qualifier[-1] if qualifier else self.path, table))
         cursor.expect("IS")
         text = "" if cursor.next_is("NULL") else cursor.take().text

@@ -289,8 +289,8 @@ def _reference(draft: Draft, cursor: Cursor, columns: tuple[str, ...], start: in
 def _options(draft: Draft, cursor: Cursor) -> None:
     """The options of a table, and its partitions."""
     while not cursor.done:
-        start = cursor.at
         cursor.accept(",")
+        start = cursor.at
         default = cursor.accept("DEFAULT")
         if cursor.accept("CHARACTER SET", "CHARSET"):
             cursor.accept("=")
@@ -307,9 +307,12 @@ def _options(draft: Draft, cursor: Cursor) -> None:
             cursor.note(start, "left out: the table is taken without partitions")
         elif cursor.accept("WITH SYSTEM VERSIONING"):
             cursor.note(start, "left out: the table is taken without system versions")
-        elif cursor.accept("TTL", "TTL_ENABLE", "TTL_JOB_INTERVAL"):
+        elif cursor.accept("TTL_ENABLE", "TTL_JOB_INTERVAL"):
             cursor.accept("=")
-            cursor.until("TTL", "TTL_ENABLE", "TTL_JOB_INTERVAL", "PARTITION", "COMMENT")
+            cursor.take()
+        elif cursor.accept("TTL"):
+            cursor.until("INTERVAL")
+            _ = cursor.take(), cursor.take(), cursor.take()  # INTERVAL 1 YEAR
             cursor.note(start, "left out: no history deletes by age")
         elif cursor.accept("PLACEMENT POLICY", "DATA DIRECTORY", "INDEX DIRECTORY"):
             cursor.accept("=")
@@ -348,11 +351,15 @@ def altered(draft: Draft, cursor: Cursor) -> None:
         elif action.accept("CHANGE"):
             action.accept("COLUMN")
             changed(draft, action, action.name())
+        elif action.accept("DROP COLUMN", "DROP") and (known := draft.column_name(action.peek().text, folded=True)):
+            action.take()
+            draft.drop(known)
         elif action.accept(*_SILENT_ALTER):
             action.until()
         else:
             action.until()
-            action.note(0, "left out: not understood")
+            action.note(0, f"table {draft.name} left out: not understood")
+            draft.left_out = True
         leftover(action)
 
 

@@ -56,7 +56,12 @@ class Types:
             cursor.accept("IF NOT EXISTS")
             labels, label = list(self.enums[name]), cursor.take().text
             where = cursor.accept("BEFORE", "AFTER")
-            at = labels.index(cursor.take().text) + (where == "AFTER") if where else len(labels)
+            at = len(labels)
+            if where:
+                beside = cursor.peek()
+                if beside.text not in labels:
+                    raise cursor.wrong(f"a label of {name}")
+                at = labels.index(cursor.take().text) + (where == "AFTER")
             self.enums[name] = tuple(dict.fromkeys([*labels[:at], label, *labels[at:]]))
         elif not cursor.accept("OWNER TO"):
             cursor.until()
@@ -324,9 +329,15 @@ def altered(draft: Draft, cursor: Cursor, types: Types, home: Place) -> None:
         elif action.accept("ATTACH PARTITION"):
             action.until()
             action.note(0, "left out: values do not honour the bounds of partitions")
+        elif action.accept("DROP COLUMN IF EXISTS", "DROP COLUMN", "DROP") and action.peek().text in (
+            c.name for c in draft.columns
+        ):
+            draft.drop(action.name())
+            action.accept("CASCADE", "RESTRICT")
         else:
             action.until()
-            action.note(0, "left out: not understood")
+            action.note(0, f"table {draft.name} left out: not understood")
+            draft.left_out = True
 
 
 def _altered_column(draft: Draft, cursor: Cursor) -> None:
@@ -340,6 +351,10 @@ def _altered_column(draft: Draft, cursor: Cursor) -> None:
         draft.change(name, default=postgresql_default(cursor.since(begin), known.type))
     elif cursor.accept("SET NOT NULL"):
         draft.change(name, nullable=False)
+    elif cursor.accept("DROP NOT NULL"):
+        draft.change(name, nullable=True)
+    elif cursor.accept("DROP DEFAULT"):
+        draft.change(name, default=None)
     elif cursor.accept("ADD GENERATED"):
         cursor.until()
         draft.change(name, nullable=False)
@@ -347,7 +362,8 @@ def _altered_column(draft: Draft, cursor: Cursor) -> None:
         cursor.until()
     else:
         cursor.until()
-        cursor.note(0, "left out: not understood")
+        cursor.note(0, f"table {draft.name} left out: not understood")
+        draft.left_out = True
 
 
 def index(draft: Draft, cursor: Cursor, name: str, *, unique: bool) -> None:

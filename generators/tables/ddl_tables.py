@@ -61,6 +61,13 @@ class Draft:
         """Changes a column that the table has."""
         self.columns = [replace(c, **facts) if c.name == name else c for c in self.columns]  # type: ignore[arg-type]
 
+    def drop(self, name: str) -> None:
+        """Drops a column, and what it is part of."""
+        self.columns = [c for c in self.columns if c.name != name]
+        self.primary = () if name in self.primary else self.primary
+        self.indexes = [index for index in self.indexes if name not in index.columns]
+        self.foreign = [(key, pending) for key, pending in self.foreign if name not in key.columns]
+
     def index(self, name: str, columns: tuple[str, ...], unique: bool) -> None:
         """Adds an index; without a name it gets its first column's, as the database does."""
         taken = {index.name.lower() for index in self.indexes}

@@ -41,6 +41,22 @@ _WORD: Final = re.compile(r"[\w@_$]")
 _STRINGS: Final = ("STRING", "NATIONAL_STRING", "BYTE_STRING", "HEREDOC_STRING", "UNICODE_STRING", "RAW_STRING")
 
 
+_ESCAPE: Final = re.compile(r"''|\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
+_ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+def unescaped(text: str) -> str:
+    """The text between the quotes of PostgreSQL's E'...'."""
+
+    def one(hit: re.Match[str]) -> str:
+        for digits, base in ((hit[1], 16), (hit[2], 16), (hit[3], 16), (hit[4], 8)):
+            if digits is not None:
+                return chr(int(digits, base))
+        return "'" if hit[5] is None else _ESCAPED.get(hit[5], hit[5])
+
+    return _ESCAPE.sub(one, text)
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A token: its text without quotes, what it is, and its place from `start` to `end`.
@@ -142,8 +158,8 @@ class Script:
 
         source = self.code[span.start : span.end]
         for hit in re.finditer("[\udc80-\udcff]+", self.text[span.start : span.end]):
-            start = span.start + hit.start()
-            self.note(max(span.start, start - 20), span.start + hit.end(), "bytes that are not UTF-8, taken as U+FFFD")
+            action = "bytes that are not UTF-8, taken as U+FFFD"
+            self.note(span.start + hit.start(), span.start + hit.end(), action)
         try:
             tokens = Dialect.get_or_raise(SQLGLOT[DIALECTS[self.dialect]]).tokenize(source)
         except TokenError as error:
@@ -154,7 +170,8 @@ class Script:
             if kind == "IDENTIFIER":
                 found.append(Word(token.text, "quoted", start, start + len(raw)))
             elif kind in _STRINGS:
-                found.append(Word(token.text, "string", start, start + len(raw)))
+                text = unescaped(raw[2:-1]) if kind == "BYTE_STRING" else token.text
+                found.append(Word(text, "string", start, start + len(raw)))
             elif kind in ("BIT_STRING", "HEX_STRING", "NUMBER"):
                 named = {"BIT_STRING": "bits", "HEX_STRING": "hex"}.get(kind, "number")
                 found.append(Word(token.text, named, start, start + len(raw)))
@@ -197,7 +214,7 @@ class Cursor:
     def take(self) -> Word:
         """The next word."""
         word = self.peek()
-        self.at += 1
+        self.at = min(self.at + 1, len(self.words))
         return word
 
     @property
@@ -282,5 +299,5 @@ class Cursor:
 
     def note(self, start: int, action: str) -> None:
         """Notes the construct from a word, by its number, up to here."""
-        last = self.words[max(self.at, start + 1) - 1] if self.words else self.peek()
+        last = self.words[min(max(self.at, start + 1), len(self.words)) - 1] if self.words else self.peek()
         self.script.note(self.words[start].start if start < len(self.words) else self.end, last.end, action)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from generators.model import Default, Logical, SourceType, Value
 from generators.recorded import mysql_truth, postgresql_truth
 from generators.recorded.mysql_truth import Unsupported
 from generators.sources import postgresql
-from generators.tables.ddl_text import Cursor
+from generators.tables.ddl_text import Cursor, unescaped
 
 __all__ = [
     "SERIALS",
@@ -49,6 +50,9 @@ _PHRASES: Final = {
     **dict.fromkeys(("NCHAR VARYING", "CHARACTER VARYING", "CHAR VARYING"), "varchar"),
     **dict.fromkeys(("NATIONAL CHARACTER", "NATIONAL CHAR"), "char"),
 }
+_REPEATED: Final = ("integer", "numeric", "real", "DOUBLE PRECISION")
+"""Spellings that writers repeat."""
+
 _BYTES_OF_CHARACTER: Final = {"latin1": 1, "ascii": 1, "binary": 1, "gbk": 2, "utf8": 3, "utf8mb3": 3}
 _AS_BYTES: Final = {"char": "binary", "varchar": "varbinary"}
 
@@ -59,13 +63,18 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
     Raises Unsupported for a type that the model does not have, UsageError for what is no type.
     """
     start = cursor.at
-    if phrase := cursor.accept(*_PHRASES):
-        name = _PHRASES[phrase]
+    if word := cursor.accept(*_PHRASES):
+        name = _PHRASES[word]
     else:
-        word = cursor.name().lower()
+        at, word = cursor.peek(), cursor.name().lower()
+        if at.kind != "word":
+            raise cursor.script.error(at.start, f"a column type expected, not {at.text!r}")
         name = _ALIASES.get(word, word)
+    aliased = (name != word and word not in _REPEATED) or word == "serial"
+    if name == "json" and cursor.script.dialect == "mariadb":
+        name, aliased = "longtext", True
     parameters = cursor.parens().text() if cursor.next_is("(") else ""
-    flags = set()
+    flags = {"unsigned"} if word == "serial" else set()
     while flag := cursor.accept("UNSIGNED", "SIGNED", "ZEROFILL"):
         flags.add(flag.lower())
     if name in ("char", "varchar", *_BLOBS) and (
@@ -83,9 +92,11 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
         kind = mysql_truth.source_type(f"{name}({parameters}){suffix}" if parameters else f"{name}{suffix}")
     except ValueError as error:
         raise cursor.script.error(cursor.words[start].start, str(error)) from error
-    own = {kind.key, f"{name}({parameters}){suffix}".replace(", ", ",")}
-    real = kind.logical in (Logical.FLOAT, Logical.DOUBLE) and parameters
-    return kind, "" if spelled.lower() in {text.lower() for text in own} and not real and "zerofill" not in flags else spelled
+    own = (kind.key, f"{name}({parameters}){suffix}".replace(", ", ","))
+    digits = kind.logical in (Logical.FLOAT, Logical.DOUBLE) and parameters
+    if aliased:
+        cursor.note(start, f"taken as {kind.key}, as the database shows it")
+    return kind, "" if aliased or (spelled in own and not digits) else spelled
 
 
 _BLOBS: Final = ("tinytext", "text", "mediumtext", "longtext")
@@ -119,7 +130,7 @@ def mysql_default(cursor: Cursor, kind: SourceType) -> Default | None:
         cursor.take()
     literal = cursor.take()
     if literal.upper == "." and cursor.peek().kind == "number":
-        cursor.take()
+        literal = replace(cursor.take(), text=f"0.{cursor.peek(-1).text}")
     if literal.upper == "(":
         cursor.at -= 1
         cursor.parens()
@@ -243,7 +254,7 @@ def postgresql_default(text: str, kind: SourceType) -> Default | None:
 def _postgresql_literal(kind: SourceType, match: re.Match[str]) -> Value:
     text = next((part for part in match.groups() if part is not None), "")
     if match[1] is not None:
-        text = mysql_truth.unquoted(match[0][1:]) if match[0][0] in "eE" else text.replace("''", "'")
+        text = unescaped(text) if match[0][0] in "eE" else text.replace("''", "'")
     return _postgresql_value(kind, text)
 
 

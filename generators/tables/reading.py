@@ -19,9 +19,9 @@ DATABASE: Final = "app"
 
 _HEADERS: Final[Mapping[str, str]] = {
     "postgresql": r"^-- PostgreSQL database dump",
-    "tidb": r"^-- Server version\s.*-TiDB-",
-    "mariadb": r"^-- MariaDB dump|^/\*M!|^-- (?:Server version|MySQL dump)\s.*-MariaDB",
-    "mysql": r"^-- Server version\s+\d",
+    "tidb": r"^-- Server version[:\s].*-TiDB-",
+    "mariadb": r"^-- MariaDB dump|^/\*M!|^-- (?:Server version|MySQL dump)[:\s].*-MariaDB",
+    "mysql": r"^-- Server version:?\s+\d",
 }
 _MARKS: Final[Mapping[str, str]] = {
     "tidb": r"/\*T!|\bAUTO_RANDOM\b",
@@ -33,7 +33,8 @@ _MARKS: Final[Mapping[str, str]] = {
 }
 """What tells a dialect in a dump's first lines, and in statements, the most special first."""
 
-_UNTOLD: Final = re.compile(r"'(?:[^'\\]|\\.|'')*'|^--[^\n]*|^INSERT [^\n]*", re.MULTILINE | re.DOTALL)
+_TABLE: Final = re.compile(r"\bCREATE\s+(?:\w+\s+){0,3}TABLE\b", re.IGNORECASE)
+_UNTOLD: Final = re.compile(r"'(?:[^'\\]|\\.|'')*'|--[^\n]*|^INSERT [^\n]*", re.MULTILINE | re.DOTALL)
 """What tells nothing: texts, comments, rows."""
 
 
@@ -48,15 +49,16 @@ def read(sources: Sequence[str], dialect: str | None = None, database: str | Non
     if not sources:
         raise UsageError("no file of DDL and no database to read tables from")
     texts = [live.text(source) if live.is_url(source) else (source, _text(source)) for source in sources]
+    if not any(_TABLE.search(text) for _, text in texts):
+        raise UsageError(f"no CREATE TABLE in {', '.join(name for name, _ in texts)}")
     chosen = dialect or _dialect(texts)
     reader = Reader(chosen, database, DATABASE)
     for file, text in texts:
         reader.run(Script(file, text, chosen))
     schema = reader.schema()
     if not schema.tables:
-        why = "".join(f"\n  {note}" for note in schema.notes[:12])
-        names = ", ".join(name for name, _ in texts)
-        raise UsageError(f"no table in {names}: {'none could be taken' if why else 'no CREATE TABLE'}{why}")
+        notes = "".join(f"\n  {note}" for note in schema.notes[:12])
+        raise UsageError(f"no table of {', '.join(name for name, _ in texts)} could be taken:{notes}")
     return schema
 
 

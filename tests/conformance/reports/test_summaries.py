@@ -183,15 +183,22 @@ def test_the_picture_is_made_of_a_file(full, tmp_path):
         picture.main(str(tmp_path / "none"), str(tmp_path / "matrix.svg"))
 
 
-def test_a_report_is_five_files(full, tmp_path):
+def test_a_report_is_six_files(full, tmp_path):
     paths = report.write_all(full, tmp_path / "a" / "report")
-    assert [path.name for path in paths] == ["report.jsonl", "report.html", "junit.xml", "report.md", "badge.json"]
+    assert [path.name for path in paths] == [
+        "report.jsonl",
+        "report.html",
+        "junit.xml",
+        "report.sarif",
+        "report.md",
+        "badge.json",
+    ]
     assert sorted(path.name for path in (tmp_path / "a" / "report").iterdir()) == sorted(path.name for path in paths)
     assert json.loads(paths[0].read_bytes().splitlines()[-1])["type"] == "footer"
     assert paths[1].read_text("utf-8").startswith("<!DOCTYPE html>")
     assert ET.parse(paths[2]).getroot().tag == "testsuites"
-    assert paths[3].read_text("utf-8").startswith("### ")
-    assert json.loads(paths[4].read_bytes())["schemaVersion"] == 1
+    assert paths[4].read_text("utf-8").startswith("### ")
+    assert json.loads(paths[5].read_bytes())["schemaVersion"] == 1
 
 
 def test_a_report_that_cannot_be_written_says_so(full, tmp_path):

@@ -1,0 +1,146 @@
+"""The run as SARIF 2.1.0, which code hosts show beside the decoder's source: a result for each broken rule and cause.
+
+A broken MUST is an error, a broken SHOULD a warning, a known failure is suppressed with the record's reason. A result lies at the
+decoder's function, as far as its file can be told without running it.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import orjson
+
+from conformance.engines.specs import COMMAND, is_command
+from conformance.judging.results import Failure, FormatResult, RunResult
+from conformance.reports import facts
+from conformance.reports.facts import RuleStanding, Standing
+from conformance.reports.junit import explained, short
+from conformance.rules.base import Rule
+from conformance.text import printable
+
+SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS: Final = {Standing.BROKEN: "error", Standing.LAX: "warning", Standing.KNOWN: "error", Standing.IDLE: "error"}
+
+
+def text(result: RunResult) -> bytes:
+    """report.sarif."""
+    return orjson.dumps(document(result), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def document(result: RunResult) -> dict[str, Any]:
+    """The whole document: one run of the tool."""
+    shown = [(fmt, standing) for fmt in result.formats for standing in facts.standings(fmt, result.strict)]
+    rules = [standing.result.rule for _, standing in shown]
+    numbers = {rule.id: number for number, rule in enumerate(rules)}
+    failures: dict[str, list[Failure]] = {}
+    for failure in sorted(result.failures, key=lambda one: one.known):
+        failures.setdefault(failure.rule.id, []).append(failure)
+    results = [
+        {**one, "ruleIndex": numbers[one["ruleId"]]}
+        for fmt, standing in shown
+        for one in _results(fmt, standing, failures.get(standing.result.rule.id, []))
+    ]
+    ended = [{"level": "error", "message": {"text": printable(facts.headline(result))}}] if result.ended else []
+    version = result.header.versions.get("cdc-conformance")
+    driver = {"name": facts.COMMAND, **({"version": version} if version else {}), "rules": [_descriptor(rule) for rule in rules]}
+    invocation: dict[str, Any] = {"executionSuccessful": not result.ended, "exitCode": result.exit_code}
+    if ended:
+        invocation["toolExecutionNotifications"] = ended
+    run = {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": f"{facts.COMMAND}/{' '.join(fmt.format for fmt in result.formats)}/"},
+        "invocations": [invocation],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _descriptor(rule: Rule) -> dict[str, Any]:
+    address = next((cited.address for cited in rule.citations if cited.address), "")
+    sources = "\n".join(f"- {cited}" for cited in rule.citations)
+    return {
+        "id": rule.id,
+        "name": "".join(part.capitalize() for part in rule.effect.value.split("_")),
+        "shortDescription": {"text": rule.statement},
+        "help": {"text": f"{rule.obligation}, {rule.provenance}. {rule.statement}\n{sources}"},
+        **({"helpUri": address} if address else {}),
+        "properties": {"tags": [rule.id.partition("/")[0], str(rule.obligation), str(rule.provenance)]},
+    }
+
+
+def _results(fmt: FormatResult, standing: RuleStanding, failures: list[Failure]) -> Iterator[dict[str, Any]]:
+    if standing.standing not in _LEVELS:
+        return
+    rule = standing.result.rule
+    common = {"ruleId": rule.id, "level": _LEVELS[standing.standing], "locations": [_location(fmt.decoder)]}
+    if standing.standing is Standing.IDLE:
+        failures = []
+    for failure in failures:
+        one: dict[str, Any] = {**common, "message": {"text": _lines(explained([failure]))}, "occurrenceCount": failure.cases}
+        if failure.known:
+            why = {"justification": _lines(failure.reason)} if failure.reason else {}
+            one["suppressions"] = [{"kind": "external", "status": "accepted", **why}]
+        yield {**one, "partialFingerprints": {"ruleAndCause/v1": _fingerprint(rule.id, *failure.keys)}}
+    if not failures:
+        idle = standing.standing is Standing.IDLE
+        words = (
+            "not exercised: no case compared anything for it"
+            if idle
+            else short(rule.statement, None, f"{standing.cases:,} cases")
+        )
+        yield {**common, "message": {"text": words}, "partialFingerprints": {"ruleAndCause/v1": _fingerprint(rule.id)}}
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def _fingerprint(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def _location(decoder: str) -> dict[str, Any]:
+    logical = [{"fullyQualifiedName": printable(decoder)}]
+    place = where(decoder)
+    if place is None:
+        return {"logicalLocations": logical}
+    file, line = place
+    physical = {"artifactLocation": {"uri": quote(file.as_posix())}, "region": {"startLine": line}}
+    return {"physicalLocation": physical, "logicalLocations": logical}
+
+
+def where(decoder: str) -> tuple[Path, int] | None:
+    """The file and line of a decoder's function, relative to the working directory; None where no file below it can be told.
+
+    A command's place is the first of its words that names a file. No code of the decoder runs.
+    """
+    function = ""
+    if is_command(decoder):
+        files = [Path(word) for word in shlex.split(decoder.removeprefix(COMMAND))]
+    else:
+        source, _, function = decoder.replace(".py:", ":", 1).partition(":")
+        source = source.removesuffix(".py")
+        bases = [Path(source), *(Path(folder, *source.split(".")) for folder in ("", *sys.path))]
+        files = [file for base in bases for file in (base.with_name(f"{base.name}.py"), base / "__init__.py")]
+    for file in files:
+        whole = file.resolve()
+        if whole.is_file() and whole.is_relative_to(Path.cwd()):
+            return whole.relative_to(Path.cwd()), _line(whole, function)
+    return None
+
+
+def _line(file: Path, function: str) -> int:
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return 1
+    lines = {node.name: node.lineno for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    return next((lines[name] for name in (function, "decode", "decode_rows") if name in lines), 1)

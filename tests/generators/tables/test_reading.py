@@ -1,0 +1,125 @@
+import pytest
+
+from generators.errors import UnknownName, UsageError
+from generators.tables.base import Note
+from generators.tables.reading import read, told
+
+PLAIN = "CREATE TABLE t (id integer, v varchar(10));"
+
+
+def write(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("-- MySQL dump 10.13\n-- Server version\t8.0.36\nCREATE TABLE t (a int);", "mysql"),
+        ("-- MySQL dump 10.19  Distrib 10.6.12-MariaDB\nCREATE TABLE t (a int);", "mariadb"),
+        ("-- Server version\t8.0.11-TiDB-v8.5.0\nCREATE TABLE t (a int);", "tidb"),
+        ("-- Server version: 10.4.27-MariaDB\nCREATE TABLE t (a int);", "mariadb"),
+        ("--\n-- PostgreSQL database dump\n--\nCREATE TABLE t (a int);", "postgresql"),
+        ("CREATE TABLE `t` (`a` int)", "mysql"),
+        ("create table t (a int) engine=InnoDB", "mysql"),
+        ("CREATE TABLE t (a int unsigned)", "mysql"),
+        ("CREATE TABLE t (a datetime DEFAULT CURRENT_TIMESTAMP())", "mysql"),
+        ("CREATE TABLE `t` (a timestamp DEFAULT current_timestamp())", "mariadb"),
+        ("CREATE TABLE `t` (`id` bigint NOT NULL /*T![auto_rand] AUTO_RANDOM(5) */)", "tidb"),
+        ("CREATE TABLE t (a serial)", "postgresql"),
+        ("CREATE TABLE t (a text DEFAULT 'x'::text)", "postgresql"),
+        ("CREATE TABLE t (a timestamp with time zone)", "postgresql"),
+        ("CREATE TABLE t (`a` int COMMENT 'a::b with time zone') -- it's a serial", "mysql"),
+        ("CREATE TABLE t (a int);\nINSERT INTO t VALUES ('`');", None),
+        (PLAIN, None),
+    ],
+)
+def test_the_text_tells_its_dialect(text, dialect):
+    assert told(text) == dialect
+
+
+def test_a_dialect_that_the_text_does_not_tell_is_asked_for(tmp_path):
+    path = write(tmp_path, "plain.sql", PLAIN)
+    with pytest.raises(UsageError) as raised:
+        read([path])
+    assert str(raised.value) == f"{path}: the text does not tell its dialect; name it: mysql, mariadb, tidb, postgresql"
+    assert {dialect: read([path], dialect).source for dialect in ("mysql", "tidb", "postgresql")} == {
+        "mysql": "mysql",
+        "tidb": "mysql",
+        "postgresql": "postgresql",
+    }
+    with pytest.raises(UnknownName, match="unknown dialect 'oracle'"):
+        read([path], "oracle")
+
+
+def test_files_are_read_together_in_their_order(tmp_path):
+    first = write(tmp_path, "a.sql", "CREATE TABLE child (id int PRIMARY KEY, p int, FOREIGN KEY (p) REFERENCES parent (id));")
+    second = write(tmp_path, "b.sql", "CREATE TABLE `parent` (`id` int /*T![auto_rand] AUTO_RANDOM */, PRIMARY KEY (id));")
+    schema = read([first, second], database="d")
+    assert (schema.dialect, schema.notes) == ("tidb", ())
+    assert [user.table.name for user in schema.tables] == ["child", "parent"]
+    assert [user.table.name for user in schema.parents_first()] == ["parent", "child"]
+    assert schema.tables[0].foreign_keys[0].parent == ("d", None, "parent")
+
+
+def test_files_of_several_dialects_are_refused(tmp_path):
+    first = write(tmp_path, "a.sql", "CREATE TABLE `t` (id int);")
+    second = write(tmp_path, "b.sql", "CREATE TABLE u (id serial);")
+    with pytest.raises(UsageError) as raised:
+        read([first, second])
+    assert str(raised.value) == (
+        f"the files are of several dialects ({first}: mysql, {second}: postgresql); name the dialect of all: "
+        "mysql, mariadb, tidb, postgresql"
+    )
+
+
+def test_a_table_of_two_files_is_refused(tmp_path):
+    first, second = (write(tmp_path, name, "CREATE TABLE `t` (id int);") for name in ("a.sql", "b.sql"))
+    with pytest.raises(UsageError, match=r"b.sql:1:14: table d\.t was read at .*a\.sql:1:14"):
+        read([first, second], database="d")
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "database"),
+    [
+        (PLAIN, None, "app"),
+        (PLAIN, "shop", "shop"),
+        (f"-- Host: localhost    Database: header\n{PLAIN}", None, "header"),
+        (f"-- Host: localhost    Database: header\n{PLAIN}", "shop", "shop"),
+        (f"-- Database: `header`\n{PLAIN}", None, "header"),
+        (f"-- Host: localhost    Database: header\nUSE `its own`;{PLAIN}", "shop", "its own"),
+        ("CREATE TABLE `a``b`.t (id integer);", "shop", "a`b"),
+    ],
+)
+def test_the_database_of_a_table(tmp_path, text, given, database):
+    path = write(tmp_path, "a.sql", text)
+    schema = read([path], "mysql", given)
+    assert schema.tables[0].table.database == database
+    unnamed = Note(path, 0, 0, "no database is named", "its tables are taken as those of app")
+    assert schema.notes == ((unnamed,) if database == "app" else ())
+
+
+def test_what_is_no_ddl_is_refused(tmp_path):
+    empty, missing = write(tmp_path, "a.sql", "SELECT 1;"), str(tmp_path / "none.sql")
+    with pytest.raises(UsageError, match=r"^no CREATE TABLE in .*a\.sql$"):
+        read([empty])
+    with pytest.raises(UsageError, match=r"none\.sql: cannot be read: No such file or directory$"):
+        read([missing])
+    with pytest.raises(UsageError, match=r"^no file of DDL and no database to read tables from$"):
+        read([])
+
+
+def test_files_have_many_encodings(tmp_path):
+    path = tmp_path / "a.sql"
+    text = "CREATE TABLE `t` (\r\n  `id` int COMMENT 'é'\r\n) COMMENT='汉';\r\n"
+    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+        path.write_bytes(text.encode(encoding))
+        (user,) = read([str(path)], database="d").tables
+        assert (user.table.comment, user.table.columns[0].comment) == ("汉", "é")
+    path.write_bytes(text.encode("latin-1", "replace"))
+    schema = read([str(path)], database="d")
+    assert schema.tables[0].table.columns[0].comment == "\ufffd"
+    assert [str(note).removeprefix(f"{path}:") for note in schema.notes] == [
+        "2:21: \ufffd: bytes that are not UTF-8, taken as U+FFFD"
+    ]

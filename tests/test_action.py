@@ -1,0 +1,93 @@
+"""action.yml's own step: what it asks of the command, and what a workflow gets back."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+COMMAND = """#!/bin/sh
+for word; do printf '<%s>' "$word"; done
+mkdir -p "$FOLDER"
+echo "### a verdict" > "$FOLDER/report.md"
+exit ${STATUS:-0}
+"""
+
+
+@pytest.fixture
+def step(tmp_path):
+    """Runs the step with a command that prints its arguments; returns its exit code, output, and what it wrote."""
+    (tmp_path / "bin").mkdir()
+    command = tmp_path / "bin" / "cdc-conformance"
+    command.write_text(COMMAND)
+    command.chmod(0o755)
+    (tmp_path / "known.toml").write_text("")
+
+    def run(**inputs):
+        given = {
+            "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+            "PACKAGE": "",
+            "GITHUB_OUTPUT": str(tmp_path / "output"),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+            "FOLDER": inputs.get("REPORT", "conformance-report"),
+            **inputs,
+        }
+        command = [ROOT / ".ci" / "action.sh"]
+        ended = subprocess.run(command, check=False, cwd=tmp_path, env=given, capture_output=True, text=True, timeout=30)
+        written = [path.read_text() if path.exists() else "" for path in (tmp_path / "output", tmp_path / "summary")]
+        return ended.returncode, ended.stdout, *written
+
+    return run
+
+
+def test_the_least_inputs(step):
+    assert step(FORMATS="ticdc-canal-json", ARGUMENTS="") == (
+        0,
+        "<run><ticdc-canal-json><--budget><ci><--broker><none><--report><conformance-report><--format><pretty>",
+        "exit-code=0\n",
+        "### a verdict\n",
+    )
+
+
+def test_every_input_arrives(step):
+    _, said, _, _ = step(
+        FORMATS="debezium-json alibaba-canal-json",
+        DECODER="cmd:node my decoder.js",
+        BUDGET="smoke",
+        BROKER="localhost:9092",
+        EXPECT="known.toml",
+        REPORT="a report",
+        ARGUMENTS="--select '*/value/*' --strict",
+    )
+    assert said == (
+        "<run><debezium-json><alibaba-canal-json><--decoder><cmd:node my decoder.js><--budget><smoke><--broker><localhost:9092>"
+        "<--expect><known.toml><--report><a report><--format><pretty><--select><*/value/*><--strict>"
+    )
+
+
+@pytest.mark.parametrize("status", ["1", "5"])
+def test_the_verdict_is_the_steps_and_the_summary_is_written_all_the_same(step, status):
+    assert step(FORMATS="--all", STATUS=status)[::2] == (int(status), f"exit-code={status}\n")
+    assert step(FORMATS="--all", STATUS=status)[3].startswith("### a verdict")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({}, "::error::formats: name at least one format, or --all\n"),
+        ({"FORMATS": "x", "EXPECT": "no.toml"}, "::error::expect: there is no file no.toml\n"),
+        ({"FORMATS": "x", "REQUIREMENTS": "no.txt"}, "::error::requirements: there is no file no.txt\n"),
+    ],
+)
+def test_a_wrong_input_is_told(step, inputs, said):
+    assert step(**inputs)[:2] == (2, said)
+
+
+def test_the_action_hands_over_each_of_its_inputs_that_the_step_reads():
+    action, script = (ROOT / "action.yml").read_text(), (ROOT / ".ci" / "action.sh").read_text()
+    handed = dict(re.findall(r"^ {8}([A-Z]+): \$\{\{ inputs\.([a-z-]+) \}\}$", action, re.MULTILINE))
+    assert set(handed) == set(re.findall(r"\$\{([A-Z]+)\b", script)) - {"PACKAGE", "BASH"}
+    declared = set(re.findall(r"^ {2}([a-z-]+):$", action[: action.index("outputs:")], re.MULTILINE))
+    assert declared == set(handed.values()) | {"python-version", "java-version", "sarif"}
