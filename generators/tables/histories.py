@@ -8,8 +8,8 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from generators.drawing import _histories as drawing
-from generators.drawing import _values
+from generators.drawing import histories as drawing
+from generators.drawing import values as _values
 from generators.model import (
     Column,
     Event,

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from generators.drawing import _values
+from generators.drawing import values as _values
 from generators.model import Column, Json, Logical, SourceType, Value
 from generators.sources import postgresql_values, registry
 from generators.sources.mysql import DAY, MICROS, TIME_LIMIT, to_float32, wall

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
-from generators.drawing import _values
+from generators.drawing import values as _values
 from generators.model import Column, Logical, Row, SourceType, Table, Value, ZeroDate
 from generators.sources import registry as sources
 from generators.tables import realistic
