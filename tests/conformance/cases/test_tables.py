@@ -10,6 +10,7 @@ from conformance.cases.catalogue import calls
 from conformance.cases.tables import drawn_cases, find_scenario, histories, named_cases, reading, usable
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.judging.selection import claimed
+from generators.bulk.mutations import Mutants
 from generators.errors import UsageError
 from generators.model import Bootstrap, Column, Kind, Logical, Origin, RowChange, SourceType, Table
 from generators.sources import mysql
@@ -87,6 +88,13 @@ def test_schemas_are_sent_ahead_where_the_format_sends_them():
     plain = histories(TICDC, SHOP, 6, 1)
     assert not any(isinstance(event, Bootstrap) for history in plain for event in history.events)
     assert len({event.table.name for history in plain for event in history.events if isinstance(event, RowChange)}) >= 2
+
+
+def test_garbage_is_made_of_the_tables_messages():
+    mutants = Mutants(TICDC, [V716], 1, histories(TICDC, SHOP, 6, 1))
+    values = [mutant.message.value or b"" for mutant in mutants.some(0, 200)]
+    assert sum(b'"orders"' in value or b'"customers"' in value for value in values) > 100
+    assert not any(b'"database":"pool"' in value for value in values)
 
 
 def test_a_table_with_a_type_that_the_format_has_not_is_left_out_and_told():
