@@ -14,7 +14,7 @@ from generators.tables.ddl_text import Cursor, Script, Span
 
 _SILENT: Final = re.compile(
     r"(?:set|use|lock|unlock|begin|start|commit|drop|grant|revoke|analyze|flush|select\s+(?:pg_catalog\.)?(?:set_config|setval)"
-    r"|(?:create|alter)\s+(?:database|schema|extension|sequence|role|user|collation)|alter\s+default|comment\s+on"
+    r"|(?:create|alter)\s+(?:database|schema|extension|sequence|role|user|collation)|alter\s+index|alter\s+default|comment\s+on"
     r"|alter\s+\w+\b.*\bowner\s+to|\\)",
     re.IGNORECASE | re.DOTALL,
 )

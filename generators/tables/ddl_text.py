@@ -23,16 +23,21 @@ _OPENED: Final = {
 
 _PIECES: Final = {
     "mysql": re.compile(
-        r"""--(?=\s|$)[^\n]*|\#[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`"""
+        r"""--(?=\s|$)[^\n]*|\#[^\n]*|/\*.*?\*/|'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"|`(?:[^`]|``)*`"""
         r"""|\s+|(?P<end>;)|[^;'"`/\#-]+|.""",
         re.DOTALL,
     ),
     "postgresql": re.compile(
-        r"""--[^\n]*|/\*.*?\*/|(?<=[^\w][eE])'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$"""
+        r"""--[^\n]*|/\*.*?\*/|(?<=[^\w][eE])'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|'[^']*'|"[^"]*"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$"""
         r"""|\s+|(?P<end>;)|[^;'"/$-]+|.""",
         re.DOTALL,
     ),
 }
+_SHOWN: Final = re.compile(
+    r"^\*{3,} \d+\. row \*{3,}\r?\n *Table: .*\nCreate Table: (?=CREATE )|^[^\s();'`]+\t(?=CREATE TABLE )", re.MULTILINE
+)
+"""What the client prints before the statement of SHOW CREATE TABLE: with \\G, and as raw text."""
+
 _COMMENT: Final = re.compile(r"--|#|/\*|\s")
 _DELIMITER: Final = re.compile(r"delimiter[ \t]+(\S+)[^\n]*", re.IGNORECASE)
 _COPY: Final = re.compile(r"copy\s[^;]*\sfrom\s+stdin", re.IGNORECASE)
@@ -191,6 +196,7 @@ def _opened(text: str, dialect: str) -> str:
     pattern = _OPENED.get(dialect)
     if pattern is None:
         return text
+    text = _SHOWN.sub(lambda hit: ";" + re.sub(r"[^\n]", " ", hit[0][1:]), text)
     parts: list[str] = []
     done = 0
     for hit in _PIECES["mysql"].finditer(text):

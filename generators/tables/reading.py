@@ -34,7 +34,7 @@ _MARKS: Final[Mapping[str, str]] = {
 """What tells a dialect in a dump's first lines, and in statements, the most special first."""
 
 _TABLE: Final = re.compile(r"\bCREATE\s+(?:\w+\s+){0,3}TABLE\b", re.IGNORECASE)
-_UNTOLD: Final = re.compile(r"'(?:[^'\\]|\\.|'')*'|--[^\n]*|^INSERT [^\n]*", re.MULTILINE | re.DOTALL)
+_UNTOLD: Final = re.compile(r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|--[^\n]*|^INSERT [^\n]*", re.MULTILINE | re.DOTALL)
 """What tells nothing: texts, comments, rows."""
 
 

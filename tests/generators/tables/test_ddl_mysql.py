@@ -313,6 +313,31 @@ def test_a_dump_of_mariadb(reads, tmp_path):
     ]
 
 
+SHOWN = """*************************** 1. row ***************************
+       Table: t
+Create Table: CREATE TABLE `t` (
+  `id` int NOT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4
+*************************** 1. row ***************************
+       Table: u
+Create Table: CREATE TABLE `u` (
+  `id` int FOO
+) ENGINE=InnoDB
+w\tCREATE TABLE `w` (
+  `id` int
+)
+x\tCREATE TABLE `x` (
+  `id` int
+)
+"""
+
+
+def test_show_create_table_as_clients_print_it(reads, tmp_path):
+    schema = reads(SHOWN, database="d")
+    assert [user.table.name for user in schema.tables] == ["t", "u", "w", "x"]
+    assert told(schema, tmp_path) == ["a.sql:9:12: FOO: left out: not understood"]
+
+
 @pytest.mark.parametrize(
     ("spelled", "key", "facts", "declared"),
     [
@@ -369,6 +394,25 @@ def test_a_default_has_a_value_unless_it_is_an_expression(reads, definition, val
     assert column.default is not None
     assert (column.default.value, type(column.default.value), column.nullable) == (value, type(value), False)
     assert schema.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("own", "tables", "expected"),
+    [
+        ("", "", ("", "")),
+        ("", "CHARSET=utf8mb4 COLLATE=utf8mb4_bin", ("", "")),
+        ("", "CHARSET=latin1", ("latin1", "")),
+        ("", "COLLATE=latin1_bin", ("latin1", "latin1_bin")),
+        ("CHARACTER SET utf8mb4", "CHARSET=latin1 COLLATE=latin1_bin", ("", "")),
+        ("CHARACTER SET gbk", "CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci", ("gbk", "")),
+        ("COLLATE latin1_general_cs", "CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci", ("latin1", "latin1_general_cs")),
+        ("BINARY", "CHARSET=latin1 COLLATE=latin1_swedish_ci", ("latin1", "latin1_bin")),
+    ],
+)
+def test_a_column_has_its_tables_character_set_unless_it_has_its_own(reads, own, tables, expected):
+    (text, number) = reads(f"CREATE TABLE t (c varchar(5) {own}, i int) {tables};", dialect="mysql").tables[0].table.columns
+    assert (text.charset, text.collation) == expected
+    assert (number.charset, number.collation) == ("", "")
 
 
 def test_a_default_that_no_column_can_have_is_noted(reads, tmp_path):
