@@ -72,11 +72,11 @@ class TableLoad:
                 yield written.message
 
     def save(self, path: Path) -> None:
-        """Keeps it for another process of this run."""
-        path.write_bytes(pickle.dumps((self.values.schema, self.values.overrides, self.values.seed, self.users, self.ops)))
+        """Keeps it for another process of this run, pools included: Hypothesis makes other texts of a regex there."""
+        path.write_bytes(pickle.dumps((self.values.filled(), self.users, self.ops)))
 
 
 def load(path: Path) -> TableLoad:
     """What `save` kept."""
-    schema, overrides, seed, users, ops = pickle.loads(path.read_bytes())  # noqa: S301 - our own process wrote it
-    return TableLoad(Values(schema, overrides, seed), users, ops)
+    values, users, ops = pickle.loads(path.read_bytes())  # noqa: S301 - our own process wrote it
+    return TableLoad(values, users, ops)

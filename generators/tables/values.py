@@ -176,6 +176,13 @@ class Values:
             held = [value for value in self.boundaries(user, column).values() if value is not None]
         return tuple(held[: realistic.SIZE]) or (None,)
 
+    def filled(self) -> Values:
+        """These values with every pool made."""
+        for user in self.schema.tables:
+            for column in user.table.columns:
+                self.pool(user, column)
+        return self
+
     def wide(self, user: UserTable, column: Column) -> tuple[Value, ...]:
         """What drawn rows choose from: realistic values twice in three, then boundaries and awkward values; NULL by its share."""
         at = place(user.table), column.name

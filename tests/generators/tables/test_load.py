@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import islice
 
 from generators.model import Op
+from generators.tables import realistic
 from generators.tables.load import TableLoad, load
 from generators.wire_format import get
 
@@ -23,9 +24,11 @@ def test_units_take_turns_and_hold_what_the_columns_hold(shop):
     assert own.table.name == "items"
 
 
-def test_a_unit_is_the_same_in_another_process(shop, tmp_path):
+def test_a_unit_is_the_same_in_another_process(shop, tmp_path, monkeypatch):
     own = TableLoad(shop.values, shop.schema.tables, ((Op.DELETE, 1),))
     own.save(tmp_path / "tables")
+    # A regex's texts differ from process to process, so the other one makes no values of its own.
+    monkeypatch.setattr(realistic, "candidates", None)
     again = load(tmp_path / "tables")
     assert [again.scenario(7, n) for n in range(20)] == [own.scenario(7, n) for n in range(20)]
     assert own.scenario(7, 1) != own.scenario(8, 1)
