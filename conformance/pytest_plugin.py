@@ -38,6 +38,7 @@ from conformance.judging.results import Failure, FormatResult, RuleResult, RunRe
 from conformance.reports import console  # noqa: E402
 from conformance.rules.base import Obligation, Rule, rules  # noqa: E402
 from generators.errors import HarnessError, UsageError  # noqa: E402
+from generators.tables.values import Values  # noqa: E402
 
 DEFAULTS = {"budget": "smoke", "seed": 1, "broker": "none"}
 SHOWN = 10
@@ -58,7 +59,8 @@ class DecoderSuite:
     when not None, win over their options. A broken MAY or UNSPECIFIED rule never fails; it is shown in the item's report section
     (`-rP`). `expect` is a record of known failures (docs/known-failures.md), looked for where a decoder's file is: a rule whose
     failures are all on record is an expected failure (xfail), and fails as soon as it passes; `test_run` fails for entries that
-    match nothing.
+    match nothing. `tables` are your own tables, as `--tables` takes them: files, looked for where a decoder's is, or URLs;
+    `dialect`, `database` and `values` are as the options of these names.
     """
 
     __cdc_suite__: ClassVar[bool] = True
@@ -75,6 +77,10 @@ class DecoderSuite:
     seed: ClassVar[int | None] = None
     broker: ClassVar[str | None] = None
     expect: ClassVar[str | None] = None
+    tables: ClassVar[tuple[str, ...]] = ()
+    dialect: ClassVar[str | None] = None
+    database: ClassVar[str | None] = None
+    values: ClassVar[str | None] = None
 
     @classmethod
     def cdc_generate_tests(cls, metafunc: pytest.Metafunc) -> None:
@@ -246,10 +252,11 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     record = next((folder / cls.expect for folder in folders if (folder / cls.expect).is_file()), None) if cls.expect else None
     if cls.expect and record is None:
         raise UsageError(f"{cls.__name__}.expect: there is no file {cls.expect} in {', '.join(map(str, folders))}")
+    seed = _option(cls, config, "seed")
     settings = Settings(
         formats=(cls.format,),
         budget=budget(_option(cls, config, "budget")),
-        seed=_option(cls, config, "seed"),
+        seed=seed,
         decoder=spec,
         mapping=cls.mapping,
         level=cls.level,
@@ -257,6 +264,7 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
         strict=cls.strict,
         timeout_s=cls.timeout,
         expect=load(record) if record else Expectations(),
+        tables=_tables(cls, folders, seed),
     )
     broker = _option(cls, config, "broker")
     with (
@@ -270,6 +278,28 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     except HarnessError as error:
         warnings.warn(str(error), stacklevel=2)
     return result
+
+
+def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values | None:
+    """The suite's own tables with their values. Raises UsageError."""
+    from conformance.commands.shell import of_tables, read_tables
+
+    if not cls.tables:
+        return None
+    overrides = _placed(cls.values, folders) if cls.values else None
+    found = read_tables(
+        [source if "://" in source else str(_placed(source, folders)) for source in cls.tables],
+        cls.dialect,
+        cls.database,
+        overrides,
+        seed,
+    )
+    of_tables((cls.format,), (cls.format,), (cls.profile,), found, verbose=True)
+    return found
+
+
+def _placed(name: str, folders: list[Path]) -> Path:
+    return next((folder / name for folder in folders if (folder / name).is_file()), Path(name))
 
 
 def _folders(cls: type[DecoderSuite], config: pytest.Config) -> list[Path]:

@@ -138,14 +138,14 @@ def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
     compression = profile.deployment.compression
     applicable = faults.applicable(fmt.faults, compression)
     for fault, scenario in faults.fault_scenarios(profile.database, profile.source, applicable):
-        cases.append(_faulty(as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name))
+        cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name))
     for fault in applicable:
         if fault.obligation == faults.MUST:
             base = faults.unreadable_row(fault, profile.source)
-            cases.append(_faulty(as_case(fmt, profile, base), partial(faults.apply, fault=fault), fault.name))
+            cases.append(faulty(as_case(fmt, profile, base), partial(faults.apply, fault=fault), fault.name))
     if compression == "none":
         for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile), profile.source):
-            cases.append(_faulty(as_case(fmt, profile, scenario), partial(faults.cell_fault, fault=cell), cell.name))
+            cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.cell_fault, fault=cell), cell.name))
         cases += _of_three(fmt, profile, applicable)
     return tuple(case for case in cases if case.written)
 
@@ -157,15 +157,15 @@ def _of_three(fmt: Format[Any], profile: Profile, applicable: Iterable[faults.Fa
         if fault.tag == "truncated" and scenario.name.endswith("/insert"):
             case = as_case(fmt, profile, boundaries.of_three(scenario))
             if any(len(sent.changes) > 1 for sent in case.written):
-                yield _faulty(case, partial(faults.apply, fault=fault), fault.name)
+                yield faulty(case, partial(faults.apply, fault=fault), fault.name)
     fitting = [cell for cell in fmt.cell_faults(profile) if cell.name not in faults.OUTSIDE_DOMAIN][:1]
     for cell, scenario in faults.cell_fault_scenarios(fmt.supports, tuple(fitting), profile.source):
         case = as_case(fmt, profile, boundaries.of_three(scenario, cell.column))
         if any(len(sent.changes) > 1 for sent in case.written):
-            yield _faulty(case, partial(faults.cell_fault, fault=cell), cell.name)
+            yield faulty(case, partial(faults.cell_fault, fault=cell), cell.name)
 
 
-def _faulty(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
+def faulty(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
     """The case with its row messages spoiled; other messages (schemas, tombstones) stay."""
     written = (apply(sent) if any(c.kind is Kind.ROW for c in sent.changes) else sent for sent in case.written)
     return replace(case, written=tuple(written), origin=Origin.FAULT, fault=name)
@@ -271,7 +271,7 @@ def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: 
         if case.level not in levels:
             continue
         table, source = _asked(case), fmt.profile(case.profile).source
-        key = (_order(case.deployment), case.level, table.name if table else "", source)
+        key = (_order(case.deployment), case.level, *_sorted_by(table), source)
         grouped.setdefault((key, table if case.origin is Origin.RECORDED else None), []).append(case)
     made: list[Call] = []
     versions: Counter[tuple[Any, ...]] = Counter()
@@ -281,6 +281,10 @@ def calls(fmt: Format[Any], cases: Iterable[Case], levels: Sequence[int], seed: 
         version = versions[key] if recorded else 0
         made.append(Call(fmt.name, some[0].deployment, some[0].level, tuple(some), _asked(some[0]), (), key[-1], version))
     return [replace(call, foreign=_foreign(call, made, seed)) for call in made]
+
+
+def _sorted_by(table: Table | None) -> tuple[str, str, str]:
+    return (table.name, table.database, table.schema or "") if table else ("", "", "")
 
 
 def _order(deployment: Deployment) -> tuple[str, ...]:

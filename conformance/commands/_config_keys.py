@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import click
 
-from conformance.commands.shell import Assignment, BrokerSpec, DecoderSpec, Glob, Named
+from conformance.commands.shell import Assignment, BrokerSpec, DecoderSpec, Glob, Named, TableSource
 from conformance.engines.specs import is_command
 from generators.errors import UnknownName, UsageError
 
@@ -94,7 +94,7 @@ class Key:
         if isinstance(value, list):
             return value if self.or_one else [self.given(one, folder) for one in value]
         kind = self.parameter.type
-        if isinstance(kind, click.Path):
+        if isinstance(kind, click.Path) or (isinstance(kind, TableSource) and "://" not in value):
             return _placed(value, folder)
         if isinstance(kind, DecoderSpec) and not is_command(value):
             file, colon, function = value.rpartition(":") if ".py:" in value else (value, "", "")

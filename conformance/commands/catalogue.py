@@ -20,7 +20,10 @@ from conformance.commands.shell import (
     SEED,
     SPARK_DECODER,
     chosen,
+    given_tables,
+    of_tables,
     print_rows,
+    user_tables,
 )
 from generators import wire_format as registry
 from generators.errors import NothingSelected, UnknownName, UsageError
@@ -152,6 +155,7 @@ def corpus() -> None:
 @PROFILES
 @click.option("--boundaries/--no-boundaries", default=True, show_default=True, help="Include the named cases.")
 @click.option("--parquet", is_flag=True, help="Also writes messages.parquet in the shape of Spark's Kafka source.")
+@user_tables
 def corpus_write(
     formats: tuple[str, ...],
     out: Path,
@@ -160,21 +164,32 @@ def corpus_write(
     writer_profile: tuple[str, ...],
     boundaries: bool,
     parquet: bool,
+    **own: Any,
 ) -> None:
     """Writes a corpus per format and profile: named cases and seeded cases.
 
     \b
     Example: cdc-conformance corpus write ticdc-canal-json --out corpora --seed 7 --count 200
+    Example: cdc-conformance corpus write ticdc-canal-json --tables orders.sql --out corpora
     """
+    from conformance.cases import tables as of_user
     from conformance.cases.catalogue import check_profiles, named_cases, profiles
     from generators.bulk import expander as bulk
     from generators.storage import corpus as disk
 
     check_profiles(registry.formats(formats), writer_profile)
+    tables = given_tables(own, seed)
+    of_tables(formats, formats, writer_profile, tables, own["verbose"])
     for fmt in registry.formats(formats):
-        for profile in profiles(fmt, writer_profile):
+        selected = profiles(fmt, writer_profile)
+        for profile in of_user.reading(fmt, selected, tables.schema) if tables is not None else selected:
 
             def cases(fmt: Any = fmt, profile: Any = profile) -> Iterator[Any]:
+                if tables is not None:
+                    if boundaries:
+                        yield from of_user.named_cases(fmt, (profile,), tables)
+                    yield from of_user.drawn_cases(fmt, (profile,), tables, count, seed)
+                    return
                 if boundaries:
                     yield from named_cases(fmt, (profile,))
                 yield from bulk.cases(fmt, profile, seed, count)

@@ -45,10 +45,14 @@ from conformance.commands.shell import (
     SPARK_CONF,
     Progress,
     chosen,
+    given_tables,
     known,
+    of_tables,
     save,
     tables_in_cache,
     transport,
+    unnamed,
+    user_tables,
 )
 from conformance.commands.watching import refused as refuse_watching
 from conformance.commands.watching import watch
@@ -163,6 +167,7 @@ def _terminate(_signal: int, _frame: object) -> None:
 @click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
 @SPARK_CONF
+@user_tables
 @click.option(
     "--differential", is_flag=True, help="Compares the tables of one history through every format, instead of judging cases."
 )
@@ -175,13 +180,17 @@ def run(**options: Any) -> None:
 
     \b
     Example: cdc-conformance run ticdc-canal-json --decoder mine.py:decode --budget ci
+    Example: cdc-conformance run ticdc-canal-json --tables orders.sql --writer-profile v7.1.6 --decoder mine.py:decode
     """
     from conformance.cases.catalogue import budget
     from conformance.running.prepared import Settings
 
-    mapping = dict(options["mapping"])
+    mapping, globs, given = dict(options["mapping"]), options["writer_profile"], tuple(dict.fromkeys(options["formats"]))
+    names, tables = known(given, globs, options["decoder"]), given_tables(options, options["seed"])
+    if tables is not None and options["differential"]:
+        raise UsageError("--differential has a table of its own; leave out --tables")
     settings = Settings(
-        formats=known(tuple(dict.fromkeys(options["formats"])), options["writer_profile"], options["decoder"]),
+        formats=of_tables(names, given, globs, tables, options["verbose"]),
         budget=budget(options["budget"]),
         seed=options["seed"],
         decoder=options["decoder"],
@@ -193,7 +202,8 @@ def run(**options: Any) -> None:
         strict=options["strict"],
         max_fail=1 if options["fail_fast"] else options["max_fail"] or 0,
         timeout_s=options["timeout"],
-        arguments=tuple(sys.argv[1:]),
+        arguments=unnamed(sys.argv[1:], options["tables"]),
+        tables=tables,
     )
     if settings.decoder and len(settings.formats) > 1:
         raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(settings.formats)}")

@@ -20,7 +20,10 @@ from conformance.commands.shell import (
     SPARK_DECODER,
     Progress,
     chosen,
+    given_tables,
     known,
+    of_tables,
+    user_tables,
 )
 from conformance.commands.shell import save as keep
 from generators.errors import UsageError
@@ -105,6 +108,7 @@ def markdown(results: Sequence[Fuzzed]) -> str:
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for the findings, as JSON lines.")
 @SEED
 @SPARK_CONF
+@user_tables
 @FORMAT
 def fuzz(**options: Any) -> None:
     """Sends mutated messages: every offset answered, no exception, bounded memory, silent acceptance counted.
@@ -118,7 +122,9 @@ def fuzz(**options: Any) -> None:
     from conformance.running.fuzzing import Fuzzer, FuzzSettings, save
 
     decoder = options["decoder"]
-    names = known(tuple(dict.fromkeys(options["formats"])), options["writer_profile"], decoder)
+    given, globs = tuple(dict.fromkeys(options["formats"])), options["writer_profile"]
+    names, tables = known(given, globs, decoder), given_tables(options, options["seed"])
+    names = of_tables(names, given, globs, tables, options["verbose"])
     if options["everything"] and options["formats"]:
         raise UsageError("--all means every format; name formats or give --all, not both")
     if decoder and len(names) != 1:
@@ -131,6 +137,7 @@ def fuzz(**options: Any) -> None:
         timeout_s=options["timeout"],
         memory_mb=options["max_memory"],
         huge=options["huge"],
+        tables=tables,
     )
     results: list[Fuzzed] = []
     lost = 0

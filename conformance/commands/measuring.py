@@ -20,11 +20,15 @@ from conformance.commands.shell import (
     SPARK_DECODER,
     Progress,
     chosen,
+    given_tables,
     known,
+    table_load,
     transport,
+    user_tables,
 )
 from conformance.commands.shell import save as keep
 from generators.errors import UsageError
+from generators.wire_format import get
 
 
 @click.command(short_help="Measures a decoder's throughput as a ratio to a baseline.")
@@ -113,6 +117,7 @@ def bench(
 @REAL_BROKER
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for load.json and load.html.")
 @SPARK_CONF
+@user_tables
 @FORMAT
 def load(name: str, **options: Any) -> None:
     """Loads a decoder through Kafka and structured streaming: does it keep up, with what lag, and are its rows right?
@@ -124,6 +129,7 @@ def load(name: str, **options: Any) -> None:
 
     \b
     Example: cdc-conformance load ticdc-canal-json --rate 5000 --duration 30 --report load
+    Example: cdc-conformance load ticdc-canal-json --tables orders.sql --rate 2000
     """
     from conformance.brokers.broker import check_spec
     from conformance.engines.child import OURS, QUICK, ChildEngine, needed
@@ -133,18 +139,20 @@ def load(name: str, **options: Any) -> None:
     from conformance.reports.console import console
 
     (fmt,) = known((name,), decoder=options["decoder"])
-    search = options["search"]
+    search, tables = options["search"], given_tables(options, options["seed"])
+    own = table_load(get(fmt), options["profile"], tables, options["verbose"])
     settings = loading.LoadSettings(
         format=fmt,
         rate=options["rate"] if options["rate"] is not None else 1_000.0 if search else 2_000.0,
         duration_s=options["duration"] if options["duration"] is not None else 6.0 if search else 10.0,
         decoder=options["decoder"],
-        profile=options["profile"],
+        profile=own[0].name if own else options["profile"],
         level={"changes": 1, "rows": 2, None: None}[options["level"]],
         trigger_ms=options["trigger"],
         partitions=options["partitions"],
         seed=options["seed"],
         search=search,
+        tables=own[1] if own else None,
     )
     loading.check(settings)
     check_spec(options["broker_spec"])

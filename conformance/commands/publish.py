@@ -9,11 +9,12 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from conformance.commands.shell import FORMAT_NAME, PROFILE, BrokerSpec, Named
+from conformance.commands.shell import FORMAT_NAME, PROFILE, BrokerSpec, Named, given_tables, table_load, user_tables
 from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.bulk.orders import LoadOptions
@@ -21,6 +22,7 @@ from generators.errors import HarnessError, UsageError
 from generators.model import Layout, Message
 from generators.publishing import kafka
 from generators.publishing.pacing import Published, PublishInterrupted, PublishStopped, publish_paced
+from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile, get
 
 ROUNDS = 7
@@ -62,6 +64,7 @@ _INTERRUPTED = 130
     "--timeout", type=click.FloatRange(min=0.1), default=30, show_default=True, help="Seconds to wait without an acknowledgement."
 )
 @click.option("--measure", is_flag=True, help="Compares the rate with the bare client's instead.")
+@user_tables
 def publish(name: str, profile: str | None, broker_spec: str, topic: str, measure: bool, **given: Any) -> None:
     """Publishes seeded messages of a format to a broker and counts acknowledgements.
 
@@ -69,13 +72,17 @@ def publish(name: str, profile: str | None, broker_spec: str, topic: str, measur
 
     \b
     Example: cdc-conformance publish ticdc-canal-json --broker 127.0.0.1:9092 --topic cdc --rate 5000 --duration 60
+    Example: cdc-conformance publish ticdc-canal-json --tables orders.sql --broker 127.0.0.1:9092 --topic cdc
     """
     from conformance.brokers.broker import broker
     from conformance.commands.shell import Progress
 
     fmt = get(name)
-    chosen = fmt.profile(profile) if profile else fmt.profiles[-1]
-    options = _options(given)
+    own = table_load(fmt, profile, given_tables(given, given["seed"]), given["verbose"])
+    chosen = own[0] if own else fmt.profile(profile) if profile else fmt.profiles[-1]
+    options, tables = _options(given), None
+    if own:
+        tables = _of_tables(own[1], options, given, measure)
     if given["master"] and not given["executors"]:
         raise UsageError("--master URL needs --executors N")
     if given["executors"] and (given["duration"] or measure):
@@ -86,8 +93,14 @@ def publish(name: str, profile: str | None, broker_spec: str, topic: str, measur
             count = given["count"] or _MEASURED
             click.echo(json.dumps(measured(started.bootstrap, topic, fmt, chosen, given["seed"], count, options, note)))
             return
-        job = _on_executors if given["executors"] else _from_here
-        summary, code = job(fmt, chosen, started.bootstrap, topic, options, given, note)
+        if given["executors"]:
+            summary, code = _on_executors(fmt, chosen, started.bootstrap, topic, options, given, note)
+        else:
+            count = given["count"] or (None if given["duration"] else 10_000)
+            made = load.messages(fmt, chosen, given["seed"], count=count, options=options)
+            if tables:
+                made = tables.messages(fmt, chosen, given["seed"], count)
+            summary, code = _from_here(made, started.bootstrap, topic, given, note)
     click.echo(json.dumps({"topic": topic, "profile": chosen.name, "seed": given["seed"], **summary}))
     sys.exit(code)
 
@@ -101,23 +114,26 @@ def _options(given: dict[str, Any]) -> LoadOptions:
     return LoadOptions(**asked)
 
 
+def _of_tables(own: TableLoad, options: LoadOptions, given: dict[str, Any], measure: bool) -> TableLoad:
+    """The load of a user's tables with the weights of the operations. Raises UsageError for options of `shop.orders` alone."""
+    for name in ("keys", "rows", "transaction", "null_rate", "payload"):
+        if getattr(options, name) != getattr(orders.DEFAULT, name):
+            raise UsageError(f"--{name.replace('_', '-')} belongs to the table of load; with --tables use --values FILE")
+    if given["executors"] or measure:
+        raise UsageError("--tables cannot be combined with --executors or --measure")
+    return replace(own, ops=options.ops) if given["ops"] else own
+
+
 def _from_here(
-    fmt: Format[Any],
-    profile: Profile,
-    bootstrap: str,
-    topic: str,
-    options: LoadOptions,
-    given: dict[str, Any],
-    note: Callable[[str], None],
+    messages: Iterable[Message], bootstrap: str, topic: str, given: dict[str, Any], note: Callable[[str], None]
 ) -> tuple[dict[str, Any], int]:
     """Publishes from this process; the summary and the exit code."""
-    count = given["count"] or (None if given["duration"] else 10_000)
     stopped, code = None, 0
     try:
         done = publish_paced(
             bootstrap,
             topic,
-            load.messages(fmt, profile, given["seed"], count=count, options=options),
+            messages,
             rate=given["rate"],
             duration_s=given["duration"],
             stamp=given["stamp"],

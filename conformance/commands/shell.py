@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,9 +20,14 @@ from conformance.engines.specs import is_command
 from conformance.files import FAILURES
 from conformance.text import printable
 from generators.errors import HarnessError, UnknownName, UsageError
+from generators.tables.base import DIALECTS
 from generators.wire_format import FORMATS, Format, get
 
 if TYPE_CHECKING:
+    from generators.tables.load import TableLoad
+    from generators.tables.values import Values
+    from generators.wire_format import Profile
+
     _Type = click.ParamType[str]
     _Pair = click.ParamType[tuple[str, str]]
 else:
@@ -162,6 +167,16 @@ class SparkSetting(Assignment):
         return checked(name, text)
 
 
+class TableSource(_Type):
+    """A file of DDL, or a database's URL; completion offers files."""
+
+    name = "tables"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Files."""
+        return [CompletionItem(incomplete, type="file")]
+
+
 class FailureId(_Type):
     """A saved failure: its id or file."""
 
@@ -279,6 +294,139 @@ REAL_BROKER = click.option(
     metavar="BROKER",
     help="auto, embedded, container or HOST:PORT.",
 )
+
+
+_TABLES = (
+    click.option(
+        "--tables",
+        "tables",
+        multiple=True,
+        metavar="FILE|URL",
+        type=TableSource(),
+        help="Your own tables, in place of the generic ones: a file of DDL, or a database; repeatable.",
+    ),
+    click.option(
+        "--dialect",
+        type=Named("dialect", lambda: DIALECTS),
+        metavar="NAME",
+        help=f"The dialect of --tables: {', '.join(DIALECTS)}; default: what the text shows.",
+    ),
+    click.option("--database", metavar="NAME", help="The database of tables for which the DDL names none."),
+    click.option(
+        "--values",
+        "values_file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="TOML file that overrides how values of columns of --tables are made.",
+    ),
+    click.option("--verbose", is_flag=True, help="Prints every note on --tables, not only the first ones."),
+)
+
+
+def user_tables(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a user's own tables, for a command; `given_tables` takes their values."""
+    for option in reversed(_TABLES):
+        command = option(command)
+    return command
+
+
+NOTES: Final = 5
+"""How many notes on tables are printed without --verbose."""
+
+
+def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
+    """The user's tables of a command's options, and prints notes on them; None without --tables. Raises UsageError."""
+    sources = options["tables"]
+    if not sources:
+        for name, key in (("--dialect", "dialect"), ("--database", "database"), ("--values", "values_file")):
+            if options[key]:
+                raise UsageError(f"{name} {options[key]} needs --tables FILE|URL")
+        return None
+    values = read_tables(sources, options["dialect"], options["database"], options["values_file"], seed)
+    tables, told = values.schema.tables, list(map(str, values.schema.notes))
+    click.echo(f"tables: {', '.join(user.table.name for user in tables)} ({values.schema.dialect}); {len(told)} notes", err=True)
+    print_notes(told, options["verbose"])
+    return values
+
+
+def print_notes(told: Sequence[str], verbose: bool) -> None:
+    """Prints the first notes on tables, with `verbose` all of them."""
+    shown = told if verbose else told[:NOTES]
+    for line in shown:
+        click.echo(f"  {printable(line)}", err=True)
+    if len(told) > len(shown):
+        click.echo(f"  ... {len(told) - len(shown)} more; --verbose prints all", err=True)
+
+
+def read_tables(sources: Sequence[str], dialect: str | None, database: str | None, values_file: Path | None, seed: int) -> Values:
+    """A user's tables with their values. Raises UsageError."""
+    from generators.tables import overrides
+    from generators.tables.reading import read
+    from generators.tables.values import Values
+
+    schema = read(sources, dialect, database)
+    return Values(schema, overrides.load(values_file, schema) if values_file else overrides.NO_OVERRIDES, seed)
+
+
+def of_tables(
+    names: Sequence[str], given: Sequence[str], globs: Sequence[str], values: Values | None, verbose: bool
+) -> tuple[str, ...]:
+    """The formats whose selected profiles read the database of the tables: all of `names`, or those that can where none is given.
+
+    Prints which tables a format leaves out. Raises UsageError where a given format, or every format, has none of them.
+    """
+    if values is None:
+        return tuple(names)
+    from conformance.cases.catalogue import profiles
+    from conformance.cases.tables import reading, usable
+
+    kept, told, problem = [], list[str](), ""
+    for name in names:
+        fmt = get(name)
+        try:
+            reading(fmt, profiles(fmt, globs), values.schema)
+        except UsageError as error:
+            if name in given:
+                raise
+            problem = str(error)
+            continue
+        found = usable(fmt, values.schema)
+        told += found.notes
+        if found.users:
+            kept.append(name)
+        elif name in given:
+            raise UsageError(f"{name} can write none of the tables: {'; '.join(found.notes)}")
+    if told:
+        click.echo(f"{len(told)} tables are left out:", err=True)
+        print_notes(told, verbose)
+    if not kept:
+        raise UsageError(problem or f"no format can write the tables: {'; '.join(told)}")
+    return tuple(kept)
+
+
+def table_load(fmt: Format[Any], profile: str | None, values: Values | None, verbose: bool) -> tuple[Profile, TableLoad] | None:
+    """The load of the user's tables, and the profile that writes it: the given one, else the last without compression that reads
+    their database. None without tables. Raises UsageError."""
+    if values is None:
+        return None
+    from conformance.cases.tables import reading, usable
+    from generators.tables.load import TableLoad
+
+    of_tables((fmt.name,), (fmt.name,), (profile or "*",), values, verbose)
+    found = reading(fmt, [fmt.profile(profile)] if profile else fmt.profiles, values.schema)
+    plain = [one for one in found if one.deployment.compression == "none"] or found
+    return plain[-1], TableLoad(values, usable(fmt, values.schema).users)
+
+
+def unnamed(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
+    """Arguments for a report: of a database's URL, which may hold a password, only its kind."""
+    hidden = {source: source.partition("://")[0] + "://..." for source in sources if "://" in source}
+    return tuple(_hidden(argument, hidden) for argument in arguments)
+
+
+def _hidden(argument: str, hidden: Mapping[str, str]) -> str:
+    for source, shown in hidden.items():
+        argument = argument.replace(source, shown)
+    return argument
 
 
 def known(names: Sequence[str], globs: Sequence[str] = ("*",), decoder: str | None = None) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from conformance.judging.judge import Capabilities, CaseResult, Verdict
 from conformance.rules.base import Rule, rules
 from generators.errors import NothingSelected, UnknownName
 from generators.model import Case, Origin
+from generators.tables.scenarios import TAG as TABLES
 from generators.wire_format import FORMATS
 
 
@@ -69,7 +70,9 @@ def claimed(cases: Sequence[Case], capabilities: Capabilities, levels: Sequence[
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="profile not claimed"))
         elif not capabilities.claims("kinds", *kinds):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="kind not claimed"))
-        elif (case.level == 1 or case.origin is Origin.RECORDED) and not capabilities.claims("types", *types):
+        elif (case.level == 1 or case.origin is Origin.RECORDED or TABLES in case.tags) and not capabilities.claims(
+            "types", *types
+        ):
             unsupported.append(CaseResult(case, Verdict.UNSUPPORTED, note="column type not claimed"))
         else:
             kept.append(case)

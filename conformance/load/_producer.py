@@ -1,9 +1,10 @@
 """The producer process of `load`: reads commands, publishes seeded load, and reports the results, all as JSON lines.
 
 Started with one argument, an object: `format`, `profile`, `seed`, `partitions`, `level`, `bootstrap`, `topic`, `every` (offsets
-that are multiples of it are sampled), `pool` (units made beforehand where the writer makes the format's messages). Then each line
-on standard input is a command: `{"count": N}` publishes N messages at once, `{"rate": R, "count": N, "duration_s": S}` on a
-schedule, for S seconds at most. When standard input ends, publishing stops and the process exits.
+that are multiples of it are sampled), `pool` (units made beforehand where the writer makes the format's messages), `tables` (the
+file of a user's tables, if given). Then each line on standard input is a command: `{"count": N}` publishes N messages at once,
+`{"rate": R, "count": N, "duration_s": S}` on a schedule, for S seconds at most. When standard input ends, publishing stops and
+the process exits.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Final
 
 from generators.bulk import orders
@@ -23,6 +25,8 @@ from generators.bulk import traffic as load
 from generators.errors import HarnessError
 from generators.model import Kind, Layout, Message, Written
 from generators.publishing.pacing import Delivered, publish_paced
+from generators.tables import load as tables
+from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile, get
 
 MARK_S: Final = 0.01
@@ -44,23 +48,29 @@ Unit = tuple[int, int]
 
 
 class ProducerSource:
-    """The messages of one seed in order, each with its unit, and whether a decoder owes a row for it at the level.
+    """The messages of one seed in order, each with its unit, and whether a decoder owes a row for it at the level; of `own`
+    tables, if given.
 
     If every unit is one message and the profile has templates, messages are made while publishing. Else the writer, which is
     slower than the rate, makes a pool of units beforehand, which is repeated.
     """
 
-    def __init__(self, fmt: Format[Any], profile: Profile, seed: int, layout: Layout, level: int, pool: int) -> None:
+    def __init__(
+        self, fmt: Format[Any], profile: Profile, seed: int, layout: Layout, level: int, pool: int, own: TableLoad | None = None
+    ) -> None:
         self._pool: list[tuple[Message, Unit, bool]] = []
         self.drawn = 0
-        table = orders.load_table(profile.source).name
+        table = (own.table if own else orders.load_table(profile.source)).name
 
         def written(units: int) -> Iterator[tuple[Written, ...]]:
             for unit in range(units):
-                yield tuple(fmt.write(orders.load_scenario(fmt, profile, seed, unit).history, profile, layout))
+                scenario = own.scenario(seed, unit) if own else orders.load_scenario(fmt, profile, seed, unit)
+                yield tuple(fmt.write(scenario.history, profile, layout))
 
-        self.plain = load.is_learned(fmt, profile, layout) and all(
-            len(found) == 1 and _owed(found[0], level, table) for found in written(PROBED)
+        self.plain = (
+            own is None
+            and load.is_learned(fmt, profile, layout)
+            and all(len(found) == 1 and _owed(found[0], level, table) for found in written(PROBED))
         )
         if self.plain:
             self._messages: Iterator[Message] = load.messages(fmt, profile, seed, layout=layout)
@@ -151,7 +161,8 @@ def main() -> None:
     threading.Thread(target=listen, daemon=True).start()
     fmt = get(asked["format"])
     profile, layout = fmt.profile(asked["profile"]), Layout(partitions=asked["partitions"])
-    source = ProducerSource(fmt, profile, asked["seed"], layout, asked["level"], asked["pool"])
+    own = tables.load(Path(asked["tables"])) if asked.get("tables") else None
+    source = ProducerSource(fmt, profile, asked["seed"], layout, asked["level"], asked["pool"], own)
     tell({"ready": True})
     while (command := commands.get()) is not None:
         reports = Reports(source, source.drawn, asked["every"], tell)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final, Self
 
 import pyarrow as pa
@@ -28,9 +30,10 @@ from conformance.rules.base import rules
 from generators.bulk import orders
 from generators.drawing.cases import as_case
 from generators.errors import HarnessError, UsageError
-from generators.model import Layout
+from generators.model import Layout, Table
 from generators.publishing import kafka
 from generators.storage import codec
+from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile, get, module_name
 
 SAMPLED: Final = 400
@@ -62,7 +65,8 @@ class DecoderFailed(Exception):
 class LoadSettings:
     """The settings of a load. `profile` None is the format's plain one, `decoder` None the reference, `level` None the highest.
 
-    `rate` is messages/s, in a search the first rate; `duration_s` is the time per step.
+    `rate` is messages/s, in a search the first rate; `duration_s` is the time per step. `tables` are a user's, in place of
+    `shop.orders`.
     """
 
     format: str
@@ -76,6 +80,7 @@ class LoadSettings:
     seed: int = 1
     search: bool = False
     warm_up: tuple[int, ...] = WARM_UP
+    tables: TableLoad | None = None
 
     @property
     def bursts(self) -> tuple[int, ...]:
@@ -182,6 +187,7 @@ class Lane:
                 "topic": self.topic,
                 "every": self.every,
                 "pool": self._pool,
+                "tables": self._kept(stack),
             }
             self.producer = stack.enter_context(Producer(asked))
             stack.callback(self._stop_query)
@@ -193,6 +199,14 @@ class Lane:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def _kept(self, stack: contextlib.ExitStack) -> str:
+        """The file of the user's tables for the producer's process; "" without."""
+        if self.settings.tables is None:
+            return ""
+        path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cdc-conformance-"))) / "tables"
+        self.settings.tables.save(path)
+        return str(path)
+
     def _query(self) -> dict[str, Any]:
         settings = self.settings
         return {
@@ -200,7 +214,7 @@ class Lane:
             "topic": self.topic,
             "decoder": settings.decoder or f"{DECODERS}.{module_name(settings.format)}",
             "level": self.outcome.level,
-            "table": codec.dump_table(orders.load_table(self.profile.source)),
+            "table": codec.dump_table(_table(self.settings, self.profile)),
             "deployment": codec.dump_deployment(self.profile.deployment),
             "trigger_ms": settings.trigger_ms,
             "every": self.every,
@@ -333,6 +347,11 @@ class Lane:
         self.outcome.sample = judged(self.fmt, self.profile, self.outcome, capabilities, wanted, found)
 
 
+def _table(settings: LoadSettings, profile: Profile) -> Table:
+    """The table that a decoder of level two is asked for."""
+    return settings.tables.table if settings.tables else orders.load_table(profile.source)
+
+
 def judged(
     fmt: Format[Any],
     profile: Profile,
@@ -344,10 +363,11 @@ def judged(
     """The verdicts on sampled messages: `wanted` has the (unit, ordinal within it) by (partition, offset), `found` the rows."""
     settings, judge, sample = outcome.settings, Judge(rules(fmt.name), capabilities), Sampled()
     by_id = {rule.id: rule for rule in judge.rules}
-    table, layout = orders.load_table(profile.source).name, Layout(partitions=settings.partitions)
+    table, layout, own = _table(settings, profile).name, Layout(partitions=settings.partitions), settings.tables
     smallest: dict[str, tuple[int, Finding, CaseResult]] = {}
     for at, (unit, place) in sorted(wanted.items()):
-        whole = as_case(fmt, profile, orders.load_scenario(fmt, profile, settings.seed, unit), layout)
+        scenario = own.scenario(settings.seed, unit) if own else orders.load_scenario(fmt, profile, settings.seed, unit)
+        whole = as_case(fmt, profile, scenario, layout)
         case = replace(whole, level=outcome.level, written=(whole.written[place],))
         result = judge.judge(case, [found.get(at, ())], table)
         sample.messages += 1

@@ -39,6 +39,7 @@ from generators.model import (
 )
 from generators.sources import registry as sources
 from generators.sources.boundaries import of_three
+from generators.tables.scenarios import TAG as TABLES
 from generators.wire_format import Format, Profile
 
 Measure = tuple[int, int, int, int, int]
@@ -192,7 +193,22 @@ def _length(name: str) -> int:
 def candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:
     """Smaller scenarios, boldest first, each below `scenario` by `measure`; some may come twice."""
     most = measure(scenario)
-    yield from (smaller for smaller in _candidates(scenario, where) if measure(smaller) < most)
+    for smaller in _candidates(scenario, where):
+        if measure(smaller) < most and (TABLES not in scenario.tags or _parts(smaller, scenario)):
+            yield smaller
+
+
+def _parts(smaller: Scenario, scenario: Scenario) -> bool:
+    """Whether it has only tables and cells of the scenario: a user's table keeps its name and holds no other values."""
+    cells = {(name, repr(value)) for event in _changes(scenario) for image in _images(event) for name, value in image.items()}
+    held = all(
+        (name, repr(value)) in cells for event in _changes(smaller) for row in _images(event) for name, value in row.items()
+    )
+    return held and {_placed(table) for table in tables(smaller)} <= {_placed(table) for table in tables(scenario)}
+
+
+def _placed(table: Table) -> tuple[str, str | None, str]:
+    return table.database, table.schema, table.name
 
 
 def _candidates(scenario: Scenario, where: Hint) -> Iterator[Scenario]:

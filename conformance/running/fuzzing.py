@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.cases import tables
 from conformance.cases.catalogue import profiles as matching
 from conformance.engines.base import ChildDied, DecodeRaised, write_records
 from conformance.engines.child import DECODERS, ChildEngine
@@ -23,10 +24,13 @@ from conformance.files import put
 from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Subject, rules
 from conformance.rules.base import owner as first
 from generators.bulk.mutations import Mutant, Mutants, State, by_deployment
-from generators.model import Message
+from generators.model import History, Message
 from generators.storage import codec
+from generators.tables.values import Values
 from generators.wire_format import Format, Profile, get, module_name
 
+DRAWN: Final = 120
+"""Drawn histories of a user's tables whose messages are mutated."""
 CHUNK: Final = 20_000
 FILE: Final = 5_000
 """Messages per Parquet file; one task reads one file."""
@@ -160,7 +164,8 @@ class Fuzzed:
 
 @dataclass(frozen=True, slots=True)
 class FuzzSettings:
-    """Settings: `count` mutants per format beside the huge ones; `timeout_s` limits a call, `memory_mb` the child."""
+    """Settings: `count` mutants per format beside the huge ones; `timeout_s` limits a call, `memory_mb` the child; `tables` are a
+    user's, whose messages are mutated in place of the generic ones."""
 
     count: int
     seed: int = 1
@@ -169,6 +174,7 @@ class FuzzSettings:
     timeout_s: float = 300
     memory_mb: int = 4096
     huge: bool = True
+    tables: Values | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +196,11 @@ class Fuzzer:
         self._engine, self._settings, self._note = engine, settings, note
         self._fmt: Format[Any] = get(name)
         self._decoder = settings.decoder or f"{DECODERS}.{module_name(name)}"
-        self._groups = by_deployment(matching(self._fmt, settings.writer_profile))
+        profiles, self._histories = matching(self._fmt, settings.writer_profile), tuple[History, ...]()
+        if settings.tables is not None:
+            profiles = tables.reading(self._fmt, profiles, settings.tables.schema)
+            self._histories = tables.histories(self._fmt, settings.tables, DRAWN, settings.seed)
+        self._groups = by_deployment(profiles)
         self._tallies: dict[tuple[Any, ...], Tally] = {}
         self._examples: dict[tuple[Any, ...], tuple[tuple[Profile, ...], Message | None]] = {}
         self._peak: int | None = None
@@ -232,7 +242,7 @@ class Fuzzer:
             start, done = done, done + len(group)
             count = self._settings.count * done // total - self._settings.count * start // total
             self._note(f"{self._fmt.name}: reading the messages of {group[0].name}")
-            mutants = Mutants(self._fmt, group, self._settings.seed)
+            mutants = Mutants(self._fmt, group, self._settings.seed, self._histories)
             number = 0
             while number < count:
                 some: list[Mutant] = []

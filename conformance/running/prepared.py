@@ -17,6 +17,7 @@ from conformance.judging.known import Expectations
 from conformance.judging.output import Place
 from conformance.judging.selection import Selection
 from generators.model import Case, Message
+from generators.tables.values import Values
 from generators.wire_format import Format
 
 Note = Callable[[str], None]
@@ -27,7 +28,7 @@ Owners = Mapping[Place, tuple[Case, int]]
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Settings of a run. `decoder` None is each format's reference decoder; `bootstrap` None passes records as a table; without
-    `reduce` failures keep their first case."""
+    `reduce` failures keep their first case; `tables` are a user's, with their values, in place of the generic cases."""
 
     formats: tuple[str, ...]
     budget: Budget
@@ -47,6 +48,7 @@ class Settings:
     arguments: tuple[str, ...] = ()
     expect: Expectations = Expectations()
     reduce: bool = True
+    tables: Values | None = None
 
     @property
     def selection(self) -> Selection:
@@ -55,8 +57,8 @@ class Settings:
 
     @property
     def filtered(self) -> bool:
-        """Whether a selection leaves out cases or rules."""
-        return bool(self.selection) or self.writer_profile not in ("*", ("*",))
+        """Whether a selection, or the tables of a user, leave out cases or rules."""
+        return bool(self.selection) or self.writer_profile not in ("*", ("*",)) or self.tables is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from conformance.cases import tables
 from conformance.cases.catalogue import Call, calls, drawn_cases, find_scenario, matches, named_cases, profiles, recorded_cases
 from conformance.engines.base import (
     ChildDied,
@@ -116,6 +117,8 @@ def _reduced(
 
         def scenario_of(case: Case, fmt: Format[Any] = prepared.fmt) -> Scenario | None:
             selected = profiles(fmt, settings.writer_profile)
+            if settings.tables is not None:
+                return tables.find_scenario(fmt, selected, settings.tables, case, settings.budget.drawn, settings.seed)
             return find_scenario(fmt, selected, case, settings.budget.drawn, settings.seed)
 
         claims, note = prepared.loaded.capabilities, working(listen)
@@ -144,12 +147,7 @@ def prepare(
     decoder = settings.decoder or _reference(fmt)
     loading = loading or load(settings, engine, fmt)
     began, note = time.monotonic(), working(listen)
-    selected = profiles(fmt, settings.writer_profile)
-    cases = list(named_cases(fmt, selected))
-    note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {settings.budget.drawn}")
-    drawn = list(drawn_cases(fmt, selected, settings.budget.drawn, settings.seed))
-    cases += drawn
-    cases += recorded_cases(fmt, settings.writer_profile, settings.budget.recorded, settings.select)
+    cases = _cases(settings, fmt, note)
     for_rules = settings.selection.rule_patterns(rules(fmt.name), cases)
     cases = settings.selection.cases(for_rules, cases)
     if not cases:
@@ -157,7 +155,7 @@ def prepare(
     kept = settings.selection.rules(for_rules, rules(fmt.name))
     note(f"{fmt.name}: {len(cases)} cases in {time.monotonic() - began:.1f} s; waiting for the decoder")
     loaded = loading.result()
-    if loaded.capabilities.types:
+    if loaded.capabilities.types and settings.tables is None:
         as_recorded = [c for c in cases if c.level == 1 or c.origin is Origin.RECORDED]
         cases = as_recorded + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
     mine, unsupported = claimed(cases, loaded.capabilities, loaded.levels)
@@ -176,6 +174,20 @@ def prepare(
     if not settings.select or any(rule.law and matches(rule.id, s) for rule in rules(fmt.name) for s in settings.select):
         one.laws = laws.submit(engine, one, settings)
     return one
+
+
+def _cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
+    """The named, drawn and recorded cases of the format, or those of the user's tables."""
+    selected, count, seed = profiles(fmt, settings.writer_profile), settings.budget.drawn, settings.seed
+    if settings.tables is not None:
+        selected = tables.reading(fmt, selected, settings.tables.schema)
+        cases = list(tables.named_cases(fmt, selected, settings.tables))
+        note(f"{fmt.name}: {len(cases)} cases of the tables, {len(selected)} profiles; drawing {count}")
+        return [*cases, *tables.drawn_cases(fmt, selected, settings.tables, count, seed)]
+    cases = list(named_cases(fmt, selected))
+    note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {count}")
+    cases += drawn_cases(fmt, selected, count, seed)
+    return cases + list(recorded_cases(fmt, settings.writer_profile, settings.budget.recorded, settings.select))
 
 
 def _claimed_rows(settings: Settings, fmt: Format[Any], claims: Capabilities, for_rules: frozenset[str]) -> list[Case]:

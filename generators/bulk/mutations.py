@@ -20,7 +20,7 @@ from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
 from generators.errors import UsageError
 from generators.garbage.mutating import BYTES, JSON, OPAQUE, Material, parts
 from generators.garbage.wellformed import Left, Oracle, State, avro_left, json_left, packed_left
-from generators.model import Deployment, Message
+from generators.model import Deployment, History, Message
 from generators.wire_format import Format, Profile, get
 
 __all__ = ["HUGE", "Left", "Mutant", "Mutants", "State", "by_deployment", "oracle"]
@@ -75,16 +75,18 @@ def oracle(fmt: Format[Any], profile: Profile) -> Oracle:
 
 
 class Mutants:
-    """The mutants of messages of profiles that have one deployment. Raises UsageError when they have several, or none."""
+    """The mutants of messages of profiles that have one deployment: of `histories`, or of the named cases and of load.
 
-    def __init__(self, fmt: Format[Any], profiles: Sequence[Profile], seed: int) -> None:
+    Raises UsageError when the profiles have several deployments, or there are none."""
+
+    def __init__(self, fmt: Format[Any], profiles: Sequence[Profile], seed: int, histories: Sequence[History] = ()) -> None:
         if len(by_deployment(profiles)) != 1:
             raise UsageError(f"mutants of {fmt.name}: the profiles must have one deployment, and there must be one at least")
         self._fmt, self._seed, self._stream = fmt, seed, "+".join(p.name for p in profiles)
         self._packing = profiles[0].deployment.compression
         self._compress: Callable[[bytes], Any] = bytes if self._packing == "none" else compressor(self._packing)
         self._oracles = {p.name: oracle(fmt, p) for p in profiles}
-        self._bases = _bases(fmt, profiles)
+        self._bases = _bases(fmt, profiles, histories)
         if not self._bases:
             raise UsageError(f"{fmt.name}: no message of {', '.join(p.name for p in profiles)} can be mutated")
         self._ways = (*BYTES, *(JSON if fmt.container == "json" else OPAQUE))
@@ -130,8 +132,8 @@ class Mutants:
             yield Mutant(-1 - place, name, replace(message, value=value), self._oracles[profile](value))
 
 
-def _bases(fmt: Format[Any], profiles: Sequence[Profile]) -> list[tuple[str, Message, bytes]]:
-    """Profile, message and uncompressed value of what is mutated: boundary cases, then load; each value once."""
+def _bases(fmt: Format[Any], profiles: Sequence[Profile], histories: Sequence[History]) -> list[tuple[str, Message, bytes]]:
+    """Profile, message and uncompressed value of what is mutated, each value once: the histories, or boundary cases and load."""
     found: dict[bytes, tuple[str, Message, bytes]] = {}
     loaded: dict[bytes, tuple[str, Message, bytes]] = {}
     for profile in profiles:
@@ -143,10 +145,13 @@ def _bases(fmt: Format[Any], profiles: Sequence[Profile]) -> list[tuple[str, Mes
                 value = message.value if pack is None else bytes(pack(message.value))
                 to[message.value] = name, replace(message, value=value), message.value
 
-        for scenario in boundary_scenarios(fmt, plain):
+        for history in histories:
+            for one in fmt.write(history, plain, LAYOUT):
+                add(found, one.message, profile.name, compress)
+        for scenario in () if histories else boundary_scenarios(fmt, plain):
             for one in as_case(fmt, plain, scenario).written:
                 add(found, one.message, profile.name, compress)
-        for n in range(LOADED):
+        for n in range(0 if histories else LOADED):
             for one in fmt.write(orders.load_scenario(fmt, plain, 0, n).history, plain, LAYOUT):
                 add(loaded, one.message, profile.name, compress)
     some = list(found.values())

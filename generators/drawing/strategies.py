@@ -17,8 +17,8 @@ from hypothesis.errors import InvalidArgument
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from generators import wire_format as base
-from generators.drawing import _histories as _drawing
-from generators.drawing import _values
+from generators.drawing import histories as _drawing
+from generators.drawing import values as _values
 from generators.errors import UnknownName
 from generators.model import (
     Bootstrap,

@@ -350,7 +350,11 @@ def _json_class(value: object) -> str:
 
 def boundary_values(slug: str) -> Mapping[str, Value]:
     """The named boundary values of a type of `TYPES`, without NULL. Raises KeyError."""
-    kind = TYPES[slug]
+    return candidates(TYPES[slug])
+
+
+def candidates(kind: SourceType) -> Mapping[str, Value]:
+    """The named boundary values of any type, without NULL."""
     match kind.logical:
         case Logical.INT:
             return _integer_boundaries(kind)

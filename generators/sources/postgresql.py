@@ -86,6 +86,7 @@ __all__ = [
     "boundary_values",
     "bytea",
     "bytea_text",
+    "candidates",
     "catalog_name",
     "date_text",
     "declared",

@@ -21,10 +21,11 @@ from generators.sources.mysql import DdlAction
 class Source:
     """A database.
 
-    `types`, `boundary_values` and `fits` are its module's. `families` are all types that are drawn, in groups of like types, and
-    `keyable` those of them that make keys; `bulk_keys` are names of `types`. `as_stored` is a text as a column of the type
-    returns it (CHAR's padding, characters that it cannot hold left out), `identifier` a name within the database's limit.
-    `ddl_actions` are statements with quoted names in their places, `drawn_ddl` the ones that drawn histories take.
+    `types`, `boundary_values`, `candidates` (the named boundary values of any type) and `fits` are its module's. `families` are
+    all types that are drawn, in groups of like types, and `keyable` those of them that make keys; `bulk_keys` are names of
+    `types`. `as_stored` is a text as a column of the type returns it (CHAR's padding, characters that it cannot hold left out),
+    `identifier` a name within the database's limit. `ddl_actions` are statements with quoted names in their places, `drawn_ddl`
+    the ones that drawn histories take.
 
     `schema` is that of every table, None where the database has none; `pool_database` holds the pool of level two, another one
     for each source, so that a table's database tells the sources apart. `key`, `number`, `string`, `moment` and `long_text` are
@@ -34,6 +35,7 @@ class Source:
     name: str
     types: Mapping[str, SourceType]
     boundary_values: Callable[[str], Mapping[str, Value]]
+    candidates: Callable[[SourceType], Mapping[str, Value]]
     fits: Callable[[SourceType, Value], bool]
     families: tuple[tuple[SourceType, ...], ...]
     keyable: Callable[[SourceType], bool]
@@ -73,6 +75,7 @@ MYSQL: Final = Source(
     name="mysql",
     types=mysql.TYPES,
     boundary_values=mysql.boundary_values,
+    candidates=mysql.candidates,
     fits=mysql.fits,
     families=_families.MYSQL,
     keyable=_families.mysql_keyable,
@@ -95,6 +98,7 @@ POSTGRESQL: Final = Source(
     name="postgresql",
     types=postgresql.TYPES,
     boundary_values=postgresql.boundary_values,
+    candidates=postgresql.candidates,
     fits=postgresql.fits,
     families=_families.POSTGRESQL,
     keyable=_families.postgresql_keyable,

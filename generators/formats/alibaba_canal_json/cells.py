@@ -29,8 +29,10 @@ CHARSETS: Final = {
     "ascii": "ascii",
     "gbk": "gb18030",
     "utf16": "utf-16-be",
+    "ucs2": "utf-16-be",
+    "utf32": "utf-32-be",
 }
-"""Python's name of each character set."""
+"""Python's name of each character set; of any other only ASCII characters are written."""
 
 
 class ColumnFacts(ValueFacts, Protocol):
@@ -86,7 +88,7 @@ def column_wire(column: Column, value: Value, facts: ColumnFacts) -> CanalCell:
         return _garbled(kind, value.rstrip(b"\0"), 1, cell, facts) if isinstance(value, bytes) else CanalCell(None, 1, cell.cell)
     if kind.name == "binary" and isinstance(value, bytes):
         return _padded(kind, value.rstrip(b"\0"), cell)
-    charset = CHARSETS[column.charset]
+    charset = CHARSETS.get(column.charset, "ascii")
     if kind.logical is Logical.TEXT and isinstance(value, str) and charset != CHARSETS[facts.connection_charset]:
         encoded = (cell.text or "").encode(charset, "replace")
         return _garbled(kind, encoded, cell.code, cell, facts)

@@ -10,9 +10,9 @@ from hypothesis import Phase, assume, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
-from generators.drawing import _values
 from generators.drawing import strategies as s
-from generators.drawing._histories import ddl_text
+from generators.drawing import values as _values
+from generators.drawing.histories import ddl_text
 from generators.model import (
     Bootstrap,
     Change,

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from generators.drawing import _values
+from generators.drawing import values as _values
 from generators.model import (
     Bootstrap,
     Column,

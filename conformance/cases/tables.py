@@ -1,0 +1,144 @@
+"""The cases of a user's own tables, in place of the generic ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from conformance.cases.catalogue import faulty
+from generators.drawing.cases import as_case
+from generators.errors import Refused, UsageError
+from generators.garbage import faults
+from generators.model import Bootstrap, Case, History, Kind, Op, RowChange, Scenario, Table
+from generators.sources.boundaries import change
+from generators.tables import scenarios
+from generators.tables.base import Schema, UserTable, place
+from generators.tables.values import Values
+from generators.wire_format import Format, Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """The tables that a format's writer can write; `notes` say why the others are left out."""
+
+    users: tuple[UserTable, ...]
+    notes: tuple[str, ...] = ()
+
+
+def usable(fmt: Format[Any], schema: Schema) -> Usable:
+    """The tables of which the format has every type. A table without one of its columns would not be the user's."""
+    kept, notes = [], []
+    for user in schema.tables:
+        foreign = [f"{column.name} {column.type.key}" for column in user.table.columns if not fmt.supports(column.type)]
+        if foreign:
+            what = "this type" if len(foreign) == 1 else "these types"
+            notes.append(f"{fmt.name}: table {user.table.name} is left out: the format has not {what}: {', '.join(foreign)}")
+        else:
+            kept.append(user)
+    return Usable(tuple(kept), tuple(notes))
+
+
+def reading(fmt: Format[Any], selected: Sequence[Profile], schema: Schema) -> tuple[Profile, ...]:
+    """The profiles whose writer reads the tables' database. Raises UsageError where there is none."""
+    found = tuple(profile for profile in selected if profile.source == schema.source)
+    if not found:
+        databases = ", ".join(dict.fromkeys(profile.source for profile in selected))
+        raise UsageError(f"{fmt.name}: the tables are of {schema.dialect}, the selected profiles read {databases}")
+    return found
+
+
+def _sends(fmt: Format[Any], kind: Kind) -> bool:
+    return any(row.kind == kind for row in fmt.kinds)
+
+
+def _announced(scenario: Scenario) -> Scenario:
+    """The scenario behind the schemas of its tables: cases of one table share a decoder's cache of schemas."""
+    events = scenario.history.events
+    first: dict[tuple[str, str | None, str], Table] = {}
+    for event in events:
+        if isinstance(event, RowChange):
+            first.setdefault(place(event.table), event.table)
+    told = (Bootstrap(events[0].at, table) for table in first.values())
+    return replace(scenario, history=replace(scenario.history, events=(*told, *events)))
+
+
+def _named(fmt: Format[Any], values: Values, users: Sequence[UserTable]) -> Iterator[Scenario]:
+    for scenario in scenarios.named(values, users, ddl=_sends(fmt, Kind.DDL)):
+        yield _announced(scenario) if scenario.level == 1 and _sends(fmt, Kind.BOOTSTRAP) else scenario
+
+
+def named_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values) -> Iterator[Case]:
+    """Every boundary, operation, statement and fault case of the tables, as each profile writes them."""
+    users = usable(fmt, values.schema).users
+    named = tuple(_named(fmt, values, users))
+    for profile in reading(fmt, selected, values.schema):
+        for scenario in named:
+            case = as_case(fmt, profile, scenario)
+            if case.written:
+                yield case
+        yield from _faults(fmt, profile, values, users)
+
+
+def _faults(fmt: Format[Any], profile: Profile, values: Values, users: Sequence[UserTable]) -> Iterator[Case]:
+    """An INSERT of each table, spoiled in each way that no decoder may accept."""
+    known = scenarios.labels(values.schema)
+    for number, user in enumerate(values.schema.tables):
+        if user not in users:
+            continue
+        for fault in faults.applicable(fmt.faults, profile.deployment.compression):
+            if fault.obligation != faults.MUST:
+                continue
+            row = change(user.table, Op.INSERT, (None, values.row(user, 0)))
+            name = f"{scenarios.TAG}/{known[number]}/fault/{fault.name}"
+            scenario = scenarios.scenario(name, row, tags=[f"fault:{fault.tag}"])
+            try:
+                case = faulty(as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name)
+            except Refused:
+                continue
+            if case.written:
+                yield case
+
+
+def _told(fmt: Format[Any], values: Values, users: Sequence[UserTable], count: int, seed: int) -> list[Scenario]:
+    """Drawn scenarios as the format tells them."""
+    if not users or not count:
+        return []
+    found = scenarios.drawn(values, users, count, seed, ddl=_sends(fmt, Kind.DDL))
+    announces = _sends(fmt, Kind.BOOTSTRAP)
+    return [_announced(scenario) if scenario.level == 1 and announces else scenario for scenario in found]
+
+
+def _drawn(
+    fmt: Format[Any], selected: Sequence[Profile], values: Values, count: int, seed: int
+) -> Iterator[tuple[Scenario, Profile]]:
+    """Drawn scenarios with the profile that writes each, in turn."""
+    profiles, users = reading(fmt, selected, values.schema), usable(fmt, values.schema).users
+    for number, scenario in enumerate(_told(fmt, values, users, count, seed)):
+        yield scenario, profiles[number % len(profiles)]
+
+
+def drawn_cases(fmt: Format[Any], selected: Sequence[Profile], values: Values, count: int, seed: int) -> Iterator[Case]:
+    """Up to `count` drawn cases: a third at level two, the others histories of all tables."""
+    for scenario, profile in _drawn(fmt, selected, values, count, seed):
+        case = as_case(fmt, profile, scenario)
+        if case.written:
+            yield case
+
+
+def histories(fmt: Format[Any], values: Values, count: int, seed: int) -> tuple[History, ...]:
+    """The histories of level one: the named ones, and `count` drawn ones."""
+    users = usable(fmt, values.schema).users
+    found = [*_named(fmt, values, users), *_told(fmt, values, users, count, seed)]
+    return tuple(scenario.history for scenario in found if scenario.level == 1)
+
+
+def find_scenario(
+    fmt: Format[Any], selected: Sequence[Profile], values: Values, case: Case, count: int, seed: int
+) -> Scenario | None:
+    """The scenario of a case; None for faults."""
+    if "drawn" in case.tags:
+        return next((s for s, _ in _drawn(fmt, selected, values, count, seed) if s.name == case.scenario), None)
+    users = usable(fmt, values.schema).users
+    return next((s for s in _named(fmt, values, users) if s.name == case.scenario), None)

@@ -1,0 +1,267 @@
+"""The file that overrides how values of a user's columns are made: TOML, a table for each `table.column`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Context, Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, Final
+
+from generators.errors import UnknownName, UsageError
+from generators.model import Column, Json, Logical, Table, Value
+from generators.sources import registry as sources
+from generators.sources.mysql import DAY, EPOCH, MICROS, to_float32
+from generators.tables.base import Place, Schema, place
+
+DISTRIBUTIONS: Final = ("uniform", "normal", "zipf")
+KEYS: Final = ("provider", "range", "distribution", "null", "choices", "regex")
+STRICT: Final = "strict"
+RANGED: Final = (
+    *(Logical.INT, Logical.DECIMAL, Logical.FLOAT, Logical.DOUBLE, Logical.BIT, Logical.YEAR),
+    *(Logical.DATE, Logical.DATETIME, Logical.TIMESTAMP, Logical.TIME),
+)
+"""Logical types whose values have an order that `range` can name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """What is asked of a column; "" or None is nothing. `low` and `high` are canonical, both included; `null` is NULL's share."""
+
+    provider: str = ""
+    low: Value = None
+    high: Value = None
+    distribution: str = ""
+    null: float | None = None
+    choices: tuple[Value, ...] = ()
+    regex: str = ""
+
+    def allows(self, value: Value) -> bool:
+        """Whether the column may hold the value."""
+        if value is None:
+            return self.null != 0
+        if self.choices:
+            return value in self.choices
+        if self.regex:
+            return isinstance(value, str) and re.fullmatch(self.regex, value) is not None
+        return within(value, self.low, self.high)
+
+
+def within(value: Any, low: Any, high: Any) -> bool:
+    """Whether the value is between the bounds, both included; None is no bound. A zero date is within no bounds."""
+    try:
+        return (low is None or low <= value) and (high is None or value <= high)
+    except TypeError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """The overrides by table and column. `strict` leaves out what MySQL keeps only without strict mode: zero dates and the empty
+    value of ENUM."""
+
+    columns: Mapping[tuple[Place, str], Override] = field(default_factory=dict, hash=False)
+    strict: bool = False
+
+    def of(self, table: Table, column: Column) -> Override:
+        """The override of a column."""
+        return self.columns.get((place(table), column.name), NOTHING)
+
+
+NOTHING: Final = Override()
+NO_OVERRIDES: Final = Overrides()
+
+
+def load(path: Path, schema: Schema) -> Overrides:
+    """Reads the file. Raises UsageError that names the file, the key, the value and what is legal."""
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"--values {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--values {path}: {error}") from error
+    return parse(data, schema, str(path))
+
+
+def parse(data: Mapping[str, Any], schema: Schema, file: str = "values") -> Overrides:
+    """The overrides in a file's data. Raises UsageError as `load` does."""
+    strict = data.get(STRICT, False)
+    if not isinstance(strict, bool):
+        raise _wrong(file, STRICT, strict, "true or false")
+    tables = dict(_named(schema))
+    columns: dict[tuple[Place, str], Override] = {}
+    for name, by_column in data.items():
+        if name == STRICT:
+            continue
+        if name not in tables:
+            raise UsageError(f"{file}: {UnknownName('table', name, (*tables, STRICT))}")
+        if not isinstance(by_column, dict):
+            raise _wrong(file, name, by_column, f"a table for each column, such as [{name}.{tables[name].columns[0].name}]")
+        table = tables[name]
+        for column, asked in by_column.items():
+            if column not in {known.name for known in table.columns}:
+                raise UsageError(f"{file}: {UnknownName('column', column, [c.name for c in table.columns], of=name)}")
+            columns[place(table), column] = _override(file, f"{name}.{column}", table.column(column), asked)
+    return Overrides(columns, strict)
+
+
+def _named(schema: Schema) -> Iterable[tuple[str, Table]]:
+    """The tables by their names: alone where no other table has the name, and with schema or database."""
+    bare = [user.table.name for user in schema.tables]
+    for user in schema.tables:
+        table = user.table
+        if bare.count(table.name) == 1:
+            yield table.name, table
+        if table.schema:
+            yield f"{table.schema}.{table.name}", table
+        yield f"{table.database}.{table.name}", table
+
+
+def _override(file: str, at: str, column: Column, asked: Any) -> Override:
+    if not isinstance(asked, dict):
+        raise _wrong(file, at, asked, f"a table with keys of {', '.join(KEYS)}")
+    for key in asked:
+        if key not in KEYS:
+            raise UsageError(f"{file}: {UnknownName('key', key, KEYS, of=at)}")
+    of_values = [key for key in ("provider", "range", "choices", "regex") if key in asked]
+    if len(of_values) > 1 and of_values != ["provider", "range"]:
+        raise UsageError(f"{file}: {at}: {' and '.join(of_values)} exclude each other")
+    low, high = _range(file, f"{at}.range", column, asked["range"]) if "range" in asked else (None, None)
+    return Override(
+        provider=_provider(file, f"{at}.provider", asked["provider"]) if "provider" in asked else "",
+        low=low,
+        high=high,
+        distribution=_distribution(file, f"{at}.distribution", asked["distribution"]) if "distribution" in asked else "",
+        null=_null(file, f"{at}.null", column, asked["null"]) if "null" in asked else None,
+        choices=_choices(file, f"{at}.choices", column, asked["choices"]) if "choices" in asked else (),
+        regex=_regex(file, f"{at}.regex", column, asked["regex"]) if "regex" in asked else "",
+    )
+
+
+def _wrong(file: str, at: str, value: Any, legal: str) -> UsageError:
+    return UsageError(f"{file}: {at} = {value!r}: expected {legal}")
+
+
+def _provider(file: str, at: str, value: Any) -> str:
+    from faker import Faker
+
+    known = {name for name in dir(Faker()) if not name.startswith("_") and name.islower()} - _NO_PROVIDERS
+    if not isinstance(value, str):
+        raise _wrong(file, at, value, "the name of a Faker method, such as 'city'")
+    if value not in known:
+        raise UsageError(f"{file}: {at}: {UnknownName('provider', value, known)}")
+    return value
+
+
+_NO_PROVIDERS: Final = frozenset({"add_provider", "seed_instance", "del_arguments", "set_arguments", "get_providers", "seed"})
+
+
+def _distribution(file: str, at: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise _wrong(file, at, value, f"one of {', '.join(DISTRIBUTIONS)}")
+    if value not in DISTRIBUTIONS:
+        raise UsageError(f"{file}: {at}: {UnknownName('distribution', value, DISTRIBUTIONS)}")
+    return value
+
+
+def _null(file: str, at: str, column: Column, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise _wrong(file, at, value, "a share from 0 to 1")
+    if value and not column.nullable:
+        raise _wrong(file, at, value, "0: the column is NOT NULL")
+    return float(value)
+
+
+def _range(file: str, at: str, column: Column, value: Any) -> tuple[Value, Value]:
+    if column.type.logical not in RANGED:
+        raise UsageError(
+            f"{file}: {at}: a {column.type.key} column has no range; numbers, dates and times have, others take choices"
+        )
+    if not isinstance(value, list) or len(value) != 2:
+        raise _wrong(file, at, value, "[low, high], both included")
+    low, high = (_canonical(file, at, column, one) for one in value)
+    if not within(low, None, high):
+        raise _wrong(file, at, value, "the lower bound first")
+    return low, high
+
+
+def _choices(file: str, at: str, column: Column, value: Any) -> tuple[Value, ...]:
+    if not isinstance(value, list) or not value:
+        raise _wrong(file, at, value, "an array of values")
+    return tuple(_canonical(file, at, column, one) for one in value)
+
+
+def _regex(file: str, at: str, column: Column, value: Any) -> str:
+    if column.type.logical is not Logical.TEXT:
+        raise UsageError(f"{file}: {at}: a {column.type.key} column takes no regex; texts do, others take choices")
+    try:
+        re.compile(value)
+    except (re.error, TypeError) as error:
+        raise _wrong(file, at, value, f"a regular expression ({error})") from error
+    return str(value)
+
+
+def _canonical(file: str, at: str, column: Column, value: Any) -> Value:
+    try:
+        found = canonical(column, value)
+    except (ValueError, TypeError, InvalidOperation, ArithmeticError):
+        found = None
+    if found is None or not sources.fits(column.type, found):
+        raise _wrong(file, at, value, f"a value of {column.type.key}{_members(column)}")
+    return found
+
+
+def _members(column: Column) -> str:
+    return f": {', '.join(column.type.members)}" if column.type.members else ""
+
+
+def canonical(column: Column, value: Any) -> Value:
+    """A value of TOML as the model holds it in that column. Raises ValueError, TypeError or ArithmeticError."""
+    kind = column.type
+    match kind.logical:
+        case Logical.INT | Logical.BIT | Logical.YEAR:
+            if int(value) != value:
+                raise ValueError(value)
+            return int(value)
+        case Logical.DECIMAL:
+            exact = Decimal(str(value))
+            scale = max(kind.scale or 0, 0)
+            return exact if kind.name == "numeric" and scale > 100 else exact.quantize(Decimal((0, (1,), -scale)), context=_WIDE)
+        case Logical.FLOAT | Logical.DOUBLE:
+            return to_float32(float(value)) if kind.logical is Logical.FLOAT else float(value)
+        case Logical.TEXT:
+            if not isinstance(value, str):
+                raise TypeError(value)
+            return sources.of(kind).as_stored(kind, value)
+        case Logical.BINARY:
+            return bytes.fromhex(value[2:]) if value.startswith("0x") else value.encode()
+        case Logical.DATE:
+            if isinstance(value, dt.datetime):
+                raise TypeError(value)
+            return value if isinstance(value, dt.date) else dt.date.fromisoformat(value)
+        case Logical.DATETIME | Logical.TIMESTAMP:
+            return _micros(value)
+        case Logical.TIME:
+            clock = value if isinstance(value, dt.time) else dt.time.fromisoformat(value)
+            return ((clock.hour * 60 + clock.minute) * 60 + clock.second) * MICROS + clock.microsecond
+        case Logical.ENUM:
+            return kind.members.index(value) + 1
+        case Logical.SET:
+            return sum(1 << kind.members.index(member) for member in value.split(",") if member)
+        case Logical.JSON:
+            return Json(value)
+
+
+_WIDE: Final = Context(prec=1200)
+
+
+def _micros(value: Any) -> int:
+    moment = value if isinstance(value, dt.date) else dt.datetime.fromisoformat(value)
+    if not isinstance(moment, dt.datetime):
+        return (moment - EPOCH.date()).days * DAY
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(dt.UTC).replace(tzinfo=None)
+    return (moment - EPOCH) // dt.timedelta(microseconds=1)

@@ -1,0 +1,318 @@
+"""Realistic values of a column, by its name and type: Faker's texts, and everyday numbers, dates and times."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from generators.drawing import values as _values
+from generators.model import Column, Json, Logical, SourceType, Value
+from generators.sources import postgresql_values, registry
+from generators.sources.mysql import DAY, MICROS, TIME_LIMIT, to_float32, wall
+from generators.sources.pools import LOCALES
+from generators.sources.postgresql import element
+from generators.tables.overrides import Override, canonical
+
+SIZE: Final = 64
+"""Values of a pool."""
+
+PROVIDERS: Final = tuple(
+    (re.compile(pattern), method)
+    for pattern, method in (
+        ("e_?mail", "ascii_safe_email"),
+        ("phone|mobile|(^|_)tel|fax", "phone_number"),
+        ("first_?name|given_?name", "first_name"),
+        ("last_?name|sur_?name|family_?name", "last_name"),
+        ("user_?name|login|nick|handle", "user_name"),
+        ("company|employer|vendor|supplier|organi[sz]ation|merchant", "company"),
+        ("file_?name|(^|_)path", "file_path"),
+        ("host|domain", "domain_name"),
+        ("country_?code|(^|_)iso", "country_code"),
+        ("country|nation", "country"),
+        ("city|town", "city"),
+        ("street", "street_address"),
+        ("zip|post_?code|postal", "postcode"),
+        ("state_|province|region|(^|_)state$", "word"),
+        ("address|(^|_)addr", "address"),
+        ("user_?agent", "user_agent"),
+        ("(^|_)ip(_|v|$)", "ipv4"),
+        ("(^|_)mac(_|$)", "mac_address"),
+        ("url|website|(^|_)link|(^|_)uri", "url"),
+        ("currency", "currency_code"),
+        ("iban", "iban"),
+        ("locale|language|(^|_)lang$", "locale"),
+        ("time_?zone", "timezone"),
+        ("colou?r", "color_name"),
+        ("uuid|guid", "uuid4"),
+        ("token|hash|digest|checksum|secret|password", "sha1"),
+        ("barcode|(^|_)ean", "ean13"),
+        ("isbn", "isbn13"),
+        ("sku|(^|_)code|serial|reference|(^|_)ref$|(^|_)no$|number", "bothify"),
+        ("job|occupation|profession", "job"),
+        ("mime|content_?type", "mime_type"),
+        ("status|(^|_)type|kind|category|(^|_)tag|gender|level|unit", "word"),
+        ("name|author|owner|contact|customer|person", "name"),
+        ("title|subject|headline|product|item", "catch_phrase"),
+        ("description|comment|note|remark|body|content|text|message|summary|reason", "paragraph"),
+    )
+)
+"""Patterns of column names, and the Faker method of the first that matches; others are sentences."""
+
+_MONEY: Final = re.compile("price|amount|total|cost|fee|balance|tax|salary|revenue|discount|paid")
+_FEW: Final = re.compile("quantity|qty|(^|_)count|stock|version|position|rank|priority|level|line|attempts")
+_SHARE: Final = re.compile("percent|(^|_)pct|ratio|score|rating|(^|_)rate")
+_BIRTH: Final = re.compile("birth|(^|_)dob|born")
+_LATER: Final = re.compile("expir|due|valid_?(to|until)|until|end(s|ed)?_|deadline")
+
+_EPOCH: Final = dt.date(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The values of an ordered type as integers from `low` to `high`; `plain` is the window of everyday values."""
+
+    low: int
+    high: int
+    plain: tuple[int, int]
+    value: Callable[[int], Value]
+    number: Callable[[Any], int]
+
+    def window(self, low: Value, high: Value) -> tuple[int, int]:
+        """The everyday window within the bounds; all that is within them where no everyday value is."""
+        least = self.low if low is None else max(self.low, self.number(low))
+        most = self.high if high is None else min(self.high, self.number(high))
+        inside = max(least, self.plain[0]), min(most, self.plain[1])
+        return inside if inside[0] <= inside[1] else (least, max(least, most))
+
+
+def axis(column: Column) -> Axis | None:
+    """The axis of a column's type; None for types without order."""
+    kind, name = column.type, column.name.lower()
+    low, high = kind.low or 0, kind.high or 0
+    unit = int(10 ** (6 - kind.fsp))
+    match kind.logical:
+        case Logical.INT | Logical.BIT | Logical.YEAR:
+            if kind.logical is Logical.YEAR:
+                plain = (1990, 2024)
+            elif high <= 1 or (kind.length == 1 and kind.name == "tinyint") or re.match("(is|has)_", name):
+                plain = (0, 1)
+            else:
+                plain = (1, 100 if _FEW.search(name) or _SHARE.search(name) else 100_000)
+            return Axis(1901 if kind.logical is Logical.YEAR else low, high, plain, int, int)
+        case Logical.DECIMAL:
+            precision, scale = (15, 2) if postgresql_values.unconstrained(kind) else (kind.precision or 1, kind.scale or 0)
+            most = int("9" * precision)
+            least = 0 if kind.unsigned else -most
+            if kind.low is not None and kind.high is not None:
+                least, most = kind.low, kind.high
+            top = 100 if _SHARE.search(name) else 10_000 if _MONEY.search(name) else 1000
+            plain = (0, max(0, int(top * Decimal(10) ** scale) - 1))
+            return Axis(
+                least,
+                most,
+                plain,
+                lambda units: _values.signed_decimal(units, scale),
+                lambda found: int(Decimal(found) * Decimal(10) ** scale),
+            )
+        case Logical.FLOAT | Logical.DOUBLE:
+            narrow, scale = kind.logical is Logical.FLOAT, kind.scale or 2
+            top = (
+                10 ** min(15, max(0, (kind.precision - scale) if kind.precision and kind.scale is not None else 6)) * 10**scale
+                - 1
+            )
+            return Axis(
+                0 if kind.unsigned else -top,
+                top,
+                (0, 1000 * 10**scale - 1),
+                lambda units: (to_float32 if narrow else float)(units / 10**scale),
+                lambda found: int(found * 10**scale),
+            )
+        case Logical.DATE:
+            first, last = _window(name)
+            days = (dt.date(1000, 1, 1) - _EPOCH).days, (dt.date(9999, 12, 31) - _EPOCH).days
+            plain = first // DAY, last // DAY
+            return Axis(*days, plain, lambda day: _EPOCH + dt.timedelta(days=day), lambda found: (found - _EPOCH).days)
+        case Logical.DATETIME | Logical.TIMESTAMP:
+            first, last = _window(name)
+            least, most = wall("1000-01-01"), wall("9999-12-30")
+            if kind.logical is Logical.TIMESTAMP and kind.source == "mysql":
+                least, most = MICROS, wall("2038-01-19")
+            return Axis(
+                least // unit,
+                most // unit,
+                (first // unit, last // unit),
+                lambda step: step * unit,
+                lambda found: int(found) // unit,
+            )
+        case Logical.TIME:
+            most = DAY - 1 if kind.source == "postgresql" else TIME_LIMIT
+            least = 0 if kind.source == "postgresql" else -TIME_LIMIT
+            return Axis(
+                least // unit, most // unit, (0, (DAY - 1) // unit), lambda step: step * unit, lambda found: int(found) // unit
+            )
+    return None
+
+
+def _window(name: str) -> tuple[int, int]:
+    """Everyday wall clocks of a column of that name."""
+    if _BIRTH.search(name):
+        return wall("1950-01-01"), wall("2006-01-01")
+    if _LATER.search(name):
+        return wall("2024-01-01"), wall("2031-01-01")
+    return wall("2022-01-01"), wall("2025-01-01")
+
+
+def candidates(column: Column, asked: Override, seed: str, low: Value = None, high: Value = None) -> Iterator[Value]:
+    """Values of the column without end, some of which it may not hold; the same for the same seed and release of Faker.
+
+    `low` and `high` are the table's own bounds. A list of choices, or a type of few values, comes in turn.
+    """
+    chance = random.Random(seed)
+    if asked.choices:
+        yield from _picked(asked.choices, asked.distribution, chance)
+    if asked.regex:
+        yield from _repeated(_matching(asked.regex, seed))
+    if asked.provider:
+        yield from (_given(column, made) for made in _repeated(_texts(asked.provider, seed)))
+    kind, ordered = column.type, axis(column)
+    if ordered is not None:
+        least, most = ordered.window(low if asked.low is None else asked.low, high if asked.high is None else asked.high)
+        if asked.low is not None and asked.high is not None:
+            least, most = ordered.number(asked.low), ordered.number(asked.high)
+        while True:
+            yield ordered.value(_number(least, most, asked.distribution, chance))
+    match kind.logical:
+        case Logical.ENUM:
+            yield from _picked(tuple(range(1, len(kind.members) + 1)), asked.distribution, chance)
+        case Logical.SET:
+            while True:
+                yield chance.randrange(1 << min(len(kind.members), 64))
+        case Logical.BINARY:
+            while True:
+                yield chance.randbytes(min(kind.length or 16, 16))
+        case Logical.TEXT if not has_grammar(kind):
+            yield from (_cut(kind, made) for made in _repeated(_texts(_method(column.name), seed)))
+    yield from _repeated(_known(kind, chance))
+
+
+def _cut(kind: SourceType, made: Any) -> str:
+    """A text within the column's length, of at most 200 characters."""
+    text = str(made)[: min(kind.length or 200, 200)].strip()
+    return registry.of(kind).as_stored(kind, text)
+
+
+_GRAMMARS: Final[Mapping[str, tuple[str, ...]]] = {
+    "xml": ("<a>b</a>", "<a/>"),
+    "ltree": ("a", "top.science.x_1"),
+    "name": ("a", "pg_class"),
+    '"char"': ("a", "Z"),
+    "cidr": ("10.1.0.0/16", "192.168.0.1/32", "2001:db8::/32"),
+    "macaddr": ("08:00:2b:01:02:03", "ff:ff:ff:ff:ff:ff"),
+    "macaddr8": ("08:00:2b:01:02:03:04:05", "ff:ff:ff:ff:ff:ff:ff:ff"),
+    "tsvector": ("'fat' 'rat'", "'a':1 'b':2"),
+    "int4range": ("[1,10)", "empty", "(,5)"),
+    "int8range": ("[1,9007199254740993)", "empty"),
+    "numrange": ("[1.5,2.5]", "(,0.1)"),
+    "tsrange": ('["2024-01-01 00:00:00","2024-02-01 00:00:00")',),
+    "tstzrange": ('["2024-01-01 00:00:00+00","2024-02-01 00:00:00+00")',),
+    "daterange": ("[2024-01-01,2024-02-01)", "empty"),
+}
+"""Values of types whose texts have a grammar, as PostgreSQL prints them."""
+
+
+def has_grammar(kind: SourceType) -> bool:
+    """Whether not every text is a value of the type."""
+    return bool(kind.members) or kind.name in _GRAMMARS or kind.name == "vector" or postgresql_values.spelled(kind)
+
+
+def boundaries(kind: SourceType) -> Mapping[str, Value]:
+    """The named boundary values of any type of a user's column."""
+    if kind.name in _GRAMMARS:
+        return {f"value-{number}": text for number, text in enumerate(_GRAMMARS[kind.name], 1)}
+    if kind.name == "vector":
+        size = kind.length or 3
+        return {"zeros": f"[{','.join('0' * size)}]", "fractions": f"[{','.join(['0.5', *'1' * (size - 1)])}]"}
+    if kind.name == "point":
+        return {"origin": Json({"x": 0.0, "y": 0.0}), "fractions": Json({"x": -1.5, "y": 2.25})}
+    named = registry.of(kind).candidates(kind)
+    if kind.name.endswith("[]") and not any(isinstance(value, Json) for value in named.values()):
+        inner = element(kind)
+        items = {name: value for name, value in boundaries(inner).items() if isinstance(value, int | str | Decimal | float)}
+        return {"empty": Json([]), "null-item": Json([None]), **{name: Json([value]) for name, value in items.items()}}
+    return named
+
+
+def _known(kind: SourceType, chance: random.Random) -> Sequence[Value]:
+    """Values of a type that has a grammar of its own."""
+    if kind.logical is Logical.JSON and not kind.name.endswith("]") and kind.name not in ("hstore", "point"):
+        return [Json({"id": chance.randrange(1000), "tags": ["a", "b"], "ok": True, "note": None}) for _ in range(16)]
+    if postgresql_values.spelled(kind):
+        return [postgresql_values.text_at(kind, chance.getrandbits(127)) for _ in range(SIZE)]
+    return [value for value in boundaries(kind).values() if value is not None]
+
+
+def _repeated(values: Sequence[Value]) -> Iterator[Value]:
+    while values:
+        yield from values
+
+
+def _picked(choices: Sequence[Value], distribution: str, chance: random.Random) -> Iterator[Value]:
+    """Each of the choices in turn, or with a distribution drawn: of `zipf` the first is the most frequent."""
+    while not distribution:
+        yield from choices
+    while True:
+        yield choices[_number(0, len(choices) - 1, distribution, chance)]
+
+
+def _number(low: int, high: int, distribution: str, chance: random.Random) -> int:
+    match distribution:
+        case "normal":
+            middle, deviation = (low + high) / 2, max((high - low) / 6, 0.5)
+            return min(high, max(low, round(chance.gauss(middle, deviation))))
+        case "zipf":
+            return low + min(high - low, int((high - low + 1) ** chance.random()) - 1)
+    return chance.randint(low, high)
+
+
+def _method(name: str) -> str:
+    return next((method for pattern, method in PROVIDERS if pattern.search(name.lower())), "sentence")
+
+
+@cache
+def _fakers() -> tuple[Any, ...]:
+    from faker import Faker
+
+    return tuple(Faker(locale) for locale in LOCALES)
+
+
+@lru_cache(maxsize=1024)
+def _texts(method: str, seed: str) -> tuple[Any, ...]:
+    made = []
+    for number, faker in enumerate(_fakers()):
+        faker.seed_instance(f"{seed}/{method}/{number}")
+        call = getattr(faker, method)
+        made.append([call("??-#####") if method == "bothify" else call() for _ in range(SIZE // 4)])
+    return tuple(one for turn in zip(*made, strict=True) for one in turn)
+
+
+def _matching(regex: str, seed: str) -> tuple[str, ...]:
+    from hypothesis import strategies as st
+
+    from generators.drawing import strategies
+
+    return tuple(strategies.draw(st.from_regex(regex, fullmatch=True), SIZE, int.from_bytes(seed.encode()) % (1 << 60)))
+
+
+def _given(column: Column, value: Any) -> Value:
+    """What Faker made, as the column holds it; None where it cannot be."""
+    kind = column.type
+    try:
+        return canonical(column, str(value) if kind.logical is Logical.TEXT else value)
+    except (ValueError, TypeError, ArithmeticError, AttributeError):
+        return None

@@ -1,0 +1,122 @@
+"""The cases of a user's tables: which tables a format has, and what each profile writes of them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conformance.cases.catalogue import calls
+from conformance.cases.tables import drawn_cases, find_scenario, histories, named_cases, reading, usable
+from conformance.judging.judge import Capabilities, Verdict
+from conformance.judging.selection import claimed
+from generators.bulk.mutations import Mutants
+from generators.errors import UsageError
+from generators.model import Bootstrap, Column, Kind, Logical, Origin, RowChange, SourceType, Table
+from generators.sources import mysql
+from generators.tables.base import Schema, UserTable
+from generators.tables.reading import read
+from generators.tables.values import Values
+from generators.wire_format import get
+
+SHOP = Values(read([str(Path(__file__).parents[3] / "examples" / "tables" / "shop.sql")]))
+TICDC = get("ticdc-canal-json")
+V716 = TICDC.profile("v7.1.6")
+
+
+@pytest.fixture(scope="module")
+def named():
+    return {case.scenario: case for case in named_cases(TICDC, [V716], SHOP)}
+
+
+def test_the_ids_of_a_table_s_cases(named):
+    assert {case.id for case in named.values()} == {f"ticdc-canal-json/v7.1.6/{name}" for name in named}
+    expected = {"insert", "update-key", "delete-rows", "amount/max", "amount/max/typed", "note/null", "note/update-from-null"}
+    assert {f"tables/orders/{name}" for name in expected} < set(named)
+    assert {"tables/customers/rename-table", "tables/histories/parents-first", "tables/orders/fault/truncated"} < set(named)
+    assert "tables/orders/quantity/max" not in named
+    assert "tables/orders/quantity/check-1-high" in named
+
+
+def test_a_message_is_one_of_the_user_s_table(named):
+    (one,) = named["tables/orders/amount/max"].written
+    told = json.loads(one.message.value)
+    assert (told["database"], told["table"], told["type"]) == ("app", "orders", "INSERT")
+    assert told["data"][0]["amount"] == "9999999999999999.9999"
+    assert told["mysqlType"]["customer_id"] == "bigint unsigned"
+
+
+def test_a_fault_spoils_an_insert_of_each_table(named):
+    spoiled = [case for case in named.values() if case.origin is Origin.FAULT]
+    assert {case.tables[0].name for case in spoiled} == {"customers", "orders"}
+    assert {change.kind for case in spoiled for one in case.written for change in one.changes} == {Kind.CORRUPT}
+    assert len({case.fault for case in spoiled}) > 8
+
+
+def test_level_two_has_a_call_for_each_table(named):
+    found = calls(TICDC, named.values(), (1, 2), 1)
+    assert [(call.level, call.table and call.table.name) for call in found] == [(1, None), (2, "customers"), (2, "orders")]
+    assert all(len(call.foreign) == 12 for call in found if call.level == 2)
+
+
+def test_tables_of_one_name_in_two_databases_have_calls_of_their_own():
+    (user, *_) = SHOP.schema.tables
+    both = Values(Schema("mysql", (user, replace(user, table=replace(user.table, database="archive")))))
+    found = calls(TICDC, named_cases(TICDC, [V716], both), (2,), 1)
+    assert [call.table.database for call in found] == ["app", "archive"]
+
+
+def test_drawn_cases_are_found_again_by_their_scenario():
+    cases = list(drawn_cases(TICDC, [V716], SHOP, 30, 5))
+    assert len(cases) > 25
+    assert {case.level for case in cases} == {1, 2}
+    assert {case.origin for case in cases} == {Origin.DRAWN}
+    for case in (cases[0], cases[-1]):
+        scenario = find_scenario(TICDC, [V716], SHOP, case, 30, 5)
+        assert scenario.name == case.scenario
+
+
+def test_a_named_case_is_found_by_its_scenario_and_a_fault_is_not(named):
+    assert find_scenario(TICDC, [V716], SHOP, named["tables/orders/insert"], 0, 1).name == "tables/orders/insert"
+    assert find_scenario(TICDC, [V716], SHOP, named["tables/orders/fault/truncated"], 0, 1) is None
+
+
+def test_schemas_are_sent_ahead_where_the_format_sends_them():
+    assert any(
+        isinstance(event, Bootstrap) for history in histories(get("ticdc-simple-json"), SHOP, 6, 1) for event in history.events
+    )
+    plain = histories(TICDC, SHOP, 6, 1)
+    assert not any(isinstance(event, Bootstrap) for history in plain for event in history.events)
+    assert len({event.table.name for history in plain for event in history.events if isinstance(event, RowChange)}) >= 2
+
+
+def test_garbage_is_made_of_the_tables_messages():
+    mutants = Mutants(TICDC, [V716], 1, histories(TICDC, SHOP, 6, 1))
+    values = [mutant.message.value or b"" for mutant in mutants.some(0, 200)]
+    assert sum(b'"orders"' in value or b'"customers"' in value for value in values) > 100
+    assert not any(b'"database":"pool"' in value for value in values)
+
+
+def test_a_table_with_a_type_that_the_format_has_not_is_left_out_and_told():
+    strange = Column("place", SourceType("geometry", Logical.BINARY, length=100))
+    odd = UserTable(Table("app", "places", (Column("id", mysql.integer("int"), False), strange), ("id",)))
+    fmt = replace(TICDC, supports=lambda kind: kind.name != "geometry")
+    found = usable(fmt, Schema("mysql", (odd, *SHOP.schema.tables)))
+    assert [user.table.name for user in found.users] == ["customers", "orders"]
+    assert found.notes == ("ticdc-canal-json: table places is left out: the format has not this type: place geometry",)
+
+
+def test_the_profiles_must_read_the_database_of_the_tables():
+    assert reading(TICDC, TICDC.profiles, SHOP.schema) == TICDC.profiles
+    with pytest.raises(UsageError, match="ticdc-canal-json: the tables are of postgresql, the selected profiles read mysql"):
+        reading(TICDC, TICDC.profiles, replace(SHOP.schema, dialect="postgresql"))
+    debezium = get("debezium-json")
+    found = reading(debezium, debezium.profiles, replace(SHOP.schema, dialect="postgresql"))
+    assert {profile.source for profile in found} == {"postgresql"}
+
+
+def test_a_decoder_that_does_not_claim_a_column_s_type_is_not_asked_for_its_table(named):
+    claims = Capabilities(types=frozenset({"bigint", "bigint unsigned", "varchar", "enum", "datetime"}))
+    kept, left = claimed(list(named.values()), claims, (1, 2))
+    assert {case.tables[0].name for case in kept if case.level == 2} == {"customers"}
+    assert {result.verdict for result in left} == {Verdict.UNSUPPORTED}

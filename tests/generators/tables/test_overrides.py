@@ -1,0 +1,132 @@
+"""The override file: what each key does, and how its errors read."""
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+
+from generators.errors import UsageError
+from generators.model import Column, Table
+from generators.sources import mysql
+from generators.tables.base import Schema, UserTable
+from generators.tables.overrides import load, parse
+from generators.tables.values import Values
+
+
+@pytest.fixture
+def asked(shop):
+    """A function from a column and its override to the pool, the boundaries and what drawn rows choose from."""
+
+    def values(column, **override):
+        user = shop.customers if column in ("tier", "since") else shop.orders
+        found = Values(shop.schema, parse({user.table.name: {column: override}}, shop.schema))
+        one = user.table.column(column)
+        return found.pool(user, one), found.boundaries(user, one), found.wide(user, one)
+
+    return values
+
+
+def test_a_range_bounds_drawn_values_and_boundaries(asked):
+    drawn, named, wide = asked("amount", range=[1, "500.50"])
+    assert all(1 <= value <= Decimal("500.50") for value in (*drawn, *wide))
+    assert len(set(drawn)) > 20
+    assert named == {
+        "integral": Decimal("123.00"),
+        "trailing-zeros": Decimal("123.45"),
+        "asked-low": Decimal("1.00"),
+        "asked-high": Decimal("500.50"),
+    }
+
+
+def test_choices_are_all_there_is(asked):
+    drawn, named, wide = asked("tier", choices=["gold"])
+    assert set(drawn) == set(named.values()) == set(wide) == {2}
+
+
+def test_zipf_takes_the_first_choice_most_often(asked):
+    drawn, _, _ = asked("note", choices=["a", "b", "c", "d"], distribution="zipf")
+    assert drawn.count("a") > drawn.count("c") + drawn.count("d")
+
+
+def test_normal_gathers_in_the_middle(asked):
+    drawn, _, _ = asked("quantity", range=[1, 99], distribution="normal")
+    assert sum(33 <= value <= 67 for value in drawn) > len(drawn) / 2
+
+
+def test_a_regex_makes_and_limits_texts(asked):
+    drawn, named, _ = asked("note", regex="[A-Z]{2}-[0-9]{3}", null=0)
+    assert len(set(drawn)) > 20
+    assert all(len(text) == 6 and text[2] == "-" for text in drawn)
+    assert not named
+
+
+def test_a_provider_of_faker_names_the_texts(asked):
+    drawn, named, _ = asked("note", provider="country_code")
+    assert all(len(text) == 2 and text.isupper() for text in drawn)
+    assert "emoji" in named
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 1])
+def test_a_share_of_null(asked, share):
+    _, named, wide = asked("note", null=share)
+    assert ("null" in named) == (share > 0)
+    assert abs(wide.count(None) / len(wide) - share) < 0.02
+
+
+def test_dates_of_toml(asked):
+    drawn, named, _ = asked("since", range=[dt.date(2020, 1, 1), "2020-01-31"])
+    assert all((value.year, value.month) == (2020, 1) for value in drawn)
+    assert set(named.values()) == {dt.date(2020, 1, 1), dt.date(2020, 1, 31), None}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"order": {}}, "values: unknown table 'order'. Did you mean 'orders'?"),
+        ({"orders": 1}, "values: orders = 1: expected a table for each column, such as [orders.id]"),
+        ({"orders": {"amout": {}}}, "values: unknown column 'amout' of orders. Did you mean 'amount'?"),
+        ({"orders": {"amount": {"ranges": [1, 2]}}}, "values: unknown key 'ranges' of orders.amount. Did you mean 'range'?"),
+        ({"orders": {"amount": {"range": [2, 1]}}}, "values: orders.amount.range = [2, 1]: expected the lower bound first"),
+        ({"orders": {"amount": {"range": [1]}}}, "values: orders.amount.range = [1]: expected [low, high], both included"),
+        ({"orders": {"amount": {"range": [0, 10**11]}}}, "orders.amount.range = 100000000000: expected a value of decimal"),
+        ({"orders": {"note": {"range": [0, 1]}}}, "values: orders.note.range: a text column has no range; numbers, dates"),
+        ({"orders": {"quantity": {"null": 0.5}}}, "values: orders.quantity.null = 0.5: expected 0: the column is NOT NULL"),
+        ({"orders": {"note": {"null": 2}}}, "values: orders.note.null = 2: expected a share from 0 to 1"),
+        ({"customers": {"tier": {"choices": ["silver"]}}}, "tier.choices = 'silver': expected a value of enum: basic, gold"),
+        ({"orders": {"note": {"regex": "("}}}, "values: orders.note.regex = '(': expected a regular expression"),
+        ({"orders": {"amount": {"regex": "1"}}}, "values: orders.amount.regex: a decimal column takes no regex"),
+        (
+            {"orders": {"note": {"provider": "citty"}}},
+            "values: orders.note.provider: unknown provider 'citty'. Did you mean 'city'?",
+        ),
+        ({"orders": {"note": {"distribution": "zip"}}}, "unknown distribution 'zip'. Did you mean 'zipf'?"),
+        ({"orders": {"note": {"choices": ["a"], "regex": "a"}}}, "values: orders.note: choices and regex exclude each other"),
+        ({"strict": 1}, "values: strict = 1: expected true or false"),
+    ],
+)
+def test_an_error_names_the_key_the_value_and_what_is_legal(shop, data, message):
+    with pytest.raises(UsageError) as caught:
+        parse(data, shop.schema)
+    assert message in str(caught.value)
+
+
+def test_a_file_is_read_and_its_errors_name_it(shop, tmp_path):
+    file, orders = tmp_path / "values.toml", shop.orders.table
+    file.write_text('strict = true\n["shop.orders".note]\nchoices = ["x"]\n', "utf-8")
+    found = load(file, shop.schema)
+    assert found.strict
+    assert found.of(orders, orders.column("note")).choices == ("x",)
+    assert not found.of(orders, orders.column("amount")).choices
+    file.write_text("[orders", "utf-8")
+    with pytest.raises(UsageError, match=r"values\.toml"):
+        load(file, shop.schema)
+    with pytest.raises(UsageError, match="No such file"):
+        load(tmp_path / "none.toml", shop.schema)
+
+
+def test_two_tables_of_one_name_need_their_database():
+    columns = (Column("id", mysql.integer("int"), False),)
+    schema = Schema("mysql", tuple(UserTable(Table(database, "t", columns, ("id",))) for database in ("a", "b")))
+    with pytest.raises(UsageError, match="unknown table 't'"):
+        parse({"t": {}}, schema)
+    assert parse({"a.t": {"id": {"range": [1, 2]}}}, schema).of(schema.tables[0].table, columns[0]).high == 2

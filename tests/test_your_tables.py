@@ -1,0 +1,77 @@
+"""docs/your-tables.md does what it says: its files are those of examples/tables, its commands end as it shows."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples" / "tables"
+PAGE = (ROOT / "docs" / "your-tables.md").read_text("utf-8")
+BLOCKS = re.findall(r"<!-- ([^\n]+) -->\n```\w+\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+SPARK = "cdc-conformance run "
+
+
+@pytest.fixture
+def perform(tmp_path):
+    """A function that runs a command of the page where its files are; its exit code and what it said."""
+    shutil.copy(EXAMPLES / "shop.sql", tmp_path)
+    for what, text in BLOCKS:
+        if what.startswith("file: "):
+            (tmp_path / what.removeprefix("file: ")).write_text(text, "utf-8")
+
+    def run(command):
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        done = subprocess.run(
+            ["sh", "-c", command.replace("cdc-conformance ", f"{sys.executable} -m conformance ", 1)],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+def commands(kind, spark):
+    return [text.strip() for what, text in BLOCKS if what == kind and text.startswith(SPARK) == spark]
+
+
+def test_the_page_s_values_are_the_example_s():
+    files = {what.removeprefix("file: "): text for what, text in BLOCKS if what.startswith("file: ")}
+    assert files["values.toml"] == (EXAMPLES / "values.toml").read_text("utf-8")
+    assert {what for what, _ in BLOCKS} == {"run: 0", "run with Kafka: 0", "file: values.toml", "file: cdc-conformance.toml"}
+
+
+def test_the_corpus_is_written_and_verified(perform):
+    written, verified = commands("run: 0", spark=False)
+    code, said = perform(written)
+    assert code == 0, said
+    assert re.search(r"v7\.1\.6: \d{3} cases", said), said
+    code, said = perform(verified)
+    assert (code, "corpora/ticdc-canal-json/v7.1.6: ok" in said) == (0, True), said
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("command", commands("run: 0", spark=True))
+def test_a_run_conforms(perform, command):
+    code, said = perform(command)
+    assert code == 0, said
+    assert "tables: customers, orders (mysql)" in said
+
+
+@pytest.mark.spark
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_the_load_keeps_up(perform):
+    (command,) = commands("run with Kafka: 0", spark=False)
+    code, said = perform(command)
+    assert code == 0, said
