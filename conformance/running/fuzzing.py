@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases import tables
 from conformance.cases.catalogue import profiles as matching
@@ -26,8 +26,10 @@ from conformance.rules.base import owner as first
 from generators.bulk.mutations import Mutant, Mutants, State, by_deployment
 from generators.model import History, Message
 from generators.storage import codec
-from generators.tables.values import Values
 from generators.wire_format import Format, Profile, get, module_name
+
+if TYPE_CHECKING:
+    from generators.tables.values import Values
 
 DRAWN: Final = 120
 """Drawn histories of a user's tables whose messages are mutated."""

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -17,8 +17,10 @@ from conformance.judging.known import Expectations
 from conformance.judging.output import Place
 from conformance.judging.selection import Selection
 from generators.model import Case, Message
-from generators.tables.values import Values
 from generators.wire_format import Format
+
+if TYPE_CHECKING:
+    from generators.tables.values import Values
 
 Note = Callable[[str], None]
 Owners = Mapping[Place, tuple[Case, int]]

@@ -11,7 +11,6 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from generators.drawing import values as _values
 from generators.model import Column, Json, Logical, SourceType, Value
 from generators.sources import postgresql_values, registry
 from generators.sources.mysql import DAY, MICROS, TIME_LIMIT, to_float32, wall
@@ -93,6 +92,8 @@ class Axis:
 
 def axis(column: Column) -> Axis | None:
     """The axis of a column's type; None for types without order."""
+    from generators.drawing.values import signed_decimal
+
     kind, name = column.type, column.name.lower()
     low, high = kind.low or 0, kind.high or 0
     unit = int(10 ** (6 - kind.fsp))
@@ -117,7 +118,7 @@ def axis(column: Column) -> Axis | None:
                 least,
                 most,
                 plain,
-                lambda units: _values.signed_decimal(units, scale),
+                lambda units: signed_decimal(units, scale),
                 lambda found: int(Decimal(found) * Decimal(10) ** scale),
             )
         case Logical.FLOAT | Logical.DOUBLE:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
-from generators.drawing import values as _values
 from generators.model import Column, Logical, Row, SourceType, Table, Value, ZeroDate
 from generators.sources import registry as sources
 from generators.tables import realistic
@@ -185,13 +184,15 @@ class Values:
 
     def wide(self, user: UserTable, column: Column) -> tuple[Value, ...]:
         """What drawn rows choose from: realistic values twice in three, then boundaries and awkward values; NULL by its share."""
+        from generators.drawing import values as drawing
+
         at = place(user.table), column.name
         if at not in self._wide:
             plain = self.pool(user, column)
             odd: list[Value] = []
             if not column.generated:
                 named = self.boundaries(user, column).values()
-                awkward = () if realistic.has_grammar(column.type) else _values.pool(column.type)
+                awkward = () if realistic.has_grammar(column.type) else drawing.pool(column.type)
                 odd = [value for value in (*named, *awkward) if value is not None and self.holds(user, column, value)]
             more = -(-2 * len(odd) // len(plain)) if odd else 1
             found = [*plain * max(1, more), *odd]
