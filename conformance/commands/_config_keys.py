@@ -19,7 +19,7 @@ COMMON: Final = ("seed", "budget", "broker")
 """Keys that may stand above the sections; they apply to every command with that option."""
 PYTEST: Final = "pytest"
 """The section of the pytest plugin's own options."""
-ONCE: Final = frozenset({"everything", "update", "remove_fixed", "watch", "yes"})
+ONCE: Final = frozenset({"everything", "update", "messages", "remove_fixed", "watch", "yes"})
 """Parameters of the command line only: they change files, undo the configuration file, or answer a question."""
 OWN: Final = frozenset({"config", "completion"})
 """Commands about the command line itself."""

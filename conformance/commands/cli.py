@@ -30,6 +30,7 @@ from conformance.commands import (
     streams,
 )
 from conformance.commands import publish as publishing
+from conformance.commands.observing import observe
 from conformance.commands.shell import (
     ALL,
     ASSIGNMENT,
@@ -172,6 +173,12 @@ def _terminate(_signal: int, _frame: object) -> None:
     "--differential", is_flag=True, help="Compares the tables of one history through every format, instead of judging cases."
 )
 @click.option(
+    "--messages",
+    multiple=True,
+    metavar="FILE|TOPIC",
+    help="Judges these messages, whose truth nobody knows, by the laws, and compares with the reference decoder; repeatable.",
+)
+@click.option(
     "--watch", is_flag=True, help="Judges again whenever the decoder's source changes, failed cases first; Ctrl-C ends."
 )
 @FORMAT
@@ -210,6 +217,8 @@ def run(**options: Any) -> None:
     if is_command(settings.decoder) and options["spark_conf"]:
         raise UsageError(f"--decoder {settings.decoder!r}: --spark-conf needs a decoder in Spark")
     spark_conf = dict(options["spark_conf"])
+    if options["messages"]:
+        sys.exit(observe(settings, spark_conf, options, chosen(options["style"])))
     if options["watch"]:
         refuse_watching(settings, options)
         watch(replace(settings, expect=_expected(options["expect"], False)), spark_conf, options["broker_spec"])

@@ -152,7 +152,7 @@ def _pretty(found: Inspector) -> None:
             out.print(table)
 
 
-def _records(inputs: Sequence[str], broker: str, count: int) -> Iterator[Record]:
+def read_records(inputs: Sequence[str], broker: str, count: int) -> Iterator[Record]:
     """The messages of every input, at most so many of each. Raises UsageError for one that is neither file nor topic."""
     from conformance.brokers.broker import parse_bootstrap
     from conformance.inspecting.reading import from_path, from_topic
@@ -193,7 +193,7 @@ def inspect_messages(inputs: tuple[str, ...], broker_spec: str, count: int, styl
 
     found = Inspector()
     with Progress() as note:
-        for record in _records(inputs, broker_spec, count):
+        for record in read_records(inputs, broker_spec, count):
             found.add(record)
             if found.messages % 5000 == 0:
                 note(f"{found.messages:,} messages")

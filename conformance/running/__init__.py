@@ -1,4 +1,4 @@
 """Jobs: run, laws, differential check, replay, fuzzing.
 
-Imports `rules`, `cases`, `judging`, `engines` and `reducing`.
+Imports `rules`, `cases`, `judging`, `inspecting`, `engines` and `reducing`.
 """

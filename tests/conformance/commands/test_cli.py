@@ -81,6 +81,9 @@ USAGE = [
     (["run", "debezium-json", "--differential", "--decoder", "cmd:node x.js"], "--differential needs a decoder in Spark"),
     (["run", "debezium-json", "--spark-conf", "spark.x=y", "--decoder", "cmd:x"], "--spark-conf needs a decoder in Spark"),
     (["run", "debezium-json", "--watch"], "--watch watches a decoder; name it with --decoder"),
+    (["run", "--messages", "x.jsonl"], "--messages needs exactly one format"),
+    (["run", TICDC, "--messages", "x.jsonl", "--report", "r"], "--messages judges by the laws alone; leave out --report"),
+    (["run", TICDC, "--messages", "no.jsonl"], "no.jsonl: there is no such file; for a topic give --broker HOST:PORT, too"),
     (
         ["run", "debezium-json", "--watch", "--decoder", "cmd:x", "--report", "r"],
         "--watch judges without an end; leave out --report",

@@ -1,0 +1,142 @@
+"""Messages without truth: the laws that hold for all, and what differs from the reference decoder."""
+
+import pytest
+
+from conformance.cases.catalogue import budget
+from conformance.engines.child import ChildEngine
+from conformance.inspecting.opening import Record
+from conformance.running.observed import observe
+from conformance.running.prepared import Settings
+from generators.drawing.cases import LAYOUT
+from generators.errors import UsageError
+from generators.model import Column, History, Instant, Op, RowChange, RowImages, Table
+from generators.sources import mysql
+from generators.wire_format import get
+
+FORMAT = "ticdc-canal-json"
+FMT = get(FORMAT)
+PROFILE = FMT.profile("v7.1.6")
+ID, PRICE = Column("id", mysql.integer("int"), nullable=False), Column("price", mysql.decimal(10, 2))
+TABLE = Table("shop", "orders", (ID, PRICE), ("id",))
+START = """
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+from spark_checks.decoders import ticdc_canal_json as right
+
+def decode(records):
+    rows = right.decode(records)
+    return {}
+
+"""
+DECODERS = {
+    "same": "rows",
+    "other": """rows.withColumn("op", F.lower("op")).withColumn(
+        "after", F.expr("transform_values(after, (k, v) -> if(k = 'price', concat(v, '0'), v))"))""",
+    "silent": """rows.where("after['id'] IS NULL OR after['id'] <> '2'")""",
+    "raises": """rows.withColumn("op", F.expr("if(after['id'] = '2', raise_error('no two'), op)"))""",
+    "batch": """rows.withColumn("sql", F.count("*").over(Window.partitionBy(F.lit(1))).cast("string"))""",
+}
+TYPED = """
+def decode_rows(records, table):
+    more = "if(after IS NULL, NULL, named_struct('id', after.id, 'price', CAST(after.price + 1 AS decimal(10,2))))"
+    return right.decode_rows(records, table).withColumn("after", F.expr(more))
+"""
+FILES = {name: START.format(text) for name, text in DECODERS.items()} | {
+    "same": START.format("rows") + "decode_rows = right.decode_rows\n",
+    "typed": START.format("rows") + TYPED,
+    "rows": "from spark_checks.decoders.ticdc_canal_json import decode_rows\n",
+    "claims": START.format(DECODERS["silent"]) + "CAPABILITIES = {'kinds': ['CORRUPT']}\n",
+}
+
+
+def records():
+    from decimal import Decimal
+
+    rows = [{"id": number, "price": Decimal(number)} for number in (1, 2, 3)]
+    events = [RowChange(Instant(1_700_000_000_000 + n), TABLE, Op.INSERT, (RowImages(None, row),)) for n, row in enumerate(rows)]
+    written = [one.message for one in FMT.write(History(tuple(events)), PROFILE, LAYOUT)]
+    sent = [Record(one.value, one.key, "orders", 0, 7 + 2 * number, f"file:{number + 1}") for number, one in enumerate(written)]
+    return [*sent, Record(b"{", None, "orders", 0, 90, "file:4")]
+
+
+@pytest.fixture(scope="module")
+def engine(class_archive, tmp_path_factory):
+    """A session, and a file for each decoder."""
+    folder = tmp_path_factory.mktemp("observed")
+    for name, text in FILES.items():
+        (folder / f"{name}.py").write_text(text, "utf-8")
+    with ChildEngine() as started:
+        yield started, folder
+
+
+def seen(engine, name, tables=(), sent=None):
+    started, folder = engine
+    settings = Settings((FORMAT,), budget("smoke"), 1, decoder=f"{folder / name}.py")
+    return observe(settings, started, started, PROFILE, FMT, records() if sent is None else sent, tables)
+
+
+def broken(found):
+    return {failure.rule.id.removeprefix(f"{FORMAT}/"): failure.cases for failure in found.result.failures}
+
+
+def parts(found):
+    return [(one.what, one.messages, one.place, one.reference, one.decoder) for one in found.differences]
+
+
+@pytest.mark.spark
+def test_a_decoder_that_agrees_keeps_the_laws(engine):
+    found = seen(engine, "same", (TABLE,))
+    assert (found.messages, found.judged, found.unlike, found.refused, found.tables) == (4, 4, 0, 1, ("orders",))
+    assert (broken(found), parts(found), found.result.exit_code) == ({}, [], 0)
+
+
+@pytest.mark.spark
+def test_what_differs_is_told_by_part_and_is_no_verdict(engine):
+    found = seen(engine, "other")
+    assert (broken(found), found.unlike, found.result.exit_code) == ({}, 3, 0)
+    assert sorted(parts(found)) == [
+        ("ROW op", 3, "file:1", "'INSERT'", "'insert'"),
+        ("shop.orders after.price", 3, "file:1", "'1.00'", "'1.000'"),
+    ]
+
+
+@pytest.mark.spark
+def test_a_message_without_a_row_breaks_a_law(engine):
+    found = seen(engine, "silent")
+    assert (broken(found), found.result.exit_code) == ({"change/missing": 1}, 1)
+    assert parts(found) == [("message kinds of rows", 1, "file:2", "ROW", "no row")]
+    assert found.result.failures[0].result.case.id == f"{FORMAT}/v7.1.6/messages/file:2"
+
+
+@pytest.mark.spark
+def test_a_message_that_raises_is_found_and_the_others_are_compared(engine):
+    found = seen(engine, "raises")
+    assert (broken(found), parts(found), found.result.exit_code) == ({"law/returns": 1}, [], 1)
+    assert found.result.failures[0].result.case.id == f"{FORMAT}/v7.1.6/messages/file:2"
+
+
+@pytest.mark.spark
+def test_a_decoder_that_depends_on_its_batch_breaks_a_law(engine):
+    found = seen(engine, "batch")
+    assert set(broken(found)) == {"law/batch-independence"}
+
+
+@pytest.mark.spark
+def test_typed_rows_are_compared_under_the_users_tables(engine):
+    found = seen(engine, "typed", (TABLE,))
+    assert (broken(found), found.unlike) == ({}, 3)
+    assert parts(found) == [("orders after.price", 3, "file:1", "Decimal('1.00')", "Decimal('2.00')")]
+
+
+@pytest.mark.spark
+def test_what_cannot_be_judged_is_told(engine):
+    with pytest.raises(UsageError, match="there is no message to judge"):
+        seen(engine, "same", sent=[])
+    with pytest.raises(UsageError, match="--messages needs a decoder of level one"):
+        seen(engine, "rows")
+
+
+@pytest.mark.spark
+def test_messages_of_unclaimed_kinds_are_not_judged(engine):
+    found = seen(engine, "claims")
+    assert (found.messages, found.judged, broken(found), parts(found)) == (4, 1, {}, [])
