@@ -7,7 +7,8 @@ towards the smallest table with plain names and NULL, zero or empty values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -280,10 +281,28 @@ def draw(strategy: SearchStrategy[T], count: int, seed_: int, *, progress: Calla
     _expect_range("count", count, 0, 10**9)
     drawn: list[T] = []
     part = 0
-    while len(drawn) < count:
-        _draw_some(strategy, drawn, count - len(drawn), f"{seed_}/{part}" if part else str(seed_), progress)
-        part += 1
+    with _without_constants():
+        while len(drawn) < count:
+            _draw_some(strategy, drawn, count - len(drawn), f"{seed_}/{part}" if part else str(seed_), progress)
+            part += 1
     return drawn[:count]
+
+
+@contextmanager
+def _without_constants() -> Iterator[None]:
+    """Hypothesis also draws constants that stand in the source of loaded modules. What a seed gives must not depend on them."""
+    from hypothesis.internal.conjecture import providers
+
+    of_modules = getattr(providers, "_get_local_constants", None)
+    if of_modules is None:  # an older release, which draws none
+        yield
+        return
+    nothing, before = type(of_modules())(), {name: vars(providers)[name] for name in ("_get_local_constants", "CONSTANTS_CACHE")}
+    vars(providers).update(_get_local_constants=lambda: nothing, CONSTANTS_CACHE={})
+    try:
+        yield
+    finally:
+        vars(providers).update(before)
 
 
 def _draw_some(

@@ -72,7 +72,7 @@ class TableLoad:
                 yield written.message
 
     def save(self, path: Path) -> None:
-        """Keeps it for another process of this run, pools included: Hypothesis makes other texts of a regex there."""
+        """Keeps it for another process of this run, pools included."""
         path.write_bytes(pickle.dumps((self.values.filled(), self.users, self.ops)))
 
 

@@ -2,7 +2,11 @@
 
 import dataclasses
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -559,3 +563,18 @@ def test_draw_fails_when_nothing_can_be_drawn() -> None:
 
     with pytest.raises(Exception, match="Unable to satisfy assumptions"):
         s.draw(st.integers(0, 9).map(refuse), 3, 0)
+
+
+def test_what_a_seed_draws_does_not_depend_on_the_modules_that_are_loaded(tmp_path: Path) -> None:
+    """Hypothesis draws constants of the source of local modules, too."""
+    (tmp_path / "odd.py").write_text("A, B = 'an odd text', 918_273_645\nC = [71.25, b'odd bytes', 'another']\n", "utf-8")
+    program = (
+        "from hypothesis import strategies as st; from generators.drawing import strategies as s; "
+        "print(s.draw(st.tuples(st.text(), st.integers(), st.floats(allow_nan=False), st.binary()), 60, 3))"
+    )
+    env = {**os.environ, "PYTHONPATH": f"{tmp_path}:{Path(s.__file__).parents[2]}"}
+    drawn = set()
+    for first in ("", "import odd; "):
+        command = [sys.executable, "-c", first + program]
+        drawn.add(subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, check=True).stdout)
+    assert len(drawn) == 1
