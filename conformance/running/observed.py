@@ -39,7 +39,7 @@ from conformance.running import laws
 from conformance.running.events import Judged, Listener, ignore, working
 from conformance.running.prepared import Prepared, Settings, request
 from conformance.running.run import Evidence, finish, load
-from generators.errors import UsageError
+from generators.errors import HarnessError, UsageError
 from generators.model import Case, Change, Kind, Message, Table, Written
 from generators.wire_format import Format, Profile, module_name
 
@@ -96,7 +96,7 @@ def observe(
     """Decodes the records with the settings' decoder and with the reference, whose engine may be the same.
 
     At most MOST records are taken. `tables` are decoded at level two, each on all messages, and compared cell by cell. Raises
-    UsageError where there is no record, or the decoder cannot be loaded.
+    UsageError where there is no record, or the decoder cannot be loaded; HarnessError if the reference fails.
     """
     began, note = time.monotonic(), working(listen)
     taken = list(itertools.islice(records, MOST))
@@ -114,7 +114,7 @@ def observe(
     asked = request(settings, one, call, call.cases)
     theirs = replace(asked, decoder=f"{DECODERS}.{module_name(fmt.name)}", mapping={})
     note("the reference decoder")
-    right = read(reference.decode(theirs).result(), 1)
+    right = _right(reference, theirs)
     call = one.calls[0] = replace(call, cases=tuple(case for case in call.cases if _claimed(one, case, right)))
     note("the decoder")
     evidence = Evidence(Judge(rules(fmt.name), loaded.capabilities))
@@ -133,7 +133,7 @@ def observe(
         if isinstance(ours, str):
             found.raised(table.name, ours)
         else:
-            found.compare(read(reference.decode(replace(theirs, level=2, table=table)).result(), 2), ours, table.name, failed)
+            found.compare(_right(reference, replace(theirs, level=2, table=table)), ours, table.name, failed)
     for each in {id(engine): engine, id(reference): reference}.values():
         each.release(one.handle)
     head = Header(settings.seed, "messages", settings.decoder or "reference", "none", "", versions(), settings.arguments)
@@ -147,9 +147,11 @@ def observe(
 
 def _prepared(settings: Settings, fmt: Format[Any], profile: Profile, taken: Sequence[Record], loaded: Loaded) -> Prepared:
     """The messages as cases that owe any rows, but at least one, and lie at their own offsets where these are known."""
-    cases = []
+    cases, used = [], set[str]()
     for number, record in enumerate(taken):
         name = f"{fmt.name}/{profile.name}/messages/{record.place or number}"
+        name = f"{name}#{number}" if name in used else name  # files of several folders may share their names
+        used.add(name)
         message = Message(record.topic or TOPIC, record.partition, record.key, record.value, case=name)
         owed = Change(0, Kind.CORRUPT, anything=True)
         cases.append(
@@ -189,6 +191,14 @@ def _open(engine: Engine, one: Prepared, call: Call) -> None:
     path = engine.directory / f"{one.handle}.parquet"
     write_records(path, sent, [offset for _, _, offset in places])
     engine.open(one.handle, RecordSource(to_ranges(places), parquet=str(path))).result()
+
+
+def _right(engine: Engine, asked: Request) -> Outputs:
+    """The reference decoder's rows."""
+    try:
+        return read(engine.decode(asked).result(), asked.level)
+    except (DecodeRaised, DecodeTimeout, ChildDied) as error:
+        raise HarnessError(f"the reference decoder gave no rows: {error}. Take fewer messages, or more --timeout") from error
 
 
 def _typed(engine: Engine, asked: Request) -> Outputs | str:

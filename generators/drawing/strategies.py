@@ -293,16 +293,16 @@ def _without_constants() -> Iterator[None]:
     """Hypothesis also draws constants that stand in the source of loaded modules. What a seed gives must not depend on them."""
     from hypothesis.internal.conjecture import providers
 
-    of_modules = getattr(providers, "_get_local_constants", None)
-    if of_modules is None:  # an older release, which draws none
+    names, known = ("_get_local_constants", "CONSTANTS_CACHE", "GLOBAL_CONSTANTS"), vars(providers)
+    if not all(name in known for name in names):  # another release of Hypothesis, which draws none or has other names
         yield
         return
-    nothing, before = type(of_modules())(), {name: vars(providers)[name] for name in ("_get_local_constants", "CONSTANTS_CACHE")}
-    vars(providers).update(_get_local_constants=lambda: nothing, CONSTANTS_CACHE={})
+    nothing, before = type(known["GLOBAL_CONSTANTS"])(), {name: known[name] for name in names}
+    known.update(_get_local_constants=lambda: nothing, CONSTANTS_CACHE={})
     try:
         yield
     finally:
-        vars(providers).update(before)
+        known.update(before)
 
 
 def _draw_some(

@@ -1,5 +1,7 @@
 """Messages without truth: the laws that hold for all, and what differs from the reference decoder."""
 
+from dataclasses import replace
+
 import pytest
 
 from conformance.cases.catalogue import budget
@@ -140,3 +142,12 @@ def test_what_cannot_be_judged_is_told(engine):
 def test_messages_of_unclaimed_kinds_are_not_judged(engine):
     found = seen(engine, "claims")
     assert (found.messages, found.judged, broken(found), parts(found)) == (4, 1, {}, [])
+
+
+@pytest.mark.spark
+def test_messages_of_files_that_share_a_name_are_told_apart(engine):
+    """The second file of the name has the message that the decoder spoils."""
+    (first, second, *_) = records()
+    found = seen(engine, "silent", sent=[replace(first, place="a:1"), replace(second, place="a:1")])
+    assert [one.value for one in found.differences] == [second.value]
+    assert found.result.failures[0].result.case.id.endswith("/messages/a:1#1")

@@ -32,8 +32,8 @@ for line in sys.stdin:
     if asked["type"] != "begin":
         print(json.dumps(told), flush=True)
 """
-CASES = (f"{TICDC}/v7.1.6/shape/insert", f"{TICDC}/v7.1.6/shape/insert-two-rows", f"{TICDC}/v7.1.6/row/int/zero")
-SETTINGS = Settings((TICDC,), budget("smoke"), 1, level="changes", writer_profile="v7.1.6", select=CASES[:1])
+CASE = f"{TICDC}/v7.1.6/shape/insert"
+SETTINGS = Settings((TICDC,), budget("smoke"), 1, level="changes", writer_profile="v7.1.6", select=(CASE,))
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_a_module_that_the_decoder_imports_is_read_again(beside, tmp_path, class
     right, wrong = "TABLE = 'get_json_object(CAST(value AS string), \"$.table\")'\n", "TABLE = '\"other\"'\n"
     beside(right)
     changes = iter((wrong, right))
-    settings = replace(SETTINGS, decoder="spark_mine.py:decode", select=CASES[:1])
+    settings = replace(SETTINGS, decoder="spark_mine.py:decode", select=(CASE,))
     with ChildEngine() as engine:
         seen = list(itertools.islice(turns(settings, engine, wait=lambda _seen: beside(next(changes))), 3))
     names = [any(f.rule.id.endswith("envelope/names") for f in one.result.failures) for one in seen]
