@@ -10,20 +10,25 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.commands.shell import FORMAT_NAME, PROFILE, BrokerSpec, Named, given_tables, table_load, user_tables
+from conformance.commands.brokers import BrokerSpec, asks_broker
+from conformance.commands.shell import FORMAT_NAME, PROFILE, Named, given_tables, table_load, user_tables
 from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.bulk.orders import LoadOptions
 from generators.errors import HarnessError, UsageError
 from generators.model import Layout, Message
 from generators.publishing import kafka
+from generators.publishing.cluster import Target, client, fields, settings
 from generators.publishing.pacing import Published, PublishInterrupted, PublishStopped, publish_paced
 from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile, get
+
+if TYPE_CHECKING:
+    from conformance.brokers.asked import Asked
 
 ROUNDS = 7
 """Timed rounds of `--measure`; each measures both clients."""
@@ -41,8 +46,15 @@ _INTERRUPTED = 130
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages/s; default: as fast as possible.")
 @click.option("--topic", required=True, help="The topic; created with 3 partitions if missing.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same messages.")
-@click.option(
-    "--broker", "broker_spec", type=BrokerSpec(none=False), required=True, metavar="HOST:PORT", help="A running broker."
+@asks_broker(
+    click.option(
+        "--broker",
+        "broker_spec",
+        type=BrokerSpec(none=False),
+        required=True,
+        metavar="HOST:PORT",
+        help="A running broker.",
+    )
 )
 @click.option("--ops", metavar="WEIGHTS", help="Weights of the operations: insert=50,update=40,delete=10.")
 @click.option(
@@ -65,7 +77,7 @@ _INTERRUPTED = 130
 )
 @click.option("--measure", is_flag=True, help="Compares the rate with the bare client's instead.")
 @user_tables
-def publish(name: str, profile: str | None, broker_spec: str, topic: str, measure: bool, **given: Any) -> None:
+def publish(name: str, profile: str | None, asked: Asked, topic: str, measure: bool, **given: Any) -> None:
     """Publishes seeded messages of a format to a broker and counts acknowledgements.
 
     Message i is due at start + i/rate. Latency counts from that time, so a slow broker shows as latency.
@@ -87,20 +99,20 @@ def publish(name: str, profile: str | None, broker_spec: str, topic: str, measur
         raise UsageError("--master URL needs --executors N")
     if given["executors"] and (given["duration"] or measure):
         raise UsageError("--executors takes --count; it cannot be combined with --duration or --measure")
-    with Progress() as note, broker(broker_spec, note=note) as started:
-        kafka.ensure_topic(started.bootstrap, topic, Layout().partitions, given["timeout"])
+    with Progress() as note, broker(asked.spec, note=note, reached=asked.at) as started:
+        kafka.ensure_topic(started.cluster, topic, Layout().partitions, given["timeout"])
         if measure:
             count = given["count"] or _MEASURED
-            click.echo(json.dumps(measured(started.bootstrap, topic, fmt, chosen, given["seed"], count, options, note)))
+            click.echo(json.dumps(measured(started.cluster, topic, fmt, chosen, given["seed"], count, options, note)))
             return
         if given["executors"]:
-            summary, code = _on_executors(fmt, chosen, started.bootstrap, topic, options, given, note)
+            summary, code = _on_executors(fmt, chosen, started.cluster, topic, options, given, note)
         else:
             count = given["count"] or (None if given["duration"] else 10_000)
             made = load.messages(fmt, chosen, given["seed"], count=count, options=options)
             if tables:
                 made = tables.messages(fmt, chosen, given["seed"], count)
-            summary, code = _from_here(made, started.bootstrap, topic, given, note)
+            summary, code = _from_here(made, started.cluster, topic, given, note)
     click.echo(json.dumps({"topic": topic, "profile": chosen.name, "seed": given["seed"], **summary}))
     sys.exit(code)
 
@@ -125,7 +137,7 @@ def _of_tables(own: TableLoad, options: LoadOptions, given: dict[str, Any], meas
 
 
 def _from_here(
-    messages: Iterable[Message], bootstrap: str, topic: str, given: dict[str, Any], note: Callable[[str], None]
+    messages: Iterable[Message], bootstrap: Target, topic: str, given: dict[str, Any], note: Callable[[str], None]
 ) -> tuple[dict[str, Any], int]:
     """Publishes from this process; the summary and the exit code."""
     stopped, code = None, 0
@@ -167,7 +179,7 @@ def _summary(done: Published, stopped: str | None) -> dict[str, Any]:
 def _on_executors(
     fmt: Format[Any],
     profile: Profile,
-    bootstrap: str,
+    bootstrap: Target,
     topic: str,
     options: LoadOptions,
     given: dict[str, Any],
@@ -187,7 +199,7 @@ def _on_executors(
         "seed": given["seed"],
         "options": orders.options_text(options),
         "partitions": Layout().partitions,
-        "bootstrap": bootstrap,
+        **fields(bootstrap),
         "topic": topic,
         "count": count,
         "executors": given["executors"],
@@ -230,9 +242,9 @@ def _on_executors(
     return summary, HarnessError.exit_code if stopped else 1 if answer["failed"] else 0
 
 
-def bare(bootstrap: str, topic: str, messages: Iterable[Message]) -> tuple[int, float]:
+def bare(bootstrap: Target, topic: str, messages: Iterable[Message]) -> tuple[int, float]:
     """Publishes with the bare client and our settings; the number of acknowledgements, and the seconds."""
-    producer = kafka.client().Producer({**kafka.PRODUCER_CONFIG, "bootstrap.servers": bootstrap})
+    producer = client().Producer({**kafka.PRODUCER_CONFIG, **settings(bootstrap)})
     # Without the topic's metadata an idempotent producer waits half a second before the first message.
     producer.list_topics(topic, timeout=30)
     acknowledged = 0
@@ -258,7 +270,7 @@ def bare(bootstrap: str, topic: str, messages: Iterable[Message]) -> tuple[int, 
 
 
 def measured(
-    bootstrap: str,
+    bootstrap: Target,
     topic: str,
     fmt: Format[Any],
     profile: Profile,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.commands.brokers import BROKER, PREFIX, asks_broker
 from conformance.commands.shell import (
     ALL,
-    BROKER,
     FORMAT,
     FORMATS_GIVEN,
     PROFILES,
@@ -28,22 +28,24 @@ from generators.errors import NothingSelected, UsageError
 from generators.garbage.nemesis import NEMESES
 
 if TYPE_CHECKING:
+    from conformance.brokers.asked import Asked
     from conformance.streams.kept import StreamResult
+    from generators.publishing.cluster import Cluster
 
 
 NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
 
 
 @contextlib.contextmanager
-def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
-    """A broker's address, or None for "none". Each pass creates its topic, with the partitions that its streams need."""
-    if spec == "none":
+def _transport(asked: Asked, note: Callable[[str], None]) -> Iterator[Cluster | None]:
+    """A broker, or None for "none". Each pass creates its topic, with the partitions that its streams need."""
+    if not asked.kafka:
         yield None
         return
     from conformance.brokers.broker import broker
 
-    with broker(spec, note=note) as started:
-        yield started.bootstrap
+    with broker(asked.spec, note=note, reached=asked.at) as started:
+        yield started.cluster
 
 
 @click.command(short_help="Compares tables built from changes with the source's.")
@@ -54,7 +56,7 @@ def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
 @click.option("--restart", is_flag=True, help="Also kills and restarts the reader, and a separate broker.")
 @click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
 @SEED
-@BROKER
+@asks_broker(BROKER, PREFIX)
 @SPARK_CONF
 @FORMAT
 def stream(
@@ -65,7 +67,7 @@ def stream(
     restart: bool,
     decoder: str | None,
     seed: int,
-    broker_spec: str,
+    asked: Asked,
     spark_conf: tuple[tuple[str, str], ...],
     style: str | None,
 ) -> None:
@@ -89,15 +91,17 @@ def stream(
     names = known(tuple(dict.fromkeys(formats)), writer_profile, decoder)
     if decoder and len(names) != 1:
         raise UsageError("--decoder needs exactly one format; name it")
-    if restart and broker_spec == "none":
+    if restart and not asked.kafka:
         raise UsageError("--restart needs a broker; --broker none has no process to restart")
+    if asked.kafka:
+        asked.check_spark()
     settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart)
     outcomes: list[StreamResult] = []
-    packages, conf = needed(names, kafka=broker_spec != "none"), merged({**QUICK, **CONSUMERS}, dict(spark_conf))
+    packages, conf = needed(names, kafka=asked.kafka), merged({**QUICK, **CONSUMERS}, dict(spark_conf))
     with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:
         note("starting Spark and Kafka")
-        with _transport(broker_spec, note) as bootstrap:
-            for outcome in run(settings, engine, bootstrap, note):
+        with _transport(asked, note) as cluster:
+            for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)
                 if chosen(style) == "json":
                     click.echo(json.dumps(outcome.as_json(), ensure_ascii=False))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.brokers.spark_options import spark_options
 from conformance.cases.catalogue import profiles
 from conformance.engines.base import ChildDied, DecodeRaised, lay, write_records
 from conformance.engines.child import DECODERS, ChildEngine
@@ -26,6 +27,7 @@ from generators.errors import HarnessError
 from generators.garbage.nemesis import STAGES, Nemesis, Stream, named
 from generators.model import Kind, Written
 from generators.publishing import kafka
+from generators.publishing.cluster import Target
 from generators.storage import codec
 from generators.wire_format import Format, Profile, get, module_name
 
@@ -154,7 +156,7 @@ def write_stages(group: Group, directory: Path) -> None:
         os.utime(path, (1_700_000_000 + stage, 1_700_000_000 + stage))
 
 
-def publish(bootstrap: str, topic: str, group: Group, stage: int) -> None:
+def publish(bootstrap: Target, topic: str, group: Group, stage: int) -> None:
     """Publishes a stage; raises HarnessError unless every message was acknowledged."""
     messages = group.messages(stage)
     if messages:
@@ -174,7 +176,7 @@ def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
     return by_profile(group, outcomes)
 
 
-def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | None, home: Path) -> list[StreamResult]:
+def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: Target | None, home: Path) -> list[StreamResult]:
     """Reads all stages, each to its end before the next; without a broker from files.
 
     A query that ends is no verdict on the streams of other deployments: each is then read by a query of its own.
@@ -186,7 +188,7 @@ def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | No
             source: dict[str, Any] = {"files": str(home / "records")}
         else:
             topic = stack.enter_context(kafka.run_topic(bootstrap, group.partitions))
-            source = {"bootstrap": bootstrap, "topic": topic}
+            source = {"kafka": spark_options(bootstrap), "topic": topic}
         reader = Reader(engine, group, decoder, source, home / "tables")
         try:
             for stage in range(STAGES):
@@ -213,14 +215,14 @@ def _per_trigger(group: Group) -> int:
 
 
 def killed(
-    engine: ChildEngine, group: Group, decoder: str, bootstrap: str, home: Path, note: Callable[[str], None]
+    engine: ChildEngine, group: Group, decoder: str, bootstrap: Target, home: Path, note: Callable[[str], None]
 ) -> list[StreamResult]:
     """Publishes all stages, then reads them in small micro-batches and kills the process three times: before a batch's state is
     written, after it but before the commit, and at a later moment."""
     with kafka.run_topic(bootstrap, group.partitions) as topic:
         for stage in range(STAGES):
             publish(bootstrap, topic, group, stage)
-        source = {"bootstrap": bootstrap, "topic": topic, "per_trigger": _per_trigger(group)}
+        source = {"kafka": spark_options(bootstrap), "topic": topic, "per_trigger": _per_trigger(group)}
         reader = Reader(engine, group, decoder, source, home / "tables")
         try:
             for batch, place in ((1, "before"), (1, "after")):
@@ -261,7 +263,7 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
     with EmbeddedKafka(note) as broker, kafka.run_topic(broker.bootstrap, group.partitions) as topic:
         for stage in range(STAGES):
             publish(broker.bootstrap, topic, group, stage)
-        source = {"bootstrap": broker.bootstrap, "topic": topic, "per_trigger": _per_trigger(group)}
+        source = {"kafka": spark_options(broker.bootstrap), "topic": topic, "per_trigger": _per_trigger(group)}
         reader = Reader(engine, group, decoder, source, home / "tables")
         try:
             reading = reader.read()
@@ -293,7 +295,7 @@ class StreamSettings:
 
 
 def run(
-    settings: StreamSettings, engine: ChildEngine, bootstrap: str | None, note: Callable[[str], None]
+    settings: StreamSettings, engine: ChildEngine, bootstrap: Target | None, note: Callable[[str], None]
 ) -> Iterator[StreamResult]:
     """Yields the results; `bootstrap` None reads files. Raises NothingSelected, UsageError."""
     nemeses = named(settings.nemesis)
@@ -322,7 +324,7 @@ def _home(engine: ChildEngine) -> Path:
 
 
 def _with_restarts(
-    engine: ChildEngine, victim: ChildEngine, group: Group, decoder: str, bootstrap: str, note: Callable[[str], None]
+    engine: ChildEngine, victim: ChildEngine, group: Group, decoder: str, bootstrap: Target, note: Callable[[str], None]
 ) -> Iterator[StreamResult]:
     """All passes over a format's streams: the victim reads and dies while the engine reads."""
     name, few = group.fmt.name, for_restarts(group)

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from generators.errors import UsageError
 from generators.model import Message
-from generators.publishing.kafka import PublishError, Publishing, client
+from generators.publishing.cluster import Target, client
+from generators.publishing.kafka import PublishError, Publishing
+from generators.publishing.topics import denied
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError
@@ -204,7 +206,7 @@ class _Paced(Publishing):
 
     def __init__(
         self,
-        bootstrap: str,
+        bootstrap: Target,
         topic: str,
         ledger: _Ledger,
         began: float,
@@ -222,7 +224,7 @@ class _Paced(Publishing):
         """As `Publishing`, and raises PublishError for a topic that may not be written: later messages would fail too."""
         super().poll(seconds)
         if self.ledger.denied:
-            raise PublishError(self.denied(self.topic), self.ledger.acknowledged)
+            raise PublishError(denied(self.bootstrap, self.topic, "WRITE and DESCRIBE"), self.ledger.acknowledged)
 
     def intended(self, number: int) -> float:
         """When that message is meant to go out, in seconds since the epoch."""
@@ -308,7 +310,7 @@ class _Paced(Publishing):
 
 
 def publish_paced(
-    bootstrap: str,
+    bootstrap: Target,
     topic: str,
     messages: Iterable[Message],
     *,
