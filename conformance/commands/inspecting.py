@@ -157,15 +157,19 @@ def _pretty(found: Inspector) -> None:
 def read_records(inputs: Sequence[str], asked: Asked, count: int) -> Iterator[Record]:
     """The messages of every input, at most so many of each. Raises UsageError for one that is neither file nor topic."""
     from conformance.brokers.broker import parse_bootstrap
-    from conformance.inspecting.reading import from_path, from_topic
+    from conformance.inspecting.reading import from_path, from_topic, topics
 
     bootstrap = parse_bootstrap(asked.spec)
     for name in inputs:
         if not Path(name).exists() and bootstrap is None:
             raise UsageError(f"{name}: there is no such file; for a topic give --broker HOST:PORT, too")
     for name in inputs:
-        records = from_path(Path(name)) if Path(name).exists() else from_topic(asked.at(str(bootstrap)), name)
-        yield from itertools.islice(records, count)
+        if Path(name).exists():
+            yield from itertools.islice(from_path(Path(name)), count)
+            continue
+        cluster = asked.at(str(bootstrap))
+        for topic in topics(cluster, name):
+            yield from itertools.islice(from_topic(cluster, topic), count)
 
 
 @click.command("inspect", short_help="Says which product wrote messages of unknown origin.")
@@ -188,7 +192,7 @@ def inspect_messages(inputs: tuple[str, ...], asked: Asked, count: int, style: s
     """Says which format, product, release and options wrote messages, with the evidence, and what cannot be told.
 
     A FILE is JSON lines (a message a line, or a record with key and value: a corpus, a recording, `kcat -J`), Parquet with the
-    columns of Spark's Kafka source, or one message. A name that is no file is a topic of --broker.
+    columns of Spark's Kafka source, or one message. A name that is no file is a topic of --broker, or a glob of topics.
 
     \b
     Example: cdc-conformance inspect orders --broker localhost:9092 --format json

@@ -54,6 +54,9 @@ def _transport(asked: Asked, note: Callable[[str], None]) -> Iterator[Cluster | 
 @PROFILES
 @click.option("--nemesis", default="*", metavar="GLOB", type=NEMESIS, help="Only these nemeses.")
 @click.option("--restart", is_flag=True, help="Also kills and restarts the reader, and a separate broker.")
+@click.option(
+    "--used-topics", is_flag=True, help="Reads topics without their first offsets, with transactions, committed and aborted."
+)
 @click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
 @SEED
 @asks_broker(BROKER, PREFIX)
@@ -65,6 +68,7 @@ def stream(
     writer_profile: tuple[str, ...],
     nemesis: str,
     restart: bool,
+    used_topics: bool,
     decoder: str | None,
     seed: int,
     asked: Asked,
@@ -93,9 +97,11 @@ def stream(
         raise UsageError("--decoder needs exactly one format; name it")
     if restart and not asked.kafka:
         raise UsageError("--restart needs a broker; --broker none has no process to restart")
+    if used_topics and not asked.kafka:
+        raise UsageError("--used-topics needs a broker; --broker none has no topics")
     if asked.kafka:
         asked.check_spark()
-    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart)
+    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, used_topics)
     outcomes: list[StreamResult] = []
     packages, conf = needed(names, kafka=asked.kafka), merged({**QUICK, **CONSUMERS}, dict(spark_conf))
     with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import fnmatch
 import gzip
 import itertools
 import lzma
@@ -14,10 +15,10 @@ from typing import Any, Final, Protocol
 import orjson
 
 from conformance.inspecting.opening import LIMIT, Record
-from generators.errors import HarnessError, UsageError
+from generators.errors import HarnessError, UnknownName, UsageError
 from generators.publishing.cluster import Target, settings
 from generators.publishing.cluster import client as kafka_client
-from generators.publishing.topics import check_reachable, denied
+from generators.publishing.topics import check_reachable, denied, visible
 
 BATCH: Final = 1000
 WAIT_S: Final = 15.0
@@ -136,6 +137,16 @@ def _parquet(path: Path) -> Iterator[Record]:
 
 def _raw(value: Any) -> bytes | None:
     return value.encode() if isinstance(value, str) else value
+
+
+def topics(bootstrap: Target, name: str) -> list[str]:
+    """The topics of a glob, or the name as it is: no topic's name has a character of a glob. Raises HarnessError, UsageError."""
+    if not set(name) & set("*?["):
+        return [name]
+    known = visible(bootstrap)
+    if found := sorted(one for one in fnmatch.filter(known, name) if not one.startswith("__")):
+        return found
+    raise UnknownName("topic", name, known)
 
 
 def from_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator[Record]:

@@ -22,6 +22,7 @@ from conformance.cases.catalogue import profiles
 from conformance.engines.base import ChildDied, DecodeRaised, lay, write_records
 from conformance.engines.child import DECODERS, ChildEngine
 from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, StreamResult, Told, by_profile, judge, read_state
+from conformance.streams.written import New, Used
 from generators.drawing.shared_history import Streamed, streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import STAGES, Nemesis, Stream, named
@@ -156,15 +157,6 @@ def write_stages(group: Group, directory: Path) -> None:
         os.utime(path, (1_700_000_000 + stage, 1_700_000_000 + stage))
 
 
-def publish(bootstrap: Target, topic: str, group: Group, stage: int) -> None:
-    """Publishes a stage; raises HarnessError unless every message was acknowledged."""
-    messages = group.messages(stage)
-    if messages:
-        result = kafka.publish(bootstrap, topic, messages, keep_offsets=False)
-        if result.acknowledged != len(messages):
-            raise HarnessError(f"{len(messages) - result.acknowledged} of {len(messages)} messages were not acknowledged")
-
-
 def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
     """Every stream's result after the query failed."""
     outcomes = []
@@ -176,36 +168,40 @@ def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
     return by_profile(group, outcomes)
 
 
-def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: Target | None, home: Path) -> list[StreamResult]:
-    """Reads all stages, each to its end before the next; without a broker from files.
+def plainly(
+    engine: ChildEngine, group: Group, decoder: str, bootstrap: Target | None, home: Path, *, used: bool = False
+) -> list[StreamResult]:
+    """Reads all stages, each to its end before the next; without a broker from files. The topic is new, or `used`.
 
     A query that ends is no verdict on the streams of other deployments: each is then read by a query of its own.
     """
     home.mkdir(parents=True, exist_ok=True)
+    written: New | Used | None = None
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
             write_stages(group, home / "records")
             source: dict[str, Any] = {"files": str(home / "records")}
         else:
             topic = stack.enter_context(kafka.run_topic(bootstrap, group.partitions))
-            source = {"kafka": spark_options(bootstrap), "topic": topic}
+            written = Used(bootstrap, topic, group.partitions) if used else New(bootstrap, topic)
+            source = {"kafka": dict(written.options), "topic": topic}
         reader = Reader(engine, group, decoder, source, home / "tables")
         try:
             for stage in range(STAGES):
-                if bootstrap is not None:
-                    publish(bootstrap, str(source["topic"]), group, stage)
+                if written is not None:
+                    written.publish(group.messages(stage))
                     reader.read(stage).result()
-            if bootstrap is None:
+            if written is None:
                 reader.read().result()
         except (DecodeRaised, ChildDied) as error:
             if len(apart := group.apart) == 1:
                 return failed(group, "", error)
         else:
-            return judge(group, reader.kept())
+            return judge(group, written.numbered(reader.kept()) if written else reader.kept())
     return [
         outcome
         for number, part in enumerate(apart)
-        for outcome in plainly(engine, part, decoder, bootstrap, home / f"deployment-{number}")
+        for outcome in plainly(engine, part, decoder, bootstrap, home / f"deployment-{number}", used=used)
     ]
 
 
@@ -221,7 +217,7 @@ def killed(
     written, after it but before the commit, and at a later moment."""
     with kafka.run_topic(bootstrap, group.partitions) as topic:
         for stage in range(STAGES):
-            publish(bootstrap, topic, group, stage)
+            New(bootstrap, topic).publish(group.messages(stage))
         source = {"kafka": spark_options(bootstrap), "topic": topic, "per_trigger": _per_trigger(group)}
         reader = Reader(engine, group, decoder, source, home / "tables")
         try:
@@ -262,7 +258,7 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
 
     with EmbeddedKafka(note) as broker, kafka.run_topic(broker.bootstrap, group.partitions) as topic:
         for stage in range(STAGES):
-            publish(broker.bootstrap, topic, group, stage)
+            New(broker.bootstrap, topic).publish(group.messages(stage))
         source = {"kafka": spark_options(broker.bootstrap), "topic": topic, "per_trigger": _per_trigger(group)}
         reader = Reader(engine, group, decoder, source, home / "tables")
         try:
@@ -284,7 +280,7 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
 
 @dataclass(frozen=True, slots=True)
 class StreamSettings:
-    """The settings of `stream`; `decoder` None is the reference."""
+    """The settings of `stream`; `decoder` None is the reference, `used` reads used topics (`conformance.streams.written`)."""
 
     formats: tuple[str, ...]
     glob: str | tuple[str, ...] = "*"
@@ -292,6 +288,7 @@ class StreamSettings:
     seed: int = 1
     decoder: str | None = None
     restart: bool = False
+    used: bool = False
 
 
 def run(
@@ -313,9 +310,9 @@ def run(
                 continue
             if victim is None or bootstrap is None:
                 note(f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments")
-                yield from plainly(engine, group, decoder, bootstrap, _home(engine))
+                yield from plainly(engine, group, decoder, bootstrap, _home(engine), used=settings.used)
             else:
-                yield from _with_restarts(engine, victim, group, decoder, bootstrap, note)
+                yield from _with_restarts(engine, victim, group, decoder, bootstrap, note, used=settings.used)
 
 
 def _home(engine: ChildEngine) -> Path:
@@ -324,7 +321,14 @@ def _home(engine: ChildEngine) -> Path:
 
 
 def _with_restarts(
-    engine: ChildEngine, victim: ChildEngine, group: Group, decoder: str, bootstrap: Target, note: Callable[[str], None]
+    engine: ChildEngine,
+    victim: ChildEngine,
+    group: Group,
+    decoder: str,
+    bootstrap: Target,
+    note: Callable[[str], None],
+    *,
+    used: bool,
 ) -> Iterator[StreamResult]:
     """All passes over a format's streams: the victim reads and dies while the engine reads."""
     name, few = group.fmt.name, for_restarts(group)
@@ -334,7 +338,7 @@ def _with_restarts(
             note(
                 f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments; beside them {len(few.streams)} are killed"
             )
-            yield from plainly(engine, group, decoder, bootstrap, _home(engine))
+            yield from plainly(engine, group, decoder, bootstrap, _home(engine), used=used)
             note(f"{name}: {len(few.streams)} streams, a broker killed and restarted")
             broken = broker_killed(engine, few, decoder, _home(engine), note)
             yield from killing.result()

@@ -51,15 +51,16 @@ def unreachable(bootstrap: Target, timeout_s: float, heard: Iterable[str]) -> st
     said = list(dict.fromkeys(heard))
     # "All brokers are down" only repeats the other texts.
     telling = [text for text in said if "brokers are down" not in text] or said
-    because = f" ({of(bootstrap).masked(telling[-1])})" if telling else ""
+    because = f" ({of(bootstrap).masked(max(telling, key=len))})" if telling else ""
     if re.search("SSL|SASL|authentication", because):
         remedy = (
             "Check the properties of --broker-config and --broker-property: protocol, certificates, mechanism, name, password."
         )
         return f"the broker at {bootstrap} does not let this client in within {timeout_s:g} s{because}. {remedy}"
     return (
-        f"no Kafka broker answers at {bootstrap} within {timeout_s:g} s{because}. Check that it runs and that its advertised "
-        "listener can be reached from here, or let the harness start one: --broker embedded."
+        f"no Kafka broker answers at {bootstrap} within {timeout_s:g} s{because}. Check that it runs, that its advertised "
+        "listener can be reached from here, and whether it wants TLS or a password (--broker-config), or let the harness start "
+        "one: --broker embedded."
     )
 
 
@@ -78,10 +79,10 @@ def denied(bootstrap: Target, topic: str, needed: str, remedy: str = "publish to
 
 def check_reachable(bootstrap: Target, timeout_s: float = 10) -> None:
     """Asks the broker at `bootstrap` for its metadata. Raises HarnessError if none comes within `timeout_s`."""
-    _listed(bootstrap, timeout_s)
+    visible(bootstrap, timeout_s)
 
 
-def _listed(bootstrap: Target, timeout_s: float) -> Mapping[str, TopicMetadata]:
+def visible(bootstrap: Target, timeout_s: float = 10) -> Mapping[str, TopicMetadata]:
     """The topics that this client may see. Raises HarnessError."""
     kafka = client()
     heard: list[str] = []
@@ -131,9 +132,9 @@ def forbidden(bootstrap: Target, name: str, why: str) -> str:
     """Words for a topic that this client may not create."""
     cluster = of(bootstrap)
     return (
-        f"the broker at {cluster} does not let {cluster.principal} create topic {name!r} ({why.strip()}). Name a topic that is "
-        f"there with --topic, a prefix that it may use with --topic-prefix, or grant it CREATE, DESCRIBE, WRITE, READ and DELETE "
-        f"on topics that begin with {cluster.prefix!r}."
+        f"the broker at {cluster} does not let {cluster.principal} create topic {name!r} ({why.strip(' .')}). Name a topic that "
+        "is there with --topic, a prefix that it may use with --topic-prefix, or grant it CREATE, DESCRIBE, WRITE, READ and "
+        f"DELETE on topics that begin with {cluster.prefix!r}."
     )
 
 
@@ -142,7 +143,7 @@ def ensure_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float
 
     Raises UsageError when it has fewer partitions than asked for, HarnessError when the broker does not answer.
     """
-    known = _listed(bootstrap, timeout_s).get(name)
+    known = visible(bootstrap, timeout_s).get(name)
     if known is None:
         create_topic(bootstrap, name, partitions, timeout_s)
     else:
@@ -159,7 +160,7 @@ def _wide_enough(bootstrap: Target, topic: TopicMetadata, partitions: int) -> No
 def check_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float = 30) -> None:
     """Raises UsageError unless the topic is there, has the partitions, and keeps records whose keys repeat; HarnessError when the
     broker does not answer."""
-    topics = _listed(bootstrap, timeout_s)
+    topics = visible(bootstrap, timeout_s)
     if name not in topics:
         raise UnknownName("topic", name, topics, of=f"the broker at {bootstrap}, which {of(bootstrap).principal} may see")
     _wide_enough(bootstrap, topics[name], partitions)
