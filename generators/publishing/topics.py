@@ -95,7 +95,11 @@ def visible(bootstrap: Target, timeout_s: float = 10) -> Mapping[str, TopicMetad
         raise HarnessError(unreachable(bootstrap, timeout_s, heard)) from error
 
 
-_FORBIDDEN = ("TOPIC_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED")
+def _forbids(error: BaseException) -> bool:
+    """Whether a client's error is that it may not do that."""
+    codes = client().KafkaError
+    first = error.args[0] if error.args else None
+    return isinstance(first, codes) and first.code() in (codes.TOPIC_AUTHORIZATION_FAILED, codes.CLUSTER_AUTHORIZATION_FAILED)
 
 
 def create_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float = 30) -> None:
@@ -122,9 +126,8 @@ def create_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float
                 raise HarnessError(f"topic {name!r} at {bootstrap} has no leader for every partition after {timeout_s:g} s")
             time.sleep(0.02)
     except (kafka.KafkaException, ValueError, TimeoutError) as error:
-        first = error.args[0] if error.args else None
-        if isinstance(first, kafka.KafkaError) and first.code() in [getattr(kafka.KafkaError, code) for code in _FORBIDDEN]:
-            raise TopicForbidden(forbidden(bootstrap, name, first.str())) from error
+        if _forbids(error):
+            raise TopicForbidden(forbidden(bootstrap, name, _text(error))) from error
         raise HarnessError(f"cannot create topic {name!r} with {partitions} partitions at {bootstrap}: {_text(error)}") from error
 
 
@@ -173,11 +176,13 @@ def _setting(bootstrap: Target, topic: str, name: str, timeout_s: float) -> str:
     kafka = client()
     from confluent_kafka.admin._config import ConfigResource
 
-    resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
+    resource, admin = ConfigResource(ConfigResource.Type.TOPIC, topic), admin_of(bootstrap)
     try:
-        found = admin_of(bootstrap).describe_configs([resource], request_timeout=timeout_s)[resource].result(timeout_s + 1)
-    except (kafka.KafkaException, TimeoutError):
-        return ""
+        found = admin.describe_configs([resource], request_timeout=timeout_s)[resource].result(timeout_s + 1)
+    except (kafka.KafkaException, TimeoutError) as error:
+        if _forbids(error):
+            return ""
+        raise HarnessError(f"cannot read the settings of topic {topic!r} at {bootstrap}: {_text(error)}") from error
     return str(found[name].value) if name in found else ""
 
 

@@ -81,10 +81,10 @@ class Transactions:
 
 def delete_before(to: Target, topic: str, firsts: Sequence[int], timeout_s: float = 30) -> None:
     """Deletes the records of each partition before an offset, which becomes its first. Raises HarnessError."""
-    kafka = client()
+    kafka, admin = client(), admin_of(to)
     places = [kafka.TopicPartition(topic, number, first) for number, first in enumerate(firsts)]
     try:
-        for done in admin_of(to).delete_records(places, request_timeout=timeout_s, operation_timeout=timeout_s).values():
+        for done in admin.delete_records(places, request_timeout=timeout_s, operation_timeout=timeout_s).values():
             done.result(timeout_s + 1)
     except (kafka.KafkaException, TimeoutError) as error:
         raise HarnessError(f"cannot delete the first records of topic {topic!r} at {to}: {error}") from error
