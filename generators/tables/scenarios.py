@@ -133,7 +133,7 @@ def _statements(values: Values, user: UserTable, name: str, number: int) -> Iter
     for turn, action in enumerate(actions):
         if action not in sources.of_table(table).ddl_actions:
             continue
-        dropped = _droppable(values, user)
+        dropped = droppable(values, user)
         if (action == "drop column" and not dropped) or (
             action == "add column" and any(c.name == "added" for c in table.columns)
         ):
@@ -147,7 +147,7 @@ def _statements(values: Values, user: UserTable, name: str, number: int) -> Iter
         yield scenario(f"{name}/{action.replace(' ', '-')}", first, event, last, tags=[f"ddl:{action}"])
 
 
-def _droppable(values: Values, user: UserTable) -> str:
+def droppable(values: Values, user: UserTable) -> str:
     """The last column that no key, index, CHECK or generated column needs; "" if there is none."""
     table = user.table
     needed = {name for key in unique_keys(table) for name in key} | {name for index in table.indexes for name in index.columns}
