@@ -44,6 +44,10 @@ def labels(schema: Schema) -> dict[int, str]:
 
 def named(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator[Scenario]:
     """Every named scenario of the tables, at both levels."""
+    return map(values.completed_scenario, _named(values, users, ddl=ddl))
+
+
+def _named(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator[Scenario]:
     known = labels(values.schema)
     for number, user in enumerate(values.schema.tables):
         if user not in users:
@@ -199,7 +203,7 @@ def drawn(values: Values, users: Sequence[UserTable], count: int, seed: int, *, 
         alone = histories(values, [values.schema.tables[which]], START, ddl=False, events=3)
         for number, history in enumerate(strategies.draw(alone, share, seed + 1 + which)):
             found.append(Scenario(f"{TAG}/{known[which]}/drawn/{seed}/{number}{TYPED}", history, 2, tags))
-    return [one for one in found if one.history.events]
+    return [values.completed_scenario(one) for one in found if one.history.events]
 
 
 def _moved(history: History, ms: int) -> History:

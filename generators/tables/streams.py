@@ -88,7 +88,8 @@ class _TableStory(Story):
         base = self.free()
         if base is None:
             return None
-        return {c.name: base[c.name] if c.name in self.fixed else self.value(c) for c in self.table.columns}
+        row = {c.name: base[c.name] if c.name in self.fixed else self.value(c) for c in self.table.columns}
+        return self.values.completed(self.user, row)
 
     def updated(self, key: Key) -> Row:
         """See `Story`."""
@@ -96,7 +97,8 @@ class _TableStory(Story):
         chosen = self.chance.sample(free, min(self.chance.randint(1, 4), len(free)))
         base = self.free() if self.chance.random() < 0.25 else None
         moved = {} if base is None else {c.name: base[c.name] for c in self.table.columns if c.name in self.fixed}
-        return {**self.rows[key], **{column.name: self.value(column) for column in chosen}, **moved}
+        row = {**self.rows[key], **{column.name: self.value(column) for column in chosen}, **moved}
+        return self.values.completed(self.user, row)
 
     def value(self, column: Column) -> Value:
         """A value for a column that is free."""
