@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,13 +22,18 @@ from conformance.commands.shell import (
     Glob,
     Progress,
     chosen,
+    given_tables,
     known,
+    of_tables,
+    print_notes,
+    user_tables,
 )
 from generators.errors import NothingSelected, UsageError
 from generators.garbage.nemesis import NEMESES
 
 if TYPE_CHECKING:
     from conformance.streams.kept import StreamResult
+    from generators.tables.values import Values
 
 
 NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
@@ -46,6 +51,18 @@ def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
         yield started.bootstrap
 
 
+def _without_key(values: Values, verbose: bool) -> None:
+    """Prints which of the user's tables have no key. Raises UsageError if none has."""
+    from generators.tables.streams import unkept
+
+    told = [why for user in values.schema.tables if (why := unkept(user))]
+    if len(told) == len(values.schema.tables):
+        raise UsageError(f"no stream can be of these tables: {'; '.join(told)}")
+    if told:
+        click.echo(f"{len(told)} {'table is' if len(told) == 1 else 'tables are'} left out of the streams:", err=True)
+        print_notes(told, verbose)
+
+
 @click.command(short_help="Compares tables built from changes with the source's.")
 @FORMATS_GIVEN
 @ALL
@@ -56,6 +73,7 @@ def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
 @SEED
 @BROKER
 @SPARK_CONF
+@user_tables
 @FORMAT
 def stream(
     formats: tuple[str, ...],
@@ -68,6 +86,7 @@ def stream(
     broker_spec: str,
     spark_conf: tuple[tuple[str, str], ...],
     style: str | None,
+    **options: Any,
 ) -> None:
     """The stream laws: tables built from a decoder's changes must become the source's, under every nemesis and over restarts.
 
@@ -76,8 +95,12 @@ def stream(
     a query over the streaming level-one DataFrame, `materialised(spark, checkpoint)` a DataFrame of the current rows (database,
     schema, table, key array<string>, image map<string,string>). Its rows are then judged instead of the harness's tables.
 
+    With --tables the histories are of your tables that have a primary key, each by itself. Streams share a topic, so there a
+    table has a number behind its name.
+
     \b
     Example: cdc-conformance stream ticdc-canal-json --writer-profile "v7.1.6+ext*" --nemesis "re*" --restart
+    Example: cdc-conformance stream ticdc-canal-json --tables orders.sql --writer-profile v7.1.6 --decoder mine.py:decode
     """
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
@@ -91,7 +114,11 @@ def stream(
         raise UsageError("--decoder needs exactly one format; name it")
     if restart and broker_spec == "none":
         raise UsageError("--restart needs a broker; --broker none has no process to restart")
-    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart)
+    tables = given_tables(options, seed)
+    names = of_tables(names, formats, writer_profile, tables, options["verbose"])
+    if tables is not None:
+        _without_key(tables, options["verbose"])
+    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, tables)
     outcomes: list[StreamResult] = []
     packages, conf = needed(names, kafka=broker_spec != "none"), merged({**QUICK, **CONSUMERS}, dict(spark_conf))
     with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:
