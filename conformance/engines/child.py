@@ -34,6 +34,7 @@ import pyarrow as pa
 
 from conformance.brokers.jars import Note
 from conformance.brokers.spark import ready
+from conformance.brokers.spark_options import spark_options
 from conformance.engines._child_log import ChildLog, kill_strays
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
 from conformance.engines.spark_conf import JARS
@@ -151,7 +152,7 @@ class ChildEngine:
             "op": "open",
             "handle": handle,
             "ranges": source.ranges,
-            "bootstrap": source.bootstrap,
+            "kafka": spark_options(source.bootstrap) if source.bootstrap else {},
             "topic": source.topic,
             "parquet": source.parquet,
         }

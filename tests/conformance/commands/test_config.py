@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from conformance.commands import config, doctor
 from conformance.commands._config_keys import COMMON, ONCE, Key, schema, sections
+from conformance.commands.brokers import BrokerProperty, BrokerSpec
 from conformance.commands.cli import cli, main
-from conformance.commands.shell import Assignment, BrokerSpec, DecoderSpec, Named, SparkSetting
+from conformance.commands.shell import Assignment, DecoderSpec, Named, SparkSetting
 from generators.errors import UsageError
 
 TICDC = "ticdc-canal-json"
@@ -392,6 +393,8 @@ def values(key: Key) -> st.SearchStrategy:
             one = st.sampled_from([*kind.kinds(), "localhost:9092", "[::1]:9092", "a:1,b:2"])
         case SparkSetting():
             return st.dictionaries(st.sampled_from(["spark.driver.memory", "spark.sql.ansi.enabled"]), WORD, max_size=2)
+        case BrokerProperty():
+            return st.dictionaries(st.sampled_from(["client.id", "security.protocol"]), WORD, max_size=2)
         case Assignment():
             names = WORD.filter(lambda text: "=" not in text)
             return st.lists(st.builds("{}={}".format, names, WORD), max_size=3) | st.dictionaries(names, WORD, max_size=3)
