@@ -56,8 +56,7 @@ class Used:
     def __post_init__(self) -> None:
         self._writer = Transactions(self.bootstrap, self.topic)
         self._abort()
-        # Behind a message and the end of its transaction.
-        delete_before(self.bootstrap, self.topic, [2] * self.partitions)
+        delete_before(self.bootstrap, self.topic, [1] * self.partitions)
 
     def _abort(self) -> None:
         self._writer.abort(Message("", number, None, ABORTED) for number in range(self.partitions))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -32,10 +33,29 @@ class Transactions:
         self._do(lambda: self._producer.init_transactions(LIMIT_S))
 
     def commit(self, messages: Iterable[Message]) -> list[tuple[int, int]]:
-        """Publishes messages in one transaction; returns the partition and offset of each, in order."""
+        """Publishes messages in one transaction; returns the partition and offset of each, in order. A reader of committed
+        messages can read them then."""
         sent = self._sent(messages)
         self._do(lambda: self._producer.commit_transaction(LIMIT_S))
+        self._settled({partition for partition, _ in sent})
         return sent
+
+    def _settled(self, partitions: Iterable[int]) -> None:
+        """Waits for the end of the transaction in each partition: the broker writes it after its answer."""
+        from confluent_kafka import IsolationLevel
+        from confluent_kafka.admin._listoffsets import OffsetSpec
+
+        kafka, admin, deadline = client(), admin_of(self._to), time.monotonic() + LIMIT_S
+        spec: Any = OffsetSpec
+        asked = {kafka.TopicPartition(self._topic, number): spec.latest() for number in partitions}
+
+        def last(level: Any) -> list[int]:
+            return [done.result(LIMIT_S).offset for done in admin.list_offsets(asked, isolation_level=level).values()]
+
+        while asked and last(IsolationLevel.READ_COMMITTED) != last(IsolationLevel.READ_UNCOMMITTED):
+            if time.monotonic() > deadline:
+                raise HarnessError(f"a transaction on {self._to} has no end in topic {self._topic!r} after {LIMIT_S:g} s")
+            time.sleep(0.02)
 
     def abort(self, messages: Iterable[Message]) -> list[tuple[int, int]]:
         """Publishes messages in one transaction that is aborted; returns the partition and offset of each, in order."""
