@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,7 +22,11 @@ from conformance.commands.shell import (
     Glob,
     Progress,
     chosen,
+    given_tables,
     known,
+    of_tables,
+    print_notes,
+    user_tables,
 )
 from generators.errors import NothingSelected, UsageError
 from generators.garbage.nemesis import NEMESES
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
     from conformance.streams.kept import StreamResult
     from generators.publishing.cluster import Cluster
+    from generators.tables.values import Values
 
 
 NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
@@ -48,6 +53,18 @@ def _transport(asked: Asked, note: Callable[[str], None]) -> Iterator[Cluster | 
         yield started.cluster
 
 
+def _without_key(values: Values, verbose: bool) -> None:
+    """Prints which of the user's tables have no key. Raises UsageError if none has."""
+    from generators.tables.streams import unkept
+
+    told = [why for user in values.schema.tables if (why := unkept(user))]
+    if len(told) == len(values.schema.tables):
+        raise UsageError(f"no stream can be of these tables: {'; '.join(told)}")
+    if told:
+        click.echo(f"{len(told)} {'table is' if len(told) == 1 else 'tables are'} left out of the streams:", err=True)
+        print_notes(told, verbose)
+
+
 @click.command(short_help="Compares tables built from changes with the source's.")
 @FORMATS_GIVEN
 @ALL
@@ -61,6 +78,7 @@ def _transport(asked: Asked, note: Callable[[str], None]) -> Iterator[Cluster | 
 @SEED
 @asks_broker(BROKER, PREFIX)
 @SPARK_CONF
+@user_tables
 @FORMAT
 def stream(
     formats: tuple[str, ...],
@@ -74,6 +92,7 @@ def stream(
     asked: Asked,
     spark_conf: tuple[tuple[str, str], ...],
     style: str | None,
+    **options: Any,
 ) -> None:
     """The stream laws: tables built from a decoder's changes must become the source's, under every nemesis and over restarts.
 
@@ -82,8 +101,12 @@ def stream(
     a query over the streaming level-one DataFrame, `materialised(spark, checkpoint)` a DataFrame of the current rows (database,
     schema, table, key array<string>, image map<string,string>). Its rows are then judged instead of the harness's tables.
 
+    With --tables the histories are of your tables that have a primary key, each by itself. Streams share a topic, so there a
+    table has a number behind its name.
+
     \b
     Example: cdc-conformance stream ticdc-canal-json --writer-profile "v7.1.6+ext*" --nemesis "re*" --restart
+    Example: cdc-conformance stream ticdc-canal-json --tables orders.sql --writer-profile v7.1.6 --decoder mine.py:decode
     """
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
@@ -101,7 +124,11 @@ def stream(
         raise UsageError("--used-topics needs a broker; --broker none has no topics")
     if asked.kafka:
         asked.check_spark()
-    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, used_topics)
+    tables = given_tables(options, seed)
+    names = of_tables(names, formats, writer_profile, tables, options["verbose"])
+    if tables is not None:
+        _without_key(tables, options["verbose"])
+    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, used_topics, tables)
     outcomes: list[StreamResult] = []
     packages, conf = needed(names, kafka=asked.kafka), merged({**QUICK, **CONSUMERS}, dict(spark_conf))
     with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:

@@ -6,7 +6,7 @@ import gc
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from conformance.running.prepared import Settings
     from conformance.running.watching import Turn
 
-FRESH: Final = {"spark.python.worker.reuse": "false"}
-"""A Python worker that is used again keeps the modules that it has imported."""
-
 
 def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> NoReturn:
     """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected and HarnessError."""
@@ -32,7 +29,7 @@ def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> No
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
     from conformance.running.events import noting, together
-    from conformance.running.watching import turns
+    from conformance.running.watching import FRESH, turns
 
     gc.set_threshold(200_000, 50, 100)
     conf = merged({**QUICK, **FRESH}, spark_conf)
