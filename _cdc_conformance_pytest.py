@@ -59,6 +59,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="BROKER",
         help=f"auto, embedded, container, HOST:PORT, or none: records reach Spark as a table ({file} none)",
     )
+    group.addoption("--cdc-master", default=None, metavar="URL", help=f"the Spark cluster: spark://HOST:PORT ({file} none)")
+    group.addoption("--cdc-remote", default=None, metavar="URL", help=f"a server of Spark Connect: sc://HOST:PORT ({file} none)")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -29,6 +29,10 @@ def run(
     exclude: tuple[str, ...] = (),
     strict: bool = False,
     timeout_s: float = 120,
+    master: str = "",
+    remote: str = "",
+    spark_packages: tuple[str, ...] = (),
+    spark_conf: Mapping[str, str] | None = None,
     listen: Listener | None = None,
 ) -> RunResult:
     """Judges a decoder, or the reference decoders, on the named formats, all of them by default.
@@ -43,12 +47,15 @@ def run(
 
     from conformance.cases.catalogue import budget as budget_of
     from conformance.commands.shell import tables_in_cache, transport
+    from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
+    from conformance.engines.spark_conf import joined, merged
     from conformance.running.events import ignore
     from conformance.running.prepared import Settings
     from conformance.running.run import run as perform
 
     tables_in_cache()
+    conf = merged(QUICK, joined(spark_conf or {}, master=master, remote=remote, added=spark_packages))
     settings = Settings(
         formats=formats or FORMATS,
         budget=budget_of(budget),
@@ -63,7 +70,7 @@ def run(
         timeout_s=timeout_s,
     )
     with (
-        engine_for(decoder, settings.formats, kafka=broker != "none", timeout_s=timeout_s) as engine,
-        transport(broker, lambda _text: None) as (bootstrap, described, topic),
+        engine_for(decoder, settings.formats, kafka=broker != "none", timeout_s=timeout_s, conf=conf) as engine,
+        transport(broker, lambda _text: None, conf) as (bootstrap, described, topic),
     ):
         return perform(replace(settings, bootstrap=bootstrap, broker=described, topic=topic), engine, listen or ignore)

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import click
 
 from conformance.commands.shell import Assignment, BrokerSpec, DecoderSpec, Glob, Named, TableSource
+from conformance.commands.spark_options import Checked
 from conformance.engines.specs import is_command
 from generators.errors import UnknownName, UsageError
 
@@ -19,6 +20,8 @@ COMMON: Final = ("seed", "budget", "broker")
 """Keys that may stand above the sections; they apply to every command with that option."""
 PYTEST: Final = "pytest"
 """The section of the pytest plugin's own options."""
+PLUGIN: Final = (*COMMON, "master", "remote")
+"""Its keys, which are options of `run`."""
 ONCE: Final = frozenset({"everything", "update", "messages", "remove_fixed", "watch", "yes"})
 """Parameters of the command line only: they change files, undo the configuration file, or answer a question."""
 OWN: Final = frozenset({"config", "completion"})
@@ -157,7 +160,7 @@ def sections(group: click.Group, above: Section = ()) -> dict[Section, dict[str,
         elif own := keys(command):
             found[*above, name] = own
     if not above and ("run",) in found:
-        found[PYTEST,] = {name: found["run",][name] for name in COMMON}
+        found[PYTEST,] = {name: found["run",][name] for name in PLUGIN}
     return found
 
 
@@ -208,6 +211,8 @@ def _schema(parameter: click.Parameter) -> dict[str, Any]:
             return {"type": "string", "pattern": f"^({'|'.join(kind.kinds())}|.+:[0-9]+)$"}
         case Assignment():
             return {"type": "string", "pattern": "^[^=]+=."}
+        case Checked():
+            return {"type": "string", "pattern": kind.pattern}
     return {"type": "string", "minLength": 1}
 
 

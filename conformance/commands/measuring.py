@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from conformance.commands.shell import (
     PROFILE,
     REAL_BROKER,
     SEED,
-    SPARK_CONF,
     SPARK_DECODER,
     Progress,
     chosen,
@@ -27,6 +27,7 @@ from conformance.commands.shell import (
     user_tables,
 )
 from conformance.commands.shell import save as keep
+from conformance.commands.spark_options import on_cluster, spark_options
 from generators.errors import UsageError
 from generators.wire_format import get
 
@@ -44,7 +45,7 @@ from generators.wire_format import get
     metavar="RATIO",
     help="With --compare: exit code 1 below this share of the saved ratio.",
 )
-@SPARK_CONF
+@spark_options
 @FORMAT
 def bench(
     formats: tuple[str, ...],
@@ -54,7 +55,7 @@ def bench(
     save: Path | None,
     compare: Path | None,
     fail_below: float | None,
-    spark_conf: tuple[tuple[str, str], ...],
+    spark_conf: Mapping[str, str],
     style: str | None,
 ) -> None:
     """Measures batch decode throughput against the baseline: same process, interleaved, noop sink; a ratio with its range.
@@ -78,7 +79,7 @@ def bench(
     before = measure.saved(compare) if compare else []
     if save and not save.absolute().parent.is_dir():
         raise UsageError(f"--save {save}: no directory {save.absolute().parent}")
-    with Progress() as note, ChildEngine(packages=needed(names), conf=dict(spark_conf), note=note) as engine:
+    with Progress() as note, ChildEngine(packages=needed(names), conf=spark_conf, note=note) as engine:
         results = measure.bench(engine, names, decoder, messages, rounds, note)
     limit = fail_below or 0.0
     found = measure.compare(before, results, limit) if compare else None
@@ -116,7 +117,7 @@ def bench(
 @SEED
 @REAL_BROKER
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for load.json and load.html.")
-@SPARK_CONF
+@spark_options
 @user_tables
 @FORMAT
 def load(name: str, **options: Any) -> None:
@@ -155,12 +156,13 @@ def load(name: str, **options: Any) -> None:
         tables=own[1] if own else None,
     )
     loading.check(settings)
+    on_cluster("load", options["spark_conf"])
     check_spec(options["broker_spec"])
     # Without the settings that make a JVM start quickly but run slowly.
-    conf = merged({} if settings.decoder else dict(OURS.items() - QUICK.items()), dict(options["spark_conf"]))
+    conf = merged({} if settings.decoder else dict(OURS.items() - QUICK.items()), options["spark_conf"])
     with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), conf=conf, note=note) as engine:
         note("starting Spark and Kafka")
-        with transport(options["broker_spec"], note) as (bootstrap, described, _):
+        with transport(options["broker_spec"], note, conf) as (bootstrap, described, _):
             assert bootstrap is not None
             outcome = loading.run(settings, engine, bootstrap, note, described, say=lambda text: click.echo(text, err=True))
     match chosen(options["style"]):

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.shell_completion import CompletionItem
 
-from conformance.engines.spark_conf import NAMES, checked
 from conformance.engines.specs import is_command
 from conformance.files import FAILURES
 from conformance.text import printable
@@ -153,20 +152,6 @@ class Assignment(_Pair):
         return name, expression
 
 
-class SparkSetting(Assignment):
-    """KEY=VALUE, a setting of Spark's session."""
-
-    name = "setting"
-    names = NAMES
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Name and value. Raises UsageError, also for a setting that the harness owns."""
-        name, equals, text = (value[0], "=", value[1]) if isinstance(value, tuple) else str(value).partition("=")
-        if not equals or not name or not text:
-            raise UsageError(f"--spark-conf {value!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false")
-        return checked(name, text)
-
-
 class TableSource(_Type):
     """A file of DDL, or a database's URL; completion offers files."""
 
@@ -232,13 +217,6 @@ SPARK_DECODER = DecoderSpec(spark=True)
 ASSIGNMENT = Assignment()
 FAILURE = FailureId()
 
-SPARK_CONF = click.option(
-    "--spark-conf",
-    multiple=True,
-    metavar="KEY=VALUE",
-    type=SparkSetting(),
-    help="A setting of Spark's session, such as spark.driver.memory=4g; repeatable. spark.jars names jars to add.",
-)
 FORMAT = click.option(
     "--format",
     "style",
@@ -560,14 +538,21 @@ def _text(value: object) -> str:
 
 
 @contextlib.contextmanager
-def transport(spec: str, note: Callable[[str], None]) -> Iterator[tuple[str | None, str, str]]:
-    """A broker and a run topic, as (bootstrap, broker's description, topic); (None, "none", "") without a broker."""
+def transport(spec: str, note: Callable[[str], None], conf: Mapping[str, str] = {}) -> Iterator[tuple[str | None, str, str]]:
+    """A broker and a run topic, as (bootstrap, broker's description, topic); (None, "none", "") without a broker.
+
+    A line says so if the machines of the session with these settings may not reach the broker.
+    """
     if spec == "none":
         yield None, "none", ""
         return
     from conformance.brokers.broker import broker
+    from conformance.engines.cluster import unreachable
     from generators.model import Layout
     from generators.publishing import kafka
 
-    with broker(spec, note=note) as started, kafka.run_topic(started.bootstrap, Layout().partitions, note=note) as topic:
-        yield started.bootstrap, f"{started.kind} {started.bootstrap}", topic
+    with broker(spec, note=note) as started:
+        if why := unreachable(conf, started.kind, started.bootstrap):
+            getattr(note, "line", note)(why)
+        with kafka.run_topic(started.bootstrap, Layout().partitions, note=note) as topic:
+            yield started.bootstrap, f"{started.kind} {started.bootstrap}", topic

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -17,13 +17,13 @@ from conformance.commands.shell import (
     FORMATS_GIVEN,
     PROFILES,
     SEED,
-    SPARK_CONF,
     SPARK_DECODER,
     Glob,
     Progress,
     chosen,
     known,
 )
+from conformance.commands.spark_options import on_cluster, spark_options
 from generators.errors import NothingSelected, UsageError
 from generators.garbage.nemesis import NEMESES
 
@@ -35,14 +35,17 @@ NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
 
 
 @contextlib.contextmanager
-def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
+def _transport(spec: str, note: Callable[[str], None], conf: Mapping[str, str]) -> Iterator[str | None]:
     """A broker's address, or None for "none". Each pass creates its topic, with the partitions that its streams need."""
     if spec == "none":
         yield None
         return
     from conformance.brokers.broker import broker
+    from conformance.engines.cluster import unreachable
 
     with broker(spec, note=note) as started:
+        if why := unreachable(conf, started.kind, started.bootstrap):
+            getattr(note, "line", note)(why)
         yield started.bootstrap
 
 
@@ -55,7 +58,7 @@ def _transport(spec: str, note: Callable[[str], None]) -> Iterator[str | None]:
 @click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
 @SEED
 @BROKER
-@SPARK_CONF
+@spark_options
 @FORMAT
 def stream(
     formats: tuple[str, ...],
@@ -66,7 +69,7 @@ def stream(
     decoder: str | None,
     seed: int,
     broker_spec: str,
-    spark_conf: tuple[tuple[str, str], ...],
+    spark_conf: Mapping[str, str],
     style: str | None,
 ) -> None:
     """The stream laws: tables built from a decoder's changes must become the source's, under every nemesis and over restarts.
@@ -91,12 +94,13 @@ def stream(
         raise UsageError("--decoder needs exactly one format; name it")
     if restart and broker_spec == "none":
         raise UsageError("--restart needs a broker; --broker none has no process to restart")
+    on_cluster("stream", spark_conf)
     settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart)
     outcomes: list[StreamResult] = []
-    packages, conf = needed(names, kafka=broker_spec != "none"), merged({**QUICK, **CONSUMERS}, dict(spark_conf))
+    packages, conf = needed(names, kafka=broker_spec != "none"), merged({**QUICK, **CONSUMERS}, spark_conf)
     with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:
         note("starting Spark and Kafka")
-        with _transport(broker_spec, note) as bootstrap:
+        with _transport(broker_spec, note, conf) as bootstrap:
             for outcome in run(settings, engine, bootstrap, note):
                 outcomes.append(outcome)
                 if chosen(style) == "json":

@@ -93,6 +93,11 @@ def show(turn: Turn, note: Progress) -> None:
 
 def refused(settings: Settings, options: Mapping[str, object]) -> None:
     """Raises UsageError for what makes no sense while watching."""
+    from conformance.engines.spark_conf import away
+
+    given = options["spark_conf"]
+    if isinstance(given, Mapping) and (place := away(given)):
+        raise UsageError(f"--watch watches on this machine, since workers of {place} get a module once")
     if settings.decoder is None:
         raise UsageError("--watch watches a decoder; name it with --decoder")
     for name in ("report", "update", "differential"):
