@@ -45,6 +45,16 @@ def class_archive():
 
 
 @pytest.fixture(scope="session")
+def engine(class_archive):
+    """A child that decodes, with the Kafka and Avro packages; its plans are interpreted, since each decodes few messages."""
+    from conformance.engines.child import OURS, ChildEngine
+    from conformance.streams.reading import CONF
+
+    with ChildEngine(packages=("kafka", "avro"), conf={**OURS, **CONF}) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
 def spark(class_archive):
     """A session with the Kafka and Avro packages."""
     from conformance.brokers.spark import ready

@@ -171,7 +171,7 @@ def test_the_limits_that_are_told_are_those_of_the_code():
     from conformance.cases.catalogue import BUDGETS
     from conformance.selftest.checks import STREAMED
     from generators.drawing.cases import boundary_scenarios, tables_of
-    from generators.drawing.shared_history import STATEMENTS
+    from generators.drawing.streams import STATEMENTS
     from generators.wire_format import formats
 
     page = " ".join(text("docs/limits.md").split())

@@ -27,9 +27,32 @@ from conformance.commands.shell import (
     user_tables,
 )
 from conformance.commands.shell import save as keep
-from conformance.commands.spark_options import on_cluster, spark_options
+from conformance.commands.spark_options import not_away, on_cluster, spark_options
 from generators.errors import UsageError
 from generators.wire_format import get
+
+
+def _watched(names: tuple[str, ...], rounds: int, spark_conf: Mapping[str, str], style: str) -> None:
+    """Prints how soon `run --watch` answers a save, a row a format."""
+    from conformance.engines.child import QUICK, ChildEngine, needed
+    from conformance.engines.spark_conf import merged
+    from conformance.load import watched
+    from conformance.reports.console import console
+    from conformance.running.watching import FRESH
+
+    results = []
+    conf = merged({**QUICK, **FRESH}, spark_conf)
+    with Progress() as note:
+        for name in names:
+            # Modules of the decoder that was watched before stay in a child.
+            with ChildEngine(packages=needed((name,)), conf=conf, note=note) as engine:
+                results.append(watched.measure(engine, name, engine.directory, rounds, note))
+            if style == "json":
+                click.echo(json.dumps(results[-1], ensure_ascii=False))
+    if style == "pretty":
+        console().print(watched.render(results))
+    elif style == "markdown":
+        click.echo(watched.markdown(results))
 
 
 @click.command(short_help="Measures a decoder's throughput as a ratio to a baseline.")
@@ -45,6 +68,9 @@ from generators.wire_format import get
     metavar="RATIO",
     help="With --compare: exit code 1 below this share of the saved ratio.",
 )
+@click.option(
+    "--watch", is_flag=True, help="Measures run --watch instead: from a save that breaks the decoder to the first broken rule."
+)
 @spark_options
 @FORMAT
 def bench(
@@ -55,12 +81,14 @@ def bench(
     save: Path | None,
     compare: Path | None,
     fail_below: float | None,
+    watch: bool,
     spark_conf: Mapping[str, str],
     style: str | None,
 ) -> None:
     """Measures batch decode throughput against the baseline: same process, interleaved, noop sink; a ratio with its range.
 
-    Results can be saved and compared later. Only ratios are compared: they depend little on the machine.
+    Results can be saved and compared later. Only ratios are compared: they depend little on the machine. With --watch each round
+    saves a copy of the reference decoder of level one with a mistake, twice, and without it.
 
     \b
     Example: cdc-conformance bench ticdc-canal-json --compare bench.json --fail-below 0.9
@@ -71,6 +99,12 @@ def bench(
     from conformance.reports.console import console
 
     names = known(formats, decoder=decoder)
+    if watch:
+        not_away(spark_conf)
+        for option, given in (("--decoder", decoder), ("--save", save), ("--compare", compare), ("--fail-below", fail_below)):
+            if given:
+                raise UsageError(f"--watch measures seconds with decoders of its own; leave out {option}")
+        return _watched(names, rounds, spark_conf, chosen(style))
     if decoder and len(formats) != 1:
         raise UsageError("--decoder needs exactly one format; name it")
     if fail_below is not None and compare is None:

@@ -77,6 +77,12 @@ def on_cluster(command: str, settings: Mapping[str, str]) -> None:
         raise UsageError(f"--remote {settings[conf.REMOTE]}: {command} needs Spark's driver here; --master names a cluster")
 
 
+def not_away(settings: object) -> None:
+    """Refuses other machines while a decoder's source changes. Raises UsageError."""
+    if isinstance(settings, Mapping) and (place := conf.away(settings)):
+        raise UsageError(f"--watch watches on this machine, since workers of {place} get a module once")
+
+
 def spark_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of a session, for a command. It gets them as `spark_conf`: settings by Spark's names."""
 

@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,7 +21,11 @@ from conformance.commands.shell import (
     Glob,
     Progress,
     chosen,
+    given_tables,
     known,
+    of_tables,
+    print_notes,
+    user_tables,
 )
 from conformance.commands.spark_options import on_cluster, spark_options
 from generators.errors import NothingSelected, UsageError
@@ -29,6 +33,7 @@ from generators.garbage.nemesis import NEMESES
 
 if TYPE_CHECKING:
     from conformance.streams.kept import StreamResult
+    from generators.tables.values import Values
 
 
 NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
@@ -49,6 +54,18 @@ def _transport(spec: str, note: Callable[[str], None], conf: Mapping[str, str]) 
         yield started.bootstrap
 
 
+def _without_key(values: Values, verbose: bool) -> None:
+    """Prints which of the user's tables have no key. Raises UsageError if none has."""
+    from generators.tables.streams import unkept
+
+    told = [why for user in values.schema.tables if (why := unkept(user))]
+    if len(told) == len(values.schema.tables):
+        raise UsageError(f"no stream can be of these tables: {'; '.join(told)}")
+    if told:
+        click.echo(f"{len(told)} {'table is' if len(told) == 1 else 'tables are'} left out of the streams:", err=True)
+        print_notes(told, verbose)
+
+
 @click.command(short_help="Compares tables built from changes with the source's.")
 @FORMATS_GIVEN
 @ALL
@@ -59,6 +76,7 @@ def _transport(spec: str, note: Callable[[str], None], conf: Mapping[str, str]) 
 @SEED
 @BROKER
 @spark_options
+@user_tables
 @FORMAT
 def stream(
     formats: tuple[str, ...],
@@ -71,6 +89,7 @@ def stream(
     broker_spec: str,
     spark_conf: Mapping[str, str],
     style: str | None,
+    **options: Any,
 ) -> None:
     """The stream laws: tables built from a decoder's changes must become the source's, under every nemesis and over restarts.
 
@@ -79,8 +98,12 @@ def stream(
     a query over the streaming level-one DataFrame, `materialised(spark, checkpoint)` a DataFrame of the current rows (database,
     schema, table, key array<string>, image map<string,string>). Its rows are then judged instead of the harness's tables.
 
+    With --tables the histories are of your tables that have a primary key, each by itself. Streams share a topic, so there a
+    table has a number behind its name.
+
     \b
     Example: cdc-conformance stream ticdc-canal-json --writer-profile "v7.1.6+ext*" --nemesis "re*" --restart
+    Example: cdc-conformance stream ticdc-canal-json --tables orders.sql --writer-profile v7.1.6 --decoder mine.py:decode
     """
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
@@ -95,7 +118,11 @@ def stream(
     if restart and broker_spec == "none":
         raise UsageError("--restart needs a broker; --broker none has no process to restart")
     on_cluster("stream", spark_conf)
-    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart)
+    tables = given_tables(options, seed)
+    names = of_tables(names, formats, writer_profile, tables, options["verbose"])
+    if tables is not None:
+        _without_key(tables, options["verbose"])
+    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, tables)
     outcomes: list[StreamResult] = []
     packages, conf = needed(names, kafka=broker_spec != "none"), merged({**QUICK, **CONSUMERS}, spark_conf)
     with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:

@@ -6,11 +6,12 @@ import gc
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from conformance.commands.shell import Progress, transport
+from conformance.commands.spark_options import not_away
 from conformance.engines.specs import is_command
 from conformance.text import printable
 from generators.errors import UsageError
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from conformance.running.prepared import Settings
     from conformance.running.watching import Turn
 
-FRESH: Final = {"spark.python.worker.reuse": "false"}
-"""A Python worker that is used again keeps the modules that it has imported."""
-
 
 def watch(settings: Settings, spark_conf: Mapping[str, str], broker_spec: str) -> NoReturn:
     """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected and HarnessError."""
@@ -30,7 +28,7 @@ def watch(settings: Settings, spark_conf: Mapping[str, str], broker_spec: str) -
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import merged
     from conformance.running.events import noting, together
-    from conformance.running.watching import turns
+    from conformance.running.watching import FRESH, turns
 
     gc.set_threshold(200_000, 50, 100)
     conf = merged({**QUICK, **FRESH}, spark_conf)
@@ -93,11 +91,7 @@ def show(turn: Turn, note: Progress) -> None:
 
 def refused(settings: Settings, options: Mapping[str, object]) -> None:
     """Raises UsageError for what makes no sense while watching."""
-    from conformance.engines.spark_conf import away
-
-    given = options["spark_conf"]
-    if isinstance(given, Mapping) and (place := away(given)):
-        raise UsageError(f"--watch watches on this machine, since workers of {place} get a module once")
+    not_away(options["spark_conf"])
     if settings.decoder is None:
         raise UsageError("--watch watches a decoder; name it with --decoder")
     for name in ("report", "update", "differential"):

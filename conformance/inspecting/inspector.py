@@ -25,22 +25,31 @@ SAMPLES: Final = 3
 KINDS: Final = 40
 """Distinct problems that are kept."""
 SHOWN: Final = 240
-"""Characters that are kept of a message."""
+"""Characters of a message in a line."""
+KEPT: Final = 4000
+"""Characters, or bytes of one that is no text, that are kept of a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A message that decides something: where it lies, and how it begins."""
+    """A message that decides something: where it lies, how it begins in a line, and its decompressed value as far as it is kept.
+    `size` counts the bytes of all of the value."""
 
     place: str
     text: str
+    body: bytes | None = None
+    size: int = 0
 
     @classmethod
     def of(cls, seen: Seen) -> Sample:
         """The sample of a message."""
         value = seen.record.value
         text = seen.text or ("null" if value is None else value[:SHOWN].hex())
-        return cls(seen.record.place, text[:SHOWN] + ("..." if len(text) > SHOWN else ""))
+        short = text[:SHOWN] + ("..." if len(text) > SHOWN else "")
+        if seen.text:
+            whole = len(seen.text.encode("utf-8", "surrogatepass"))
+            return cls(seen.record.place, short, seen.text[:KEPT].encode("utf-8", "backslashreplace"), whole)
+        return cls(seen.record.place, short, None if value is None else value[:KEPT], len(value or b""))
 
 
 @dataclass

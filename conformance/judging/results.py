@@ -6,7 +6,7 @@ import contextlib
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from typing import Final
 
@@ -16,6 +16,7 @@ from conformance.judging.known import EntryResult
 from conformance.judging.output import Place
 from conformance.rules.base import Obligation, Rule
 from generators.model import State
+from generators.tables.base import Note, Schema, place
 
 INTERRUPTED: Final = "interrupted"
 """`RunResult.ended` of a run that the user interrupted."""
@@ -143,6 +144,24 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnTables:
+    """A user's tables that a run is on. `notes` are the constructs that were not taken as they stand; `left_out` says which
+    tables a format cannot write. Of a database's URL only its kind is told."""
+
+    dialect: str
+    names: tuple[str, ...]
+    notes: tuple[Note, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, schema: Schema, left_out: tuple[str, ...] = ()) -> OwnTables:
+        """The tables of a schema."""
+        kind = {note.file: note.file.partition("://")[0] + "://..." for note in schema.notes if "://" in note.file}
+        notes = tuple(replace(note, file=kind.get(note.file, note.file)) for note in schema.notes)
+        return cls(schema.dialect, tuple(".".join(filter(None, place(user.table))) for user in schema.tables), notes, left_out)
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
     """A run's settings and versions."""
 
@@ -153,6 +172,7 @@ class Header:
     topic: str
     versions: Mapping[str, str] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
+    tables: OwnTables | None = None
 
 
 @dataclass(frozen=True, slots=True)

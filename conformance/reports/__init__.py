@@ -1,6 +1,6 @@
 """Reports of a run: for people (console, page, Markdown), for programs (JSON lines, JUnit, SARIF, badge).
 
-Imports `rules`, `judging`, `engines`, `running` and `load`.
+Imports `rules`, `judging`, `engines`, `running`, `load` and `inspecting`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import base64
 import importlib.resources
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import orjson
 
 from conformance.files import put
 from conformance.judging.known import EntryResult
-from conformance.judging.results import Failure, FormatResult, Header, RunResult
+from conformance.judging.results import Failure, FormatResult, Header, OwnTables, RunResult
 from conformance.running.events import Event, Judged, Started
 
 VERSION = 4
@@ -43,7 +43,13 @@ def header(head: Header) -> dict[str, Any]:
         "topic": head.topic or None,
         "versions": dict(head.versions),
         "arguments": list(head.arguments),
+        **({"tables": _tables(head.tables)} if head.tables else {}),
     }
+
+
+def _tables(own: OwnTables) -> dict[str, Any]:
+    notes = [asdict(note) for note in own.notes]
+    return {"dialect": own.dialect, "names": list(own.names), "notes": notes, "left_out": list(own.left_out)}
 
 
 def of_format(fmt: FormatResult) -> Iterator[dict[str, Any]]:

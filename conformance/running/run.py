@@ -31,7 +31,7 @@ from conformance.judging.clusters import merged, smallest_failures, worth_reduci
 from conformance.judging.judge import STOPS, Capabilities, CaseResult, Finding, Judge, Verdict
 from conformance.judging.known import Record
 from conformance.judging.output import OutputRow, Place, read
-from conformance.judging.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult, versions
+from conformance.judging.results import CallResult, Failure, FormatResult, Header, OwnTables, RuleResult, RunResult, versions
 from conformance.judging.selection import claimed
 from conformance.judging.wording import error
 from conformance.reducing.reduce import shrink_all
@@ -63,6 +63,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         settings.topic,
         versions(),
         settings.arguments,
+        _own_tables(settings),
     )
     listen(Started(header, settings.formats, settings.strict))
     # The child answers in order: every decoder is loaded before the first long call is queued. Decoding starts sooner if
@@ -99,6 +100,14 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
     whole = RunResult(header, tuple(results), tuple(failures), seconds, settings.strict, early, entries)
     listen(Finished(whole))
     return whole
+
+
+def _own_tables(settings: Settings) -> OwnTables | None:
+    """The user's tables, with what is not taken as it stands."""
+    if settings.tables is None:
+        return None
+    schema = settings.tables.schema
+    return OwnTables.of(schema, tuple(note for name in settings.formats for note in tables.usable(get(name), schema).notes))
 
 
 def _reduced(

@@ -22,6 +22,9 @@ POLL_S: Final = 0.1
 FIRST: Final = 40
 """Most failed cases that are judged before the others."""
 
+FRESH: Final[Mapping[str, str]] = {"spark.python.worker.reuse": "false"}
+"""A Python worker that is used again keeps the modules that it has imported."""
+
 State = Mapping[Path, tuple[int, int] | None]
 """Modification time in nanoseconds and size of each file, None for a file that is not there."""
 

@@ -10,18 +10,22 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
 from conformance.judging.compare import same_text
 from conformance.rules.order import order_of
-from generators.drawing.shared_history import KEY, Streamed
+from generators.drawing.streams import Key, Streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import Nemesis, Stages
-from generators.model import Cell, Deployment, Image, Kind, Message, State, Value, Written
+from generators.model import Cell, Deployment, Image, Kind, Message, Op, State, Written
 from generators.wire_format import Format, Profile
+
+Text: TypeAlias = tuple[str, ...]
+"""The key of a row as the wire has it."""
 
 PARTITIONS: Final = 3
 """Partitions of each stream."""
@@ -35,8 +39,8 @@ class StreamResult:
     """The result of one stream. `nemesis` is its name, with `+restart` or `+broker-restart` where processes were killed.
 
     `rows` counts the source's rows at the end, `messages` all of the topic, `repeats` those seen before,
-    `corrupt` the garbage. `lost` says why a profile is not judged. `wrong` has the first differences as (rule id, text); `broken`
-    counts all by rule.
+    `corrupt` the garbage. `lost` says why a profile is not judged. `table` is the user's table, "" for the harness's own. `wrong`
+    has the first differences as (rule id, text); `broken` counts all by rule.
     """
 
     format: str
@@ -48,6 +52,7 @@ class StreamResult:
     corrupt: int = 0
     cells: int = 0
     lost: str = ""
+    table: str = ""
     wrong: list[tuple[str, str]] = field(default_factory=list)
     broken: Counter[str] = field(default_factory=Counter)
 
@@ -66,6 +71,7 @@ class StreamResult:
     def as_json(self) -> dict[str, Any]:
         """For `--format json`."""
         found: dict[str, Any] = {"format": self.format, "profile": self.profile, "nemesis": self.nemesis}
+        found |= {"table": self.table} if self.table else {}
         if self.lost:
             return {**found, "result": "not judged", "because": self.lost}
         found |= {"result": "converged" if self.converged else "differs", "rows": self.rows, "cells": self.cells}
@@ -78,7 +84,8 @@ class StreamResult:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One stream: a history under a nemesis, in its own partitions from `first` on. The profiles `also` write just the same."""
+    """One stream: a history under a nemesis, in its own partitions from `first` on. The profiles `also` write just the same.
+    `table` is the user's table that it is of."""
 
     profile: Profile
     nemesis: Nemesis
@@ -86,6 +93,7 @@ class Told:
     stages: Stages
     first: int = 0
     also: tuple[Profile, ...] = ()
+    table: str = ""
 
     def placed(self, stage: int) -> Iterator[Message]:
         """The messages of a stage in their physical partitions."""
@@ -95,10 +103,12 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Streams of one format that share a topic and a query; each deployment's records are decoded by themselves."""
+    """Streams of one format that share a topic and a query; each deployment's records are decoded by themselves. `lost` are the
+    results of tables that are not judged."""
 
     fmt: Format[Any]
     streams: tuple[Told, ...]
+    lost: tuple[StreamResult, ...] = ()
 
     @classmethod
     def of(cls, fmt: Format[Any], streams: Iterable[Told]) -> Group:
@@ -174,33 +184,107 @@ def read_state(directory: Path) -> Kept:
     return Kept(rows, frozenset(corrupt), seen, watermarks, rows_alone)
 
 
-def expected(story: Streamed) -> dict[str, tuple[Value, Image]]:
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """How the rows of a history are known by the text of their key. A key whose text is a JSON number is known by its value."""
+
+    names: tuple[str, ...]
+    numbers: frozenset[str]
+
+    @classmethod
+    def of(cls, story: Streamed) -> Keys:
+        """The keys of a history."""
+        images = (image for one in story.written for c in one.changes for image in (c.before, c.after) if image is not None)
+        names = story.table.primary_key
+        return cls(names, frozenset(name for image in images for name in names if name in image and image[name].json))
+
+    def text(self, texts: Mapping[str, str | None]) -> Text:
+        """The key among texts by column."""
+        return tuple(_plain(texts.get(name) or "") if name in self.numbers else str(texts.get(name)) for name in self.names)
+
+    def expected(self, image: Image) -> Text:
+        """The key that an image has."""
+        return self.text({name: image[name].text for name in self.names if name in image})
+
+    def former(self, story: Streamed) -> tuple[set[Text], set[Text]]:
+        """The keys that rows were moved from, and those of rows that were deleted."""
+        told: dict[Key, Text] = {}
+        for image in (image for one in story.written for c in one.changes for image in (c.before, c.after) if image is not None):
+            if image.keys() >= set(self.names):
+                told[_key(image, self.names)] = self.expected(image)
+        moved, gone = ({told[key] for key in keys if key in told} for keys in (story.moved, story.gone))
+        return moved, gone
+
+    def held(self, key: Sequence[str], image: Mapping[str, str | None]) -> Text:
+        """The key under which a row is kept: that of its image if it has the same texts, since readers order a key's columns."""
+        own = [image.get(name) for name in self.names]
+        same = None not in own and sorted(map(str, own)) == sorted(key)
+        return self.text(image if same else dict(zip(self.names, key, strict=False)))
+
+
+def _plain(text: str) -> str:
+    """A number as it is written whatever its digits are."""
+    try:
+        return str(Decimal(text).normalize())
+    except InvalidOperation:
+        return text
+
+
+def unsure(story: Streamed) -> str:
+    """Why the rows of a history cannot be known by the key that the messages tell, or ""."""
+    names = story.table.primary_key
+    for one in story.written:
+        for change in one.changes:
+            image = change.before if change.op is Op.DELETE else change.after
+            if change.kind is not Kind.ROW or image is None:
+                continue
+            if change.keys and set(change.keys) != set(names):
+                return f"the messages name the key {', '.join(change.keys)}, the table has {', '.join(names)}"
+            told = tuple(image[name].value if name in image and image[name].text is not None else None for name in names)
+            rows = getattr(story.history.events[one.message.event], "rows", ())
+            if told not in [tuple(row[name] for name in names) for r in rows for row in (r.before, r.after) if row is not None]:
+                return f"the messages do not tell every value of the key {', '.join(names)}"
+    return ""
+
+
+def _key(image: Mapping[str, Cell], names: Iterable[str]) -> Key:
+    return tuple(image[name].value for name in names)
+
+
+def expected(story: Streamed) -> dict[Text, tuple[Key, Image]]:
     """The expected rows by their key's text: the model's key, and the expected cells.
 
     An event without a message does not change the row; a placeholder of an unsent value stands for the older image's cell. Raises
     HarnessError if a row of the model has no message, which is a writer's bug.
     """
-    images: dict[Value, dict[str, Cell]] = {}
-    owed: dict[int, dict[Value, Image]] = {}
+    known = Keys.of(story)
+    names = known.names
+    images: dict[Key, dict[str, Cell]] = {}
+    owed: dict[int, dict[Key, Image]] = {}
     for one in story.written:
         for change in one.changes:
             if change.kind is Kind.ROW and change.after is not None:
-                owed.setdefault(one.message.event, {})[change.after[KEY].value] = change.after
+                owed.setdefault(one.message.event, {})[_key(change.after, names)] = change.after
     for number, event in enumerate(story.history.events):
         for images_of in getattr(event, "rows", ()):
-            old = None if images_of.before is None else images.pop(images_of.before[KEY], None)
-            if images_of.after is None:
+            before, after = ({} if row is None else row for row in (images_of.before, images_of.after))
+            old = images.pop(tuple(before[name] for name in names), None) if before else None
+            if not after:
                 continue
-            key = images_of.after[KEY]
+            key = tuple(after[name] for name in names)
             found = owed.get(number, {}).get(key)
             images[key] = (old or {}) if found is None else {name: _cell(name, cell, old) for name, cell in found.items()}
-    result: dict[str, tuple[Value, Image]] = {}
+    result: dict[Text, tuple[Key, Image]] = {}
     for key in story.rows:
         image = images.get(key)
         if not image:
-            raise HarnessError(f"no message has row {key!r} of {story.table.name}")
-        result[str(image[KEY].text)] = (key, image)
+            raise HarnessError(f"no message has row {_named(key)} of {story.table.name}")
+        result[known.expected(image)] = (key, image)
     return result
+
+
+def _named(key: Sequence[object]) -> str:
+    return repr(key[0]) if len(key) == 1 else repr(tuple(key))
 
 
 def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None) -> Cell:
@@ -227,17 +311,18 @@ def by_profile(group: Group, outcomes: Iterable[StreamResult]) -> list[StreamRes
 def _judged(group: Group, stream: Told, kept: Kept, how: str) -> StreamResult:
     story, order = stream.story, order_of(group.fmt.name)
     name = stream.nemesis.name + (f"+{how}" if how else "")
-    outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(story.rows))
+    outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(story.rows), table=stream.table)
+    keys = Keys.of(story)
     flat = [one for stage in stream.stages for one in stage]
     outcome.messages = len(flat)
-    refused = _coverage(stream, flat, kept, outcome, how)
+    refused = _coverage(stream, keys, flat, kept, outcome, how)
     if order.watermarks and not kept.rows_alone:
         _watermarks(stream, flat, kept, outcome)
     wanted = expected(story)
-    found: dict[str, list[Mapping[str, str | None]]] = {}
-    for names, image in kept.rows.get(story.table.name, ()):
-        found.setdefault(names[0], []).append(image)
-    moved, gone = ({str(key) for key in keys} for keys in (story.moved, story.gone))
+    found: dict[Text, list[Mapping[str, str | None]]] = {}
+    for key_texts, image in kept.rows.get(story.table.name, ()):
+        found.setdefault(keys.held(key_texts, image), []).append(image)
+    moved, gone = keys.former(story)
     general = RESTART if how else stream.nemesis.rule
     schemas_late = order.keys == "schema" and _schemas_late(stream)
     late = "watermark" if order.watermarks and stream.nemesis.name == "late-watermarks" else general
@@ -245,17 +330,20 @@ def _judged(group: Group, stream: Told, kept: Kept, how: str) -> StreamResult:
         if text in refused:
             continue
         if len(images) > 1:
-            outcome.differ("at-least-once", f"there are {len(images)} rows of key {text}")
+            outcome.differ("at-least-once", f"there are {len(images)} rows of key {', '.join(text)}")
         if text not in wanted:
+            shown = ", ".join(text)
             if text in moved and stream.nemesis.rule != "order":
-                outcome.differ("key-change", f"row {text} is still there, although its key was changed")
+                outcome.differ("key-change", f"row {shown} is still there, although its key was changed")
             else:
-                outcome.differ(late, f"row {text} is there, although it {'was deleted' if text in gone | moved else 'never was'}")
+                outcome.differ(
+                    late, f"row {shown} is there, although it {'was deleted' if text in gone | moved else 'never was'}"
+                )
     for text, (key, owed) in wanted.items():
         if text in refused:
             continue
         if text not in found:
-            outcome.differ("schema-cache" if schemas_late and not how else general, f"row {text} is missing")
+            outcome.differ("schema-cache" if schemas_late and not how else general, f"row {', '.join(text)} is missing")
             continue
         _cells(story, key, owed, found[text][0], outcome, general)
     return outcome
@@ -271,7 +359,7 @@ def _schemas_late(stream: Told) -> bool:
     return False
 
 
-def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: StreamResult, how: str) -> set[str]:
+def _coverage(stream: Told, keys: Keys, flat: Sequence[Written], kept: Kept, outcome: StreamResult, how: str) -> set[Text]:
     """Every offset seen, every unreadable message kept; what a restart lost is the restart's.
 
     Returns the keys of rows in messages that were refused although they could be read, where the writer's format leaves both
@@ -279,7 +367,7 @@ def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Stream
     """
     counts: Counter[int] = Counter()
     spoiled: set[tuple[int, int]] = set()
-    doubtful: dict[tuple[int, int], set[str]] = {}
+    doubtful: dict[tuple[int, int], set[Text]] = {}
     first_seen: set[object] = set()
     for one in flat:
         partition = stream.first + one.message.partition
@@ -287,7 +375,7 @@ def _coverage(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Stream
             spoiled.add((partition, counts[partition]))
         elif any((Kind.CORRUPT, None) in c.accept for c in one.changes):
             images = [image for c in one.changes for image in (c.before, c.after) if image is not None]
-            doubtful[partition, counts[partition]] = {str(image[KEY].text) for image in images if KEY in image}
+            doubtful[partition, counts[partition]] = {keys.expected(image) for image in images if image.keys() >= set(keys.names)}
         counts[partition] += 1
         content = (one.message.partition, one.message.key, one.message.value, one.message.event)
         outcome.repeats += content in first_seen
@@ -324,7 +412,7 @@ def _watermarks(stream: Told, flat: Sequence[Written], kept: Kept, outcome: Stre
             outcome.differ("watermark", f"partition {partition} is known up to {kept.watermarks.get(partition)}, not {mark}")
 
 
-def _cells(story: Streamed, key: Value, image: Image, found: Mapping[str, str | None], outcome: StreamResult, rule: str) -> None:
+def _cells(story: Streamed, key: Key, image: Image, found: Mapping[str, str | None], outcome: StreamResult, rule: str) -> None:
     row, last = story.rows[key], story.last[key]
     for column in story.table.columns:
         outcome.cells += 1
@@ -333,9 +421,11 @@ def _cells(story: Streamed, key: Value, image: Image, found: Mapping[str, str | 
         if story.added_after.get(name, -1) > last or cell is None:
             # The statement that gave the table this column sends no row: what is not there is the column's default.
             if held is not None:
-                outcome.differ(rule, f"row {key!r}, {name}: {held!r}, but the column came later and holds {row[name]!r}")
+                outcome.differ(rule, f"row {_named(key)}, {name}: {held!r}, but the column came later and holds {row[name]!r}")
         elif not _same(cell, held, name in found):
-            outcome.differ(rule, f"row {key!r}, {name}: {held!r} is not {cell.text if cell.text is not None else cell.value!r}")
+            outcome.differ(
+                rule, f"row {_named(key)}, {name}: {held!r} is not {cell.text if cell.text is not None else cell.value!r}"
+            )
 
 
 def _same(cell: Cell, held: str | None, there: bool) -> bool:

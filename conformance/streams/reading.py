@@ -11,22 +11,27 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from conformance.cases.catalogue import profiles
+from conformance.cases.tables import reading, usable
 from conformance.engines.base import ChildDied, DecodeRaised, lay, write_records
 from conformance.engines.child import DECODERS, ChildEngine
-from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, StreamResult, Told, by_profile, judge, read_state
-from generators.drawing.shared_history import Streamed, streamed
+from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, StreamResult, Told, by_profile, judge, read_state, unsure
+from generators.drawing.shared_history import streamed
+from generators.drawing.streams import STATEMENTS, Streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import STAGES, Nemesis, Stream, named
 from generators.model import Kind, Written
 from generators.publishing import kafka
 from generators.storage import codec
+from generators.tables import streams as of_tables
+from generators.tables.base import UserTable
+from generators.tables.values import Values
 from generators.wire_format import Format, Profile, get, module_name
 
 CHANGES: Final = 90
@@ -53,30 +58,74 @@ def not_kept(fmt: Format[Any], profile: Profile) -> str:
     return next((f"{loss.statement} ({loss.citation})" for loss in fmt.losses(profile) if loss.left is None), "")
 
 
-def group_of(fmt: Format[Any], chosen: Sequence[Profile], nemeses: Sequence[Nemesis], seed: int) -> Group:
+Teller: TypeAlias = Callable[[Format[Any], Profile, int, str, tuple[str, ...] | None], Streamed]
+"""Makes a history of a format, a profile, a seed and a table's name; its statements may be given, None for all it can have."""
+
+
+def _shared(fmt: Format[Any], profile: Profile, seed: int, name: str, some: tuple[str, ...] | None) -> Streamed:
+    return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS, STATEMENTS if some is None else some)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What streams are of: a user's table of that name, or the harness's own (""), whose tables are called after `label`."""
+
+    tell: Teller = _shared
+    table: str = ""
+    label: str = "t"
+
+
+OURS: Final = (Subject(),)
+
+
+def subjects(values: Values, users: Iterable[UserTable]) -> tuple[Subject, ...]:
+    """The streams of a user's tables. A name leaves room for the stream's number."""
+
+    def of(user: UserTable) -> Teller:
+        def tell(fmt: Format[Any], profile: Profile, seed: int, name: str, some: tuple[str, ...] | None) -> Streamed:
+            return of_tables.streamed(values, user, fmt, profile, seed, name, CHANGES, PARTITIONS, some)
+
+        return tell
+
+    return tuple(Subject(of(user), user.table.name, user.table.name[:50]) for user in users)
+
+
+def group_of(
+    fmt: Format[Any], chosen: Sequence[Profile], nemeses: Sequence[Nemesis], seed: int, of: Sequence[Subject] = OURS
+) -> Group:
     """The streams of these profiles under these nemeses, without the profiles that `not_kept` excludes.
 
     Profiles of one deployment that write a history just alike share its stream.
     """
-    alike: dict[object, list[Profile]] = {}
-    for profile in chosen:
-        if not not_kept(fmt, profile):
-            look = streamed(fmt, profile, seed, "t", CHANGES, PARTITIONS).written
-            alike.setdefault((profile.deployment, hash(repr(look))), []).append(profile)
     found: list[Told] = []
-    for first, *others in alike.values():
-        for nemesis in nemeses:
-            stream = _told(fmt, first, nemesis, seed, len(found))
-            same = [one for one in others if _told(fmt, one, nemesis, seed, len(found)) == replace(stream, profile=one)]
-            found.append(replace(stream, also=tuple(same)))
-            found += [_told(fmt, one, nemesis, seed, len(found) + n) for n, one in enumerate(o for o in others if o not in same)]
-    return Group.of(fmt, found)
+    lost: list[StreamResult] = []
+    for subject in of:
+        alike: dict[object, list[Profile]] = {}
+        for profile in chosen:
+            if not_kept(fmt, profile):
+                continue
+            look = subject.tell(fmt, profile, seed, subject.label, None)
+            if why := unsure(look):
+                lost.append(StreamResult(fmt.name, profile.name, "-", lost=why, table=subject.table))
+            else:
+                alike.setdefault((profile.deployment, hash(repr(look.written))), []).append(profile)
+        for first, *others in alike.values():
+            for nemesis in nemeses:
+                stream = _told(fmt, first, nemesis, seed, len(found), subject)
+                same = [
+                    one for one in others if _told(fmt, one, nemesis, seed, len(found), subject) == replace(stream, profile=one)
+                ]
+                found.append(replace(stream, also=tuple(same)))
+                apart = (one for one in others if one not in same)
+                found += [_told(fmt, one, nemesis, seed, len(found) + n, subject) for n, one in enumerate(apart)]
+    return replace(Group.of(fmt, found), lost=tuple(lost))
 
 
-def _told(fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int, number: int) -> Told:
+def _told(fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int, number: int, subject: Subject = OURS[0]) -> Told:
     own = seed * 1000 + number
-    story = _story(fmt, profile, nemesis, own, f"t_{number}")
-    return Told(profile, nemesis, story, nemesis(Stream(story.written, fmt.faults, profile.deployment.compression), own))
+    story = _story(fmt, profile, nemesis, own, f"{subject.label}_{number}", subject.tell)
+    stages = nemesis(Stream(story.written, fmt.faults, profile.deployment.compression), own)
+    return Told(profile, nemesis, story, stages, table=subject.table)
 
 
 def for_restarts(group: Group) -> Group:
@@ -93,15 +142,15 @@ def decoder_of(fmt: Format[Any], decoder: str | None) -> str:
     return decoder or f"{DECODERS}.{module_name(fmt.name)}"
 
 
-def _story(fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int, name: str) -> Streamed:
+def _story(fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int, name: str, tell: Teller) -> Streamed:
     """A history for a nemesis. If schemas must lag, the table's name is chosen so that its rows are in another partition."""
     if not nemesis.quiet:
-        return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS)
+        return tell(fmt, profile, seed, name, None)
     for suffix in ("", "_b", "_c"):
-        story = streamed(fmt, profile, seed, name + suffix, CHANGES, PARTITIONS, statements=())
+        story = tell(fmt, profile, seed, name + suffix, ())
         if all(map(_elsewhere, story.written)):
             return story
-    return streamed(fmt, profile, seed, name, CHANGES, PARTITIONS, statements=())
+    return tell(fmt, profile, seed, name, ())
 
 
 def _elsewhere(one: Written) -> bool:
@@ -168,7 +217,7 @@ def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
     outcomes = []
     for stream in group.streams:
         name = stream.nemesis.name + (f"+{how}" if how else "")
-        outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(stream.story.rows))
+        outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(stream.story.rows), table=stream.table)
         outcome.differ("restart" if how else "convergence", f"the query ended: {' '.join(str(error).split())[:900]}")
         outcomes.append(outcome)
     return by_profile(group, outcomes)
@@ -282,7 +331,7 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
 
 @dataclass(frozen=True, slots=True)
 class StreamSettings:
-    """The settings of `stream`; `decoder` None is the reference."""
+    """The settings of `stream`; `decoder` None is the reference, `tables` None the harness's own table."""
 
     formats: tuple[str, ...]
     glob: str | tuple[str, ...] = "*"
@@ -290,6 +339,7 @@ class StreamSettings:
     seed: int = 1
     decoder: str | None = None
     restart: bool = False
+    tables: Values | None = None
 
 
 def run(
@@ -302,11 +352,12 @@ def run(
         victim = stack.enter_context(engine.twin()) if settings.restart and bootstrap is not None else None
         for name in settings.formats:
             fmt = get(name)
-            chosen = profiles(fmt, settings.glob)
+            chosen, of = _chosen(fmt, settings)
             for profile in chosen:
                 if why := not_kept(fmt, profile):
                     yield StreamResult(name, profile.name, "-", lost=why)
-            group, decoder = group_of(fmt, chosen, nemeses, settings.seed), decoder_of(fmt, settings.decoder)
+            group, decoder = group_of(fmt, chosen, nemeses, settings.seed, of), decoder_of(fmt, settings.decoder)
+            yield from group.lost
             if not group.streams:
                 continue
             if victim is None or bootstrap is None:
@@ -314,6 +365,15 @@ def run(
                 yield from plainly(engine, group, decoder, bootstrap, _home(engine))
             else:
                 yield from _with_restarts(engine, victim, group, decoder, bootstrap, note)
+
+
+def _chosen(fmt: Format[Any], settings: StreamSettings) -> tuple[Sequence[Profile], Sequence[Subject]]:
+    """The profiles, and what their streams are of: of a user's tables those that the format can write and that have a key."""
+    chosen, values = profiles(fmt, settings.glob), settings.tables
+    if values is None:
+        return chosen, OURS
+    users = [user for user in usable(fmt, values.schema).users if not of_tables.unkept(user)]
+    return reading(fmt, chosen, values.schema), subjects(values, users)
 
 
 def _home(engine: ChildEngine) -> Path:
@@ -349,19 +409,27 @@ def render(outcomes: Sequence[StreamResult], *, markdown: bool = False) -> Any:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    lines = [(o.format, o.profile, o.nemesis, str(o.rows), str(o.messages), str(o.repeats), str(o.corrupt)) for o in outcomes]
+    own = any(o.table for o in outcomes)
+    lines = [
+        (o.format, o.profile, *([o.table] if own else []), o.nemesis, *map(str, (o.rows, o.messages, o.repeats, o.corrupt)))
+        for o in outcomes
+    ]
+    head = (*_HEAD[:2], *(["table"] if own else []), *_HEAD[2:], "result")
     results = ["not judged" if o.lost else "converged" if o.converged else "differs" for o in outcomes]
-    words = [f"{o.format}/{o.profile}, {o.nemesis}: {o.lost}" for o in outcomes if o.lost]
-    words += [f"{rule}: {o.profile}, {o.nemesis}: {what}" for o in outcomes for rule, what in o.wrong]
+    words = [f"{o.format}/{o.profile}, {_which(o)}: {o.lost}" for o in outcomes if o.lost]
+    words += [f"{rule}: {o.profile}, {_which(o)}: {what}" for o in outcomes for rule, what in o.wrong]
     words.append(f"{results.count('converged')} of {len(results) - results.count('not judged')} streams converged")
     if markdown:
         rows = (" | ".join((*line, result)) for line, result in zip(lines, results, strict=True))
-        head = " | ".join((*_HEAD, "result"))
-        return "\n".join((f"| {head} |", "|---" * (len(_HEAD) + 1) + "|", *(f"| {row} |" for row in rows), "", *words))
-    table = RichTable(*_HEAD, "result", header_style="bold")
+        return "\n".join((f"| {' | '.join(head)} |", "|---" * len(head) + "|", *(f"| {row} |" for row in rows), "", *words))
+    table = RichTable(*head, header_style="bold")
     for line, result in zip(lines, results, strict=True):
         table.add_row(*line, Text(result, style={"converged": "green", "differs": "red"}.get(result, "yellow")))
     return Together(table, *map(Text, words))
+
+
+def _which(outcome: StreamResult) -> str:
+    return f"{outcome.table}, {outcome.nemesis}" if outcome.table else outcome.nemesis
 
 
 _HEAD: Final = ("format", "profile", "nemesis", "rows", "messages", "repeats", "corrupt")

@@ -57,11 +57,12 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class UserTable:
-    """A table with its constraints."""
+    """A table with its constraints; `computed` has the generated columns that can be computed, with their expressions."""
 
     table: Table
     foreign_keys: tuple[ForeignKey, ...] = ()
     checks: tuple[Check, ...] = ()
+    computed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,10 +108,10 @@ def column(draft: Draft, cursor: Cursor, place: int | None = None) -> None:
             cursor.accept("KEY")
             draft.index("", (name,), unique=True)
         elif cursor.accept("GENERATED ALWAYS AS", "AS"):
-            cursor.parens()
+            expression = cursor.parens().text()
             stored = cursor.accept("STORED", "PERSISTENT", "VIRTUAL") in ("STORED", "PERSISTENT")
             made = replace(made, generated="stored" if stored else "virtual")
-            cursor.note(start, "taken as a generated column; its values are drawn, the expression is not computed")
+            draft.generated[name] = Pending.since(cursor, start, expression)
         elif cursor.next_is("CHECK") or cursor.next_is("CONSTRAINT"):
             _check(draft, cursor)
         elif cursor.accept("REFERENCES"):

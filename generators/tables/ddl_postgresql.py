@@ -168,9 +168,9 @@ def column(draft: Draft, cursor: Cursor, types: Types, home: Place) -> None:
             if cursor.next_is("("):
                 cursor.parens()
         elif cursor.accept("GENERATED ALWAYS AS"):
-            cursor.parens()
+            expression = cursor.parens().text()
             made = replace(made, generated="virtual" if cursor.accept("STORED", "VIRTUAL") == "VIRTUAL" else "stored")
-            cursor.note(start, "taken as a generated column; its values are drawn, the expression is not computed")
+            draft.generated[name] = Pending.since(cursor, start, expression)
         elif cursor.accept("STORAGE", "COMPRESSION"):
             cursor.take()
         elif not cursor.accept("NULL", *_DEFERRING):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from generators.model import Column, Index, Table
-from generators.tables.base import DIALECTS, Check, ForeignKey, Note, Place, Schema, UserTable
+from generators.tables.base import DIALECTS, Check, ForeignKey, Note, Place, Schema, UserTable, place
+from generators.tables.computed import computable
 from generators.tables.ddl_checks import checks_of
-from generators.tables.ddl_text import Script
+from generators.tables.ddl_text import Cursor, Script
+from generators.tables.values import unique_keys
 
 
 @dataclass(slots=True)
@@ -20,6 +23,11 @@ class Pending:
     end: int
     text: str
     value_column: str = ""
+
+    @classmethod
+    def since(cls, cursor: Cursor, start: int, text: str) -> Self:
+        """The construct from a word, by its number, up to the cursor's place, of which `text` counts."""
+        return cls(cursor.script, cursor.words[start].start, cursor.words[cursor.at - 1].end, text)
 
     def note(self, action: str) -> None:
         """Notes it."""
@@ -40,6 +48,7 @@ class Draft:
     indexes: list[Index] = field(default_factory=list)
     foreign: list[tuple[ForeignKey, Pending]] = field(default_factory=list)
     checks: list[Pending] = field(default_factory=list)
+    generated: dict[str, Pending] = field(default_factory=dict)
     comment: str = ""
     charset: str = ""
     collation: str = ""
@@ -89,7 +98,7 @@ class Draft:
 
 def finished(drafts: Mapping[Place, Draft], dialect: str, scripts: list[Script]) -> Schema:
     """The schema of all tables that are taken."""
-    taken = {place: draft for place, draft in drafts.items() if not draft.left_out}
+    taken = {at: draft for at, draft in drafts.items() if not draft.left_out}
     users = []
     for draft in taken.values():
         table = draft.table()
@@ -99,8 +108,25 @@ def finished(drafts: Mapping[Place, Draft], dialect: str, scripts: list[Script])
         for pending in draft.checks:
             checks += checks_of(table, dialect, pending.text, pending.value_column, pending.note)
         users.append(UserTable(table, keys, tuple(checks)))
+    users = [replace(user, computed=_computed(user, users, taken[place(user.table)], dialect)) for user in users]
     notes: list[Note] = [note for script in scripts for note in sorted(script.notes, key=lambda n: (n.line, n.column))]
     return Schema(dialect, tuple(users), tuple(notes))
+
+
+def _computed(user: UserTable, users: list[UserTable], draft: Draft, dialect: str) -> tuple[tuple[str, str], ...]:
+    """The generated columns that can be computed, in the table's order; the others are noted. A column of a key is not computed,
+    since rows have free keys before they have their values."""
+    keys = {name for key in unique_keys(user.table) for name in key} | {n for key in user.foreign_keys for n in key.columns}
+    keys |= {n for one in users for key in one.foreign_keys if key.parent == draft.place for n in key.parent_columns}
+    found = []
+    for column in user.table.columns:
+        pending = draft.generated.get(column.name) if column.generated else None
+        if pending and column.name not in keys and computable(user.table, column, pending.text, dialect):
+            found.append((column.name, pending.text))
+    for name, pending in draft.generated.items():
+        if name not in dict(found):
+            pending.note("taken as a generated column; its values are drawn, the expression is not computed")
+    return tuple(found)
 
 
 def _resolved(key: ForeignKey, taken: Mapping[Place, Draft], pending: Pending, folded: bool) -> ForeignKey | None:

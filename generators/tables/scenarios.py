@@ -44,6 +44,10 @@ def labels(schema: Schema) -> dict[int, str]:
 
 def named(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator[Scenario]:
     """Every named scenario of the tables, at both levels."""
+    return map(values.completed_scenario, _named(values, users, ddl=ddl))
+
+
+def _named(values: Values, users: Sequence[UserTable], *, ddl: bool) -> Iterator[Scenario]:
     known = labels(values.schema)
     for number, user in enumerate(values.schema.tables):
         if user not in users:
@@ -133,7 +137,7 @@ def _statements(values: Values, user: UserTable, name: str, number: int) -> Iter
     for turn, action in enumerate(actions):
         if action not in sources.of_table(table).ddl_actions:
             continue
-        dropped = _droppable(values, user)
+        dropped = droppable(values, user)
         if (action == "drop column" and not dropped) or (
             action == "add column" and any(c.name == "added" for c in table.columns)
         ):
@@ -147,7 +151,7 @@ def _statements(values: Values, user: UserTable, name: str, number: int) -> Iter
         yield scenario(f"{name}/{action.replace(' ', '-')}", first, event, last, tags=[f"ddl:{action}"])
 
 
-def _droppable(values: Values, user: UserTable) -> str:
+def droppable(values: Values, user: UserTable) -> str:
     """The last column that no key, index, CHECK or generated column needs; "" if there is none."""
     table = user.table
     needed = {name for key in unique_keys(table) for name in key} | {name for index in table.indexes for name in index.columns}
@@ -199,7 +203,7 @@ def drawn(values: Values, users: Sequence[UserTable], count: int, seed: int, *, 
         alone = histories(values, [values.schema.tables[which]], START, ddl=False, events=3)
         for number, history in enumerate(strategies.draw(alone, share, seed + 1 + which)):
             found.append(Scenario(f"{TAG}/{known[which]}/drawn/{seed}/{number}{TYPED}", history, 2, tags))
-    return [one for one in found if one.history.events]
+    return [values.completed_scenario(one) for one in found if one.history.events]
 
 
 def _moved(history: History, ms: int) -> History:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final
 
-from generators.model import Column, Logical, Row, SourceType, Table, Value, ZeroDate
+from generators.model import Column, Logical, Row, Scenario, SourceType, Table, Value, ZeroDate
 from generators.sources import registry as sources
-from generators.tables import realistic
+from generators.tables import computed, realistic
 from generators.tables.base import Check, ForeignKey, Place, Schema, UserTable, place
 from generators.tables.overrides import NO_OVERRIDES, Overrides, within
 
@@ -211,7 +211,18 @@ class Values:
 
     def row(self, user: UserTable, number: int) -> dict[str, Value]:
         """Row `number` of a table before any history: its foreign keys are those of such rows of the parents."""
-        return self._row(user, number, ())
+        return self.completed(user, self._row(user, number, ()))
+
+    def completed(self, user: UserTable, row: Row) -> dict[str, Value]:
+        """The row with the values of its generated columns, as far as they can be computed and held."""
+        if not user.computed:
+            return dict(row)
+        return computed.completed(user, self.schema.dialect, row, lambda column, value: self.holds(user, column, value))
+
+    def completed_scenario(self, scenario: Scenario) -> Scenario:
+        """The scenario with the values of generated columns in every row."""
+        history = computed.completed_history(scenario.history, self.schema.tables, self.completed)
+        return scenario if history is scenario.history else replace(scenario, history=history)
 
     def _row(self, user: UserTable, number: int, within_: tuple[Place, ...]) -> dict[str, Value]:
         table = user.table

@@ -36,7 +36,7 @@ _OWNERS: Final[Mapping[str, Mapping[str, str]]] = {
     "huawei-cdl-json": {"other-table": "rows/one-each"},
     "huawei-cdl-debezium": {"other-table": "rows/one-each"},
     "ticdc-simple-json": {"text": "value/escapes", "long": "value/other"},
-    "ticdc-simple-avro": {"text": "value/text-as-it-stands"},
+    "ticdc-simple-avro": {"text": "value/text-as-it-stands", "long": "value/other"},
     "aliyun-dts-avro": {"text": "", "other-table": "rows/readable"},
     "cloudcanal-json": {"other-table": "rows/readable"},
     "cloudcanal-canal-json": {"other-table": "rows/readable"},

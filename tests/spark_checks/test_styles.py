@@ -5,10 +5,8 @@ import textwrap
 import pytest
 
 from conformance.cases.catalogue import Budget
-from conformance.engines.child import OURS, ChildEngine
 from conformance.running.prepared import Settings
 from conformance.running.run import run
-from conformance.streams.reading import CONF
 
 pytestmark = pytest.mark.spark
 
@@ -139,13 +137,6 @@ STYLES = {
         """,
 }
 """Decoders by the style in which they are unusual."""
-
-
-@pytest.fixture(scope="module")
-def engine():
-    """One Spark child."""
-    with ChildEngine(timeout_s=120, conf={**OURS, **CONF}) as started:
-        yield started
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from conformance.cases.catalogue import Budget
-from conformance.engines.child import OURS, ChildEngine, needed
 from conformance.judging.judge import Verdict
 from conformance.running.prepared import Settings
 from conformance.running.run import run
@@ -77,13 +76,6 @@ def decode_rows(records, table, *, deployment=None):
 
 
 WRAPPED = "CAST(CASE WHEN $ > 9223372036854775807 THEN $ - 18446744073709551616 ELSE $ END AS decimal(20,0))"
-
-
-@pytest.fixture(scope="module")
-def engine():
-    """One Spark child."""
-    with ChildEngine(packages=needed([name.split()[0] for name in FORMATS]), timeout_s=120, conf=OURS) as started:
-        yield started
 
 
 def judged(engine, name, profile, values, **more):

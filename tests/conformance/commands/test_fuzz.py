@@ -16,7 +16,6 @@ from rich.console import Console
 from conformance.commands import fuzz
 from conformance.commands.cli import cli
 from conformance.engines.base import ChildDied, DecodeRaised
-from conformance.engines.child import OURS, ChildEngine
 from conformance.rules.base import Obligation
 from conformance.running import fuzzing as _fuzzing
 from conformance.running.fuzzing import (
@@ -344,12 +343,6 @@ def test_the_exit_code_is_the_verdict(command, changes, code):
 )
 def test_a_wrong_call_is_told(arguments):
     assert CliRunner().invoke(cli, arguments).exit_code != 0
-
-
-@pytest.fixture(scope="module")
-def engine():
-    with ChildEngine(conf=OURS) as started:
-        yield started
 
 
 def convicted(engine, decoder, count, name=SPARK, profile="v7.1.6"):

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from conformance.judging.judge import CaseResult, Finding, Verdict
-from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult, versions
+from conformance.judging.results import Failure, FormatResult, Header, OwnTables, RuleResult, RunResult, versions
 from conformance.rules.base import Aspect, Obligation, rules
-from generators.model import Case, Deployment, State
+from generators.model import Case, Deployment, State, Table
+from generators.tables.base import Note, Schema, UserTable
 
 NAME = "ticdc-canal-json"
 MUST, SHOULD = (
@@ -79,3 +80,11 @@ def test_a_failure_is_known_when_all_of_its_cases_are():
 
 def test_versions_name_what_a_verdict_may_depend_on():
     assert {"python", "pyspark", "hypothesis", "pyarrow"} <= versions().keys()
+
+
+def test_of_a_database_s_url_only_its_kind_is_told():
+    notes = (Note("mysql://me:secret@db.example/shop", 1, 2, "KEY", "left out"), Note("a.sql", 3, 4, "KEY", "left out"))
+    tables = (UserTable(Table("shop", "orders", ())), UserTable(Table("shop", "lines", (), schema="public")))
+    own = OwnTables.of(Schema("mysql", tables, notes), ("x",))
+    assert (own.dialect, own.names, own.left_out) == ("mysql", ("shop.orders", "shop.public.lines"), ("x",))
+    assert [str(note) for note in own.notes] == ["mysql://...:1:2: KEY: left out", "a.sql:3:4: KEY: left out"]

@@ -6,7 +6,6 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from conformance.commands.cli import cli
-from conformance.engines.child import OURS, ChildEngine
 from conformance.load import bench as measure
 from generators.errors import UsageError
 from generators.wire_format import FORMATS, get
@@ -195,7 +194,7 @@ def test_files_are_looked_at_before_anything_is_measured(commanded, tmp_path, mo
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_small_bench_measures_reference_and_user_at_the_levels_that_they_have(tmp_path):
+def test_a_small_bench_measures_reference_and_user_at_the_levels_that_they_have(engine, tmp_path):
     mine = tmp_path / "mine.py"
     mine.write_text(
         "from spark_checks.decoders.baselines.huawei_cdl_json import BASELINE\n"
@@ -204,13 +203,12 @@ def test_a_small_bench_measures_reference_and_user_at_the_levels_that_they_have(
     )
     spec = f"{mine}:decode_rows"
     notes = []
-    with ChildEngine(conf=OURS) as engine:
-        results = measure.bench(engine, [LIGHT], spec, 200, 2, notes.append)
-        with pytest.raises(UsageError):
-            measure.bench(engine, [LIGHT], None, 0, 2, notes.append)
-        with pytest.raises(UsageError, match="absent"):
-            measure.bench(engine, [LIGHT], "absent.py:decode", 200, 2, notes.append)
-        assert list(engine.directory.glob("bench-*")) == []
+    results = measure.bench(engine, [LIGHT], spec, 200, 2, notes.append)
+    with pytest.raises(UsageError):
+        measure.bench(engine, [LIGHT], None, 0, 2, notes.append)
+    with pytest.raises(UsageError, match="absent"):
+        measure.bench(engine, [LIGHT], "absent.py:decode", 200, 2, notes.append)
+    assert list(engine.directory.glob("bench-*")) == []
     assert [(r["level"], r["decoder"]) for r in results] == [(1, "reference"), (2, "reference"), (2, spec)]
     assert notes
     for result in json.loads(json.dumps(results)):

@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from conformance.commands.cli import cli
-from conformance.engines.child import OURS, ChildEngine
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.load import _process as _load_process
 from conformance.load import sustained as loading
@@ -485,14 +484,13 @@ main()
 
 
 @pytest.fixture(scope="module")
-def under_load(kafka, tmp_path_factory):
+def under_load(kafka, engine, tmp_path_factory):
     """A function that loads a decoder of DECODERS, or the reference, in one session; gives the outcome."""
     path = tmp_path_factory.mktemp("decoders") / "mine.py"
     path.write_text(DECODERS, "utf-8")
-    with ChildEngine(packages=("kafka",), conf=OURS) as engine:
-        yield lambda name=None, **changed: loading.run(
-            replace(SMALL, decoder=name and f"{path}:{name}", **changed), engine, kafka.bootstrap
-        )
+    return lambda name=None, **changed: loading.run(
+        replace(SMALL, decoder=name and f"{path}:{name}", **changed), engine, kafka.bootstrap
+    )
 
 
 def topics(kafka):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from conformance.cases.catalogue import Budget, named_cases
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
-from conformance.engines.child import OURS, ChildEngine
 from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import Capabilities, CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import REQUIRED
@@ -19,7 +18,6 @@ from conformance.judging.results import Failure
 from conformance.reducing.reduce import LIMITS, Batch, Candidate, Decoding, Limits, OutOfTime, _first_raising, shrink_all
 from conformance.rules.base import Aspect, rules
 from conformance.running.prepared import Settings
-from conformance.streams.reading import CONF
 from generators.drawing import strategies
 from generators.drawing.cases import as_case
 from generators.errors import HarnessError, Refused, UsageError
@@ -357,13 +355,6 @@ def seeded(fmt, profile, kind, level, value):
             events[-1] = replace(events[-1], rows=(*rows, RowImages(**put)))
         found.append(Scenario("drawn/5", History(tuple(events), 1), level, frozenset({"drawn"})))
     return max(found, key=lambda one: sum(w.message.size for w in as_case(fmt, profile, one).written))
-
-
-@pytest.fixture(scope="module")
-def engine():
-    """One Spark child."""
-    with ChildEngine(timeout_s=120, conf={**OURS, **CONF}) as started:
-        yield started
 
 
 @pytest.mark.spark

@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.judging.causes import Cause, Symptom
+from conformance.judging.results import OwnTables
 from conformance.reports import differential_page as differential
 from conformance.reports import page
 from conformance.running.differential import Comparison
+from generators.tables.base import Note
 
 VOID = {"meta", "br", "link", "img", "hr", "input"}
 INLINE = {"a", "b", "code", "mark", "span"}
@@ -95,6 +97,22 @@ def test_every_link_within_the_page_arrives(full):
     inner = {one["href"] for one in found.all("a") if one["href"].startswith("#")}
     assert {f"#{one}" for one in ("x-json", "x-json/v1", "x-json/value/unsigned", "x-json/value/known")} <= inner
     assert inner <= {f"#{one}" for one in ids}
+
+
+def test_the_notes_on_a_users_tables_stand_on_the_page(full, hostile):
+    notes = (Note("a.sql", 3, 9, "KEY `k`", "left out"), Note("a.sql", 4, 1, hostile, "noted"))
+    own = OwnTables("mysql", ("shop.orders", "shop.lines"), notes, ("x-json: table geo is left out",))
+    found = alone(page.html(replace(full, header=replace(full.header, tables=own))))
+    for words in (
+        "Your tables shop.orders, shop.lines (mysql)",
+        "x-json: table geo is left out",
+        "2 constructs are not taken as they stand",
+        "a.sql:3:9 KEY `k` left out",
+    ):
+        assert words in found.text, words
+    whole = Reader(page.html(replace(full, header=replace(full.header, tables=OwnTables("mysql", ("shop.orders",))))))
+    assert "shop.orders (mysql); all that the DDL says is taken as it stands" in whole.text
+    assert "Your tables" not in Reader(page.html(full)).text
 
 
 def test_a_run_that_conforms_is_green_and_short(good):

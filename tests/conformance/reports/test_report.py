@@ -14,12 +14,13 @@ from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.known import Entry, EntryResult
 from conformance.judging.known import State as EntryState
-from conformance.judging.results import CallResult, Failure, FormatResult, Header, RuleResult, RunResult
+from conformance.judging.results import CallResult, Failure, FormatResult, Header, OwnTables, RuleResult, RunResult
 from conformance.reports import console, markdown, page, records
 from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule
 from generators.errors import HarnessError
 from generators.model import Case, Column, Deployment, Message, State, Table, Written
 from generators.sources import mysql
+from generators.tables.base import Note
 
 RULE = Rule(
     "x-json/value/unsigned",
@@ -95,6 +96,8 @@ ENTRIES = (
     ),
     EntryResult(Entry(LAW.id, Verdict.NON_STRICT), EntryState.UNEXPECTED_PASS, hint="it no longer fails; remove the entry"),
 )
+OWN = OwnTables("mysql", ("shop.orders",), (Note("a.sql", 3, 9, "KEY `k`", "left out"),), ("x-json: table geo is left out",))
+WITH_TABLES = replace(RUN, header=replace(RUN.header, tables=OWN))
 HOSTILE = "[red]x[/red] [/] \x1b[2J\x07 \u202e<script> | `a` \\"
 
 
@@ -128,6 +131,7 @@ def validator():
         replace(RUN, formats=(), failures=()),
         replace(RUN, failures=(KNOWN, replace(FAILURE, on_record=1, reduced="reduced from 9 rows to 1")), entries=ENTRIES),
         replace(RUN, header=replace(RUN.header, topic="", broker="none")),
+        WITH_TABLES,
         with_finding(actual=HOSTILE, expected="", path=HOSTILE),
         replace(RUN, failures=(replace(FAILURE, result=replace(BAD, case=case("bad", value=None))),)),
         replace(RUN, failures=(replace(FAILURE, result=replace(BAD, case=case("bad", value=b"\xff\x00"))),)),
@@ -146,6 +150,15 @@ def test_a_line_with_another_field_is_invalid(validator, index):
     line = lines(replace(RUN, entries=ENTRIES[:1]))[index]
     assert list(validator.iter_errors(line | {"more": 1}))
     assert list(validator.iter_errors({k: v for k, v in line.items() if k != "type"}))
+
+
+def test_the_header_has_a_users_tables_and_the_notes_on_them(validator):
+    assert "tables" not in lines(RUN)[0]
+    (head, *_) = lines(WITH_TABLES)
+    note = {"file": "a.sql", "line": 3, "column": 9, "construct": "KEY `k`", "action": "left out"}
+    wanted = {"dialect": "mysql", "names": ["shop.orders"], "notes": [note], "left_out": ["x-json: table geo is left out"]}
+    assert head["tables"] == wanted
+    assert list(validator.iter_errors(head | {"tables": {"dialect": "mysql"}}))
 
 
 def test_what_the_lines_say():

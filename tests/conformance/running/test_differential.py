@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -13,20 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.commands.cli import cli
-from conformance.engines.child import OURS, ChildEngine, needed
+from conformance.engines.child import ChildEngine
 from conformance.reports import differential_page as report
 from conformance.running import differential
-from conformance.streams.reading import CONF
 from generators.drawing import shared_history as histories
 from generators.model import Op, RowChange
 from generators.sources import registry as sources
 from generators.wire_format import FORMATS, Format, Profile, get
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[ChildEngine]:
-    with ChildEngine(packages=needed(FORMATS), conf={**OURS, **CONF}) as started:
-        yield started
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from conformance.cases.catalogue import budget
-from conformance.engines.child import ChildEngine
 from conformance.inspecting.opening import Record
 from conformance.running.observed import observe
 from conformance.running.prepared import Settings
@@ -62,13 +61,12 @@ def records():
 
 
 @pytest.fixture(scope="module")
-def engine(class_archive, tmp_path_factory):
-    """A session, and a file for each decoder."""
+def engine(engine, tmp_path_factory):
+    """A session, and the folder with a file for each decoder."""
     folder = tmp_path_factory.mktemp("observed")
     for name, text in FILES.items():
         (folder / f"{name}.py").write_text(text, "utf-8")
-    with ChildEngine() as started:
-        yield started, folder
+    return engine, folder
 
 
 def seen(engine, name, tables=(), sent=None):

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.cases.catalogue import Budget, named_cases
 from conformance.engines.base import to_ranges
-from conformance.engines.child import DECODERS, OURS, ChildEngine
+from conformance.engines.child import DECODERS
 from conformance.files import FAILURES
 from conformance.judging.judge import Verdict
 from conformance.judging.known import Entry, Expectations
@@ -17,7 +17,6 @@ from conformance.rules.base import Aspect, rules
 from conformance.running import replay
 from conformance.running.prepared import Settings, sample
 from conformance.running.run import run
-from conformance.streams.reading import CONF
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
 from generators.storage import codec
 from generators.wire_format import get
@@ -36,13 +35,6 @@ from spark_checks.decoders import ticdc_canal_json as reference
 PLACE = ["topic", "partition", "offset"]
 
 """
-
-
-@pytest.fixture(scope="module")
-def engine():
-    """One Spark child."""
-    with ChildEngine(timeout_s=120, conf={**OURS, **CONF}) as started:
-        yield started
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def right(group: Group) -> Kept:
             for name, when in story.added_after.items():
                 if when > story.last[number]:
                     cells.pop(name, None)
-            rows.setdefault(story.table.name, []).append(((key,), cells))
+            rows.setdefault(story.table.name, []).append((key, cells))
         counts: Counter[int] = Counter()
         for one in (one for stage in stream.stages for one in stage):
             partition = stream.first + one.message.partition
@@ -97,12 +97,12 @@ def spoil_cell(rows: Rows, group: Group) -> None:
 
 def old_key(rows: Rows, group: Group) -> None:
     story = group.streams[0].story
-    rows[story.table.name].append(((str(min(story.moved, key=repr)),), {}))
+    rows[story.table.name].append((tuple(map(str, min(story.moved, key=repr))), {}))
 
 
 def deleted_row(rows: Rows, group: Group) -> None:
     story = group.streams[0].story
-    rows[story.table.name].append(((str(min(story.gone, key=repr)),), {}))
+    rows[story.table.name].append((tuple(map(str, min(story.gone, key=repr))), {}))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from generators.drawing import shared_history as differential
-from generators.drawing.shared_history import KEY, STATEMENTS, streamed
+from generators.drawing.shared_history import KEY, streamed
+from generators.drawing.streams import STATEMENTS
 from generators.errors import NothingSelected
 from generators.garbage.nemesis import NEMESES, STAGES, Nemesis, Stages, Stream, named
 from generators.model import Change, Kind, Message, Op, RowChange, SchemaChange, Written
@@ -145,11 +146,11 @@ def test_a_streamed_history_leaves_the_rows_that_it_says(name: str) -> None:
                 case RowChange(rows=images):
                     for image in images:
                         if image.before is not None:
-                            del rows[image.before[KEY]]
+                            del rows[(image.before[KEY],)]
                     for image in images:
                         if image.after is not None:
-                            assert image.after[KEY] not in rows
-                            rows[image.after[KEY]] = image.after
+                            assert (image.after[KEY],) not in rows
+                            rows[(image.after[KEY],)] = image.after
                 case SchemaChange(action="truncate table" | "drop table"):
                     rows.clear()
         assert rows.keys() == one.rows.keys()

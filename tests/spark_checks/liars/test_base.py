@@ -1,9 +1,14 @@
 """The liars that every format has."""
 
+from fnmatch import fnmatchcase
+
 import pytest
 
+from conformance.cases.catalogue import named_cases
+from conformance.judging.judge import Judge
 from conformance.rules.base import Obligation, rules
-from generators.wire_format import FORMATS
+from conformance.selftest.ideas import perfect
+from generators.wire_format import FORMATS, get
 from spark_checks.services.engine import liars
 
 AVRO = {"aliyun-dts-avro", "ticdc-simple-avro"}
@@ -19,3 +24,17 @@ def test_every_fault_of_a_format_has_a_liar(name):
     assert {found[n].convicts for n in ("null-as-delete", "no-message-as-row") if n in found} <= owners.keys()
     if name not in NARROW:
         assert owners[found["cell-outside-domain-as-null"].convicts].obligation is Obligation.SHOULD
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_liar_of_a_scenario_names_a_rule_that_compares_something_there(name):
+    fmt, tried = get(name), [liar for liar in liars(name) if liar.scenario]
+    first_of_source = {profile.source: profile for profile in reversed(fmt.profiles)}
+    cases = list(named_cases(fmt, (*fmt.profiles[:2], *first_of_source.values())))
+    assert tried
+    for liar in tried:
+        judge = Judge(rules(name))
+        for case in (case for case in cases if case.level == liar.level and fnmatchcase(case.scenario, liar.scenario)):
+            rows = [[perfect.row(change, case.level) for change in perfect.owed(case, w)] for w in case.written]
+            judge.judge(case, rows, case.tables[0].name if case.level == 2 else None)
+        assert judge.compared[liar.convicts], f"{liar.name} names {liar.convicts}; there, {sorted(judge.compared)} compare"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from conformance.engines.base import RecordSource, Request, write_records
-from conformance.engines.child import DECODERS, ChildEngine, needed
+from conformance.engines.child import DECODERS
 from conformance.judging.judge import Judge, Verdict
 from conformance.judging.output import read
 from conformance.rules.base import rules
@@ -23,12 +23,6 @@ pytestmark = pytest.mark.spark
 
 UNITS = 60
 OPTIONS = LoadOptions(rows=2, transaction=3, null_rate=0.2, payload=30)
-
-
-@pytest.fixture(scope="module")
-def engine():
-    with ChildEngine(packages=needed(FORMATS)) as started:
-        yield started
 
 
 @pytest.mark.parametrize("name", FORMATS)

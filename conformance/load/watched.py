@@ -1,0 +1,124 @@
+"""How soon `run --watch` says that a save has broken a decoder: from the save to the first broken rule."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import RenderableType
+from rich.table import Table as Grid
+
+from conformance.cases.catalogue import budget
+from conformance.engines.base import Engine
+from conformance.engines.child import DECODERS
+from conformance.load.bench import SEED, plain_profile
+from conformance.running.events import Broken, Event
+from conformance.running.prepared import Settings
+from conformance.running.watching import State, changed, turns
+from generators.errors import HarnessError
+from generators.wire_format import get, module_name
+
+_DECODER: Final = """# {number}
+from {decoders} import {module} as reference
+
+
+def decode(records, deployment):
+    rows = reference.decode(records, deployment=deployment)
+    return rows{lost}
+"""
+_LOST: Final = """.where("op IS NULL OR op <> 'DELETE'")"""
+_SAVES: Final = ("first", "again", "")
+"""What is saved in a round: a mistake in a right decoder, another state with the mistake, and the right decoder."""
+
+
+@dataclass(slots=True)
+class _Editor:
+    """Saves the next state of the decoder whenever the watching waits, and takes the time until a rule is broken."""
+
+    path: Path
+    module: str
+    saves: Iterator[str]
+    now: str = ""
+    number: int = 0
+    saved: float = 0.0
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+
+    def save(self, what: str) -> None:
+        """Saves the decoder: with its mistake, or, for "", without it."""
+        self.now, self.number, self.saved = what, self.number + 1, time.monotonic()
+        text = _DECODER.format(number=self.number, decoders=DECODERS, module=self.module, lost=_LOST if what else "")
+        self.path.write_text(text, "utf-8")
+
+    def __call__(self, seen: State) -> None:
+        """See `conformance.running.watching.Waiting`."""
+        self.save(next(self.saves, ""))
+        changed(seen)
+
+    def listen(self, event: Event) -> None:
+        """See `conformance.running.events.Listener`."""
+        if isinstance(event, Broken):
+            self.seconds.setdefault(self.now, []).append(time.monotonic() - self.saved)
+            self.now = ""
+
+
+def measure(engine: Engine, name: str, folder: Path, rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
+    """One JSON-able object: seconds from a save that makes a format's decoder of level one lose DELETEs to the first broken rule.
+
+    `first` is for a decoder that was right before, `again` for one that was not. Raises HarnessError if no rule is broken.
+    """
+    profile = plain_profile(get(name)).name
+    editor = _Editor(folder / "watched.py", module_name(name), iter(_SAVES * rounds))
+    editor.save("")
+    settings = Settings(
+        (name,), budget("smoke"), SEED, decoder=f"{editor.path}:decode", level="changes", writer_profile=profile, reduce=False
+    )
+    cases = 0
+    for turn in turns(settings, engine, editor.listen, editor):
+        if turn.result is None:
+            raise HarnessError(f"{name}: the decoder that is watched cannot be loaded: {turn.error}")
+        cases = max(cases, sum(len(fmt.cases) for fmt in turn.result.formats))
+        done = min(len(editor.seconds.get(what, ())) for what in ("first", "again"))
+        note(f"{name}: {done} of {rounds} rounds of saving a mistake")
+        if done == rounds:
+            break
+        if editor.number > len(_SAVES) * rounds + 1:
+            raise HarnessError(f"{name}: a decoder that loses DELETEs broke no rule")
+    return {
+        "type": "bench-watch",
+        "format": name,
+        "profile": profile,
+        "cases": cases,
+        "rounds": rounds,
+        **{what: _spread(editor.seconds[what]) for what in ("first", "again")},
+    }
+
+
+def _spread(seconds: Sequence[float]) -> dict[str, float]:
+    found = {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds)}
+    return {name: round(value, 2) for name, value in found.items()}
+
+
+def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
+    times = (f"{one[what]['median']:.1f} s ({one[what]['min']:.1f}..{one[what]['max']:.1f})" for what in ("first", "again"))
+    return one["format"], one["profile"], f"{one['cases']:,}", str(one["rounds"]), *times
+
+
+_HEADS: Final = ("format", "profile", "cases", "rounds", "after a right decoder", "after a wrong one")
+
+
+def render(results: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """The figures as a table: seconds from a save to the first broken rule."""
+    table = Grid(*_HEADS, header_style="bold", pad_edge=False, caption="from a save to the first broken rule: median (range)")
+    for one in results:
+        table.add_row(*_row(one))
+    return table
+
+
+def markdown(results: Sequence[Mapping[str, Any]]) -> str:
+    """The figures as a Markdown table."""
+    rows = [_HEADS, ("---",) * len(_HEADS), *map(_row, results)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)

@@ -1,0 +1,242 @@
+"""What `inspect` finds: its parts for people, Markdown, and a self-contained HTML page with a JSON file beside it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from conformance.files import put
+from conformance.inspecting.evidence import Sign
+from conformance.inspecting.inspector import BOTH, NO, UNTOLD, YES, Found, Group, Inspector, Sample, Tally, as_json, command
+from conformance.reports.page import environment
+from conformance.reports.wire import WHOLE, Segment, WireText, formatted, wire
+from conformance.rules.base import Citation
+from conformance.text import printable
+
+COLUMNS_SHOWN: Final = 40
+TABLES_SHOWN: Final = 20
+
+Block: TypeAlias = tuple[str, tuple[str, ...], Sequence[tuple[str, ...]]]
+"""A title, the heads of a table and its rows; without heads the rows are lines."""
+
+
+def blocks(found: Inspector) -> Iterator[Block]:
+    """What is told, for people."""
+    groups = found.groups()
+    counted = f"{found.messages:,} messages" + (f", {found.nulls:,} of them null" if found.nulls else "")
+    told = "; ".join(" or ".join(one.book.format for one in group.tallies) for group in groups)
+    yield "", (), [(f"{counted}: {told or 'no known format'}",)]
+    for group in groups:
+        if len(group.tallies) > 1:
+            yield "The writer cannot be told", (), list(_open(group))
+        for tally in group.tallies:
+            yield from _writer(tally)
+    if found.problems:
+        rows = [
+            (f"{one.count:,}", ", ".join(one.formats) or "none", one.why, f"{one.samples[0].place}: {one.samples[0].text}")
+            for one in sorted(found.problems.values(), key=lambda one: -one.count)
+        ]
+        if found.other_problems:
+            rows.append((f"{found.other_problems:,}", "", "other reasons", ""))
+        yield "Messages that no known profile writes", ("messages", "nearest format", "why", "first"), rows
+
+
+def _open(group: Group) -> Iterator[tuple[str]]:
+    """Which formats may be meant, and what would decide."""
+    names = " or ".join(one.book.format for one in group.tallies)
+    yield (f"Nothing tells which wrote {group.messages:,} of the messages: {names}.",)
+    every = frozenset.union(*(one.members for one in group.tallies))
+    for one in group.tallies:
+        against = [f"has the member {name}" for name in sorted(every - one.members)] + [f"`{text}`" for text in one.never()]
+        if against:
+            yield (f"A message of which one of these is true is not of {one.book.format}: {'; '.join(against)}.",)
+
+
+def _writer(one: Tally) -> Iterator[Block]:
+    told = one.options
+    lines = [(f"product: {one.book.product}",), (f"messages: {one.messages:,}",), (f"release: {_release(one)}",)]
+    for state, label in ((YES, "options"), (BOTH, BOTH), (UNTOLD, UNTOLD)):
+        if named := [option for option, is_ in told.items() if is_ == state]:
+            lines.append((f"{label}: {', '.join(named)}",))
+    if text := command(one):
+        lines.append((text,))
+    yield one.book.format, (), lines
+    rows = [
+        (f.sign.says, f"{f.count:,}", _tells(f.sign, one), f.sign.citation or "the option", f"{f.sample.place}")
+        for f in one.found.values()
+    ]
+    yield f"{one.book.format}: evidence", ("what is seen", "messages", "tells", "source", "first"), rows
+    tables = [
+        (f"{t.database}.{t.table}", f"{t.messages:,}", ", ".join(t.keys), _columns(t.types))
+        for t in itertools.islice(one.tables.values(), TABLES_SHOWN)
+    ]
+    if tables:
+        more = one.more_tables or len(one.tables) > TABLES_SHOWN
+        title = f"{one.book.format}: tables" + (f", the first {TABLES_SHOWN}" if more else "")
+        yield title, ("table", "messages", "key", "columns"), tables
+    every = len(one.profiles())
+    losses = [
+        (text, citation, "every one" if len(names) == every else ", ".join(names))
+        for (text, citation), names in one.losses().items()
+    ]
+    if losses:
+        yield f"{one.book.format}: lost on this wire", ("what", "source", "profiles"), losses
+
+
+def _release(one: Tally) -> str:
+    """The release in words."""
+    if one.unknown_versions:
+        of = ", ".join(one.releases) or BOTH
+        return f"{', '.join(one.unknown_versions)}, which no profile is of; the nearest older: {of}"
+    return _range(one.releases, one.choices.releases) if one.releases else BOTH
+
+
+def _tells(sign: Sign, one: Tally) -> str:
+    parts = []
+    if sign.releases and set(sign.releases) != set(one.choices.releases):
+        parts.append(f"release {_range(sign.releases, one.choices.releases)}")
+    parts += [*sign.given, *(f"not {option}" for option in sign.without)]
+    return ", ".join(parts)
+
+
+def _range(some: Sequence[str], known: Sequence[str]) -> str:
+    """Some of the known releases in few words: `v1`, `v1 or v2`, `v1 to v3`, `v3 or later`."""
+    first, last = known.index(some[0]), known.index(some[-1])
+    if (len(some) < 3 and last + 1 < len(known)) or last - first + 1 != len(some):
+        return " or ".join(some)
+    if len(some) == 1:
+        return some[0]
+    return f"{some[0]} or later" if last + 1 == len(known) else f"{some[0]} to {some[-1]}"
+
+
+def _columns(types: dict[str, list[str]]) -> str:
+    listed = [f"{name} {' or '.join(kinds)}" for name, kinds in itertools.islice(types.items(), COLUMNS_SHOWN)]
+    return ", ".join(listed) + (f", and {len(types) - COLUMNS_SHOWN} more" if len(types) > COLUMNS_SHOWN else "")
+
+
+_TONES: Final = {YES: "good", NO: "soft", UNTOLD: "warn", BOTH: "bad"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A message as the page shows it."""
+
+    place: str
+    wire: WireText
+    formatted: tuple[Segment, ...]
+
+    @classmethod
+    def of(cls, sample: Sample) -> Shown:
+        """The view of a kept message."""
+        found = wire(sample.body, WHOLE, limit=len(sample.body or b""))
+        less = sample.size > len(sample.body or b"")
+        note = f"the first {len(sample.body or b''):,} of {sample.size:,} bytes" if less else f"{sample.size:,} bytes"
+        like_json = found.form == "text" and found.segments[0].text.lstrip()[:1] in ("{", "[")
+        return cls(sample.place, replace(found, note=note), tuple(formatted(found.segments)) if like_json else ())
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceView:
+    """A property that decides something; `anchor` is its place on the page."""
+
+    anchor: str
+    found: Found
+    tells: str
+    source: Citation | None
+    message: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The release or an option: what is told of it, what it means, and the evidence that decides it."""
+
+    name: str
+    told: str
+    tone: str
+    means: str
+    by: tuple[EvidenceView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriterView:
+    """A format's writer as the page shows it."""
+
+    tally: Tally
+    decided: tuple[Decided, ...]
+    evidence: tuple[EvidenceView, ...]
+    losses: tuple[tuple[str, Citation | None, str], ...]
+    command: str
+
+
+def _cited(where: str) -> Citation | None:
+    return Citation(where) if where else None
+
+
+def _view(one: Tally) -> WriterView:
+    name = one.book.format
+    evidence = tuple(
+        EvidenceView(f"{name}-{number}", found, _tells(found.sign, one), _cited(found.sign.citation), Shown.of(found.sample))
+        for number, found in enumerate(one.found.values(), 1)
+    )
+    narrow = tuple(e for e in evidence if e.found.sign.releases and set(e.found.sign.releases) != set(one.choices.releases))
+    named = "the messages name it" if one.versions else "which of the known releases write such messages"
+    tone = "bad" if not one.releases else "good" if narrow or one.versions else "warn"
+    decided = [Decided("release", _release(one), tone, named, narrow)]
+    for option, told in one.options.items():
+        rivals = {other for group in one.choices.exclusive if option in group for other in group if other != option}
+        by = tuple(
+            e
+            for e in evidence
+            if option in (*e.found.sign.given, *e.found.sign.without) or not rivals.isdisjoint(e.found.sign.given)
+        )
+        decided.append(Decided(option, told, _TONES[told], one.choices.options[option], by))
+    every = len(one.profiles())
+    losses = tuple(
+        (text, _cited(citation), "every one" if len(names) == every else ", ".join(names))
+        for (text, citation), names in one.losses().items()
+    )
+    return WriterView(one, tuple(decided), evidence, losses, command(one))
+
+
+def page(found: Inspector) -> str:
+    """The HTML page."""
+    groups = found.groups()
+    problems = sorted(found.problems.values(), key=lambda one: -one.count)
+    content = {
+        "found": found,
+        "told": "; ".join(" or ".join(one.book.format for one in group.tallies) for group in groups) or "no known format",
+        "tone": "good" if groups and not problems and all(len(group.tallies) == 1 for group in groups) else "warn",
+        "groups": [
+            ([line for (line,) in _open(group)] if len(group.tallies) > 1 else [], [_view(one) for one in group.tallies])
+            for group in groups
+        ],
+        "problems": [(one, [Shown.of(sample) for sample in one.samples]) for one in problems],
+    }
+    return environment().get_template("inspection.html.j2").render(page=content)
+
+
+def write(found: Inspector, directory: Path) -> list[Path]:
+    """Writes inspection.html and inspection.json. Raises HarnessError if writing fails."""
+    text = json.dumps(as_json(found), ensure_ascii=False, indent=1)
+    return [
+        put(directory / "inspection.html", lambda: [page(found).encode("utf-8", "backslashreplace")]),
+        put(directory / "inspection.json", lambda: [f"{text}\n".encode("utf-8", "backslashreplace")]),
+    ]
+
+
+def markdown(found: Inspector) -> str:
+    """What is told, as Markdown."""
+    lines: list[str] = []
+    for title, heads, rows in blocks(found):
+        lines += [f"## {title}", ""] if title else []
+        if heads:
+            lines += ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+            lines += ["| " + " | ".join(printable(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
+        else:
+            lines += [f"- {printable(row[0])}" if title else printable(row[0]) for row in rows]
+        lines.append("")
+    return "\n".join(lines)

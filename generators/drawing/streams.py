@@ -1,0 +1,235 @@
+"""Histories with all that a stream has: transactions of several rows, statements that change the table, watermarks, schemas sent
+ahead and again, heartbeats; of one table whose rows have a key.
+"""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
+
+from generators.model import (
+    Bootstrap,
+    Column,
+    Event,
+    Heartbeat,
+    History,
+    Instant,
+    Kind,
+    Layout,
+    Op,
+    Row,
+    RowChange,
+    RowImages,
+    SchemaChange,
+    Table,
+    TransactionMark,
+    Value,
+    Watermark,
+    Written,
+)
+from generators.sources import registry as sources
+from generators.wire_format import Format, Profile
+
+START_MS: Final = 1_700_000_000_000
+
+STATEMENTS: Final = ("add column", "truncate table", "drop column", "drop table", "add column again")
+"""The statements on the table, in this order, if the profile has messages for them."""
+
+Key: TypeAlias = tuple[Value, ...]
+"""A row's values of the columns of its table's key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """A history with all that a stream has, as one profile writes it.
+
+    `table` is the final table, `rows` its rows by key. `last` has for each key of `rows` the number of the event
+    that left the row as it is, `added_after` the events that gave it a column without touching its rows: in these cells rows
+    whose last event is older hold NULL. `moved` are the keys that an UPDATE of the key left for good; `gone`
+    all other former keys. `statements` are those of STATEMENTS that the profile has messages for.
+    """
+
+    table: Table
+    history: History
+    rows: Mapping[Key, Row]
+    written: tuple[Written, ...]
+    last: Mapping[Key, int]
+    added_after: Mapping[str, int] = field(default_factory=dict)
+    moved: frozenset[Key] = frozenset()
+    gone: frozenset[Key] = frozenset()
+    statements: tuple[str, ...] = ()
+
+
+class Story(ABC):
+    """A history in the making: the source's table and rows, and the events so far.
+
+    `added` is the column that ADD COLUMN adds, `dropped` the one that is dropped, as it is when it is added again, empty. Below
+    `few` rows there are inserts alone.
+    """
+
+    def __init__(
+        self, table: Table, seed: int, statements: tuple[str, ...], added: Column, dropped: Column | None, few: int = 10
+    ) -> None:
+        self.table, self.statements, self.added, self.dropped, self.few = table, statements, added, dropped, few
+        self.seed, self.chance = seed, random.Random(f"{seed}/streamed")
+        self.events: list[Event] = []
+        self.rows: dict[Key, Row] = {}
+        self.last: dict[Key, int] = {}
+        self.stated: dict[str, int] = {}
+        self.added_after: dict[str, int] = {}
+        self.moved: set[Key] = set()
+        self.gone: set[Key] = set()
+        self._ms = START_MS
+
+    @abstractmethod
+    def fresh(self) -> Row | None:
+        """A new row with a free key, which no other row of the statement takes; None if there is none."""
+
+    @abstractmethod
+    def updated(self, key: Key) -> Row:
+        """The row of a key with a few columns changed, sometimes the key too."""
+
+    def key(self, row: Row) -> Key:
+        """The key of a row."""
+        return tuple(row[name] for name in self.table.primary_key)
+
+    def tell(self, changes: int) -> None:
+        """The whole history."""
+        self.events.append(Bootstrap(self.now(), self.table))
+        borders = {changes * (n + 1) // (len(self.statements) + 1): what for n, what in enumerate(self.statements)}
+        done = 0
+        while done < changes:
+            rows = min(self.chance.choice((1, 1, 1, 2, 4)), changes - done)
+            self.transaction(rows)
+            for number in range(done, done + rows):
+                if what := borders.get(number):
+                    self.statement(what)
+            done += rows
+            if self.chance.random() < 0.2:
+                self.events.append(Watermark(self.now()))
+            if self.chance.random() < 0.08:
+                self.events.append(Bootstrap(self.now(), self.table))
+            if self.chance.random() < 0.05:
+                self.events.append(Heartbeat(self.now()))
+        self.events.append(Watermark(self.now()))
+
+    def now(self) -> Instant:
+        """The next commit; commits are a second apart, since some writers write no finer time."""
+        self._ms += 1000
+        return Instant(self._ms, 1)
+
+    def transaction(self, count: int) -> None:
+        """Changes of `count` different rows in one commit, of one kind, between its marks when there are several."""
+        at, way = self.now(), self.chance.random()
+        keys = self.chance.sample(sorted(self.rows, key=repr), min(count, len(self.rows)))
+        op, images = Op.INSERT, list[RowImages]()
+        if len(self.rows) < self.few or way < 0.3:
+            new = (self.fresh() for _ in range(count))
+            images = [RowImages(None, row) for row in new if row is not None]
+        if not images and way < 0.55:
+            op, images = Op.DELETE, [RowImages(self.rows[key], None) for key in keys]
+        elif not images:
+            op, images = Op.UPDATE, [RowImages(self.rows[key], self.updated(key)) for key in keys]
+        if not images:
+            return
+        name = f"{self._ms}"
+        if count > 1:
+            self.events.append(TransactionMark(at, "BEGIN", name))
+        for image in images:
+            self.apply(image)
+        self.events.append(RowChange(at, self.table, op, tuple(images)))
+        if count > 1:
+            self.events.append(TransactionMark(at, "COMMIT", name, len(images)))
+
+    def apply(self, image: RowImages) -> None:
+        """Applies the image to the rows."""
+        old = None if image.before is None else self.key(image.before)
+        new = None if image.after is None else self.key(image.after)
+        if old is not None:
+            del self.rows[old]
+            if new is None or new != old:
+                (self.gone if new is None else self.moved).add(old)
+        if image.after is not None and new is not None:
+            self.moved.discard(new)
+            self.gone.discard(new)
+            self.rows[new] = image.after
+            self.last[new] = len(self.events)
+
+    def statement(self, what: str) -> None:
+        """One of STATEMENTS."""
+        before, name, quote = self.table, self.table.name, sources.of_table(self.table).quote
+        self.stated[what] = len(self.events)
+        match what:
+            case "add column" | "add column again":
+                column = self.added if what == "add column" else self.dropped
+                assert column is not None
+                self.table = replace(before, columns=(*before.columns, column))
+                self.rows = {key: {**row, column.name: None} for key, row in self.rows.items()}
+                self.added_after[column.name] = len(self.events)
+                self.change("add column", f"ALTER TABLE {quote(name)} ADD COLUMN {quote(column.name)} {column.type.name}", before)
+            case "drop column":
+                assert self.dropped is not None
+                gone = self.dropped.name
+                self.table = replace(before, columns=tuple(c for c in before.columns if c.name != gone))
+                self.rows = {k: {n: v for n, v in row.items() if n != gone} for k, row in self.rows.items()}
+                self.change("drop column", f"ALTER TABLE {quote(name)} DROP COLUMN {quote(gone)}", before)
+            case "truncate table":
+                self.empty()
+                self.change("truncate table", f"TRUNCATE TABLE {quote(name)}", before)
+            case "drop table":
+                self.empty()
+                self.change("drop table", f"DROP TABLE {quote(before.database)}.{quote(name)}", before, there=False)
+                columns = ", ".join(f"{quote(c.name)} {c.type.name}" for c in before.columns)
+                key = ", ".join(map(quote, before.primary_key))
+                self.change("create table", f"CREATE TABLE {quote(name)} ({columns}, PRIMARY KEY ({key}))", None)
+                self.events.append(Bootstrap(self.now(), self.table))
+
+    def empty(self) -> None:
+        """Removes all rows at once, without row changes."""
+        self.gone |= self.rows.keys()
+        self.rows = {}
+
+    def change(self, action: str, sql: str, before: Table | None, *, there: bool = True) -> None:
+        """A statement as an event."""
+        after = self.table if there else None
+        self.events.append(SchemaChange(self.now(), action, sql, self.table.database, self.table.name, before, after))
+
+
+def tell(
+    fmt: Format[Any],
+    profile: Profile,
+    begin: Callable[[tuple[str, ...]], Story],
+    changes: int,
+    layout: Layout,
+    statements: tuple[str, ...] = STATEMENTS,
+) -> Streamed:
+    """A history of about `changes` row changes that `begin` makes with these statements, and the profile's messages of it.
+
+    A statement that the profile has no message for (CDL has none at all) does not happen.
+    """
+    if profile.source != "mysql":
+        statements = ()
+    while True:
+        story = begin(statements)
+        story.tell(changes)
+        history = History(tuple(story.events), story.seed)
+        written = tuple(fmt.write(history, profile, layout))
+        told_of = {w.message.event for w in written if any(c.kind is Kind.DDL or c.op is Op.TRUNCATE for c in w.changes)}
+        silent = {what for what, number in story.stated.items() if number not in told_of}
+        if not silent:
+            break
+        statements = tuple(what for what in statements if what not in silent)
+    return Streamed(
+        story.table,
+        history,
+        story.rows,
+        written,
+        {key: story.last[key] for key in story.rows},
+        story.added_after,
+        frozenset(story.moved),
+        frozenset(story.gone),
+        statements,
+    )

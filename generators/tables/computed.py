@@ -1,0 +1,224 @@
+"""Values of generated columns: expressions of texts, integers and decimals, as MySQL and PostgreSQL both compute them.
+
+Known are columns, constants, `+`, `-`, `*`, CONCAT, CONCAT_WS, `||` of PostgreSQL, UPPER, LOWER, COALESCE, IFNULL, and casts of
+PostgreSQL to text and numeric. Anything else, and any value on which databases may differ, is not computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from generators.model import Column, History, Logical, Row, RowChange, RowImages, SchemaChange, SourceType, Table, Value
+from generators.tables.base import DIALECTS, UserTable, place
+from generators.tables.ddl_text import SQLGLOT
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_TEXTS: Final = frozenset({"varchar", "text", "tinytext", "mediumtext", "longtext"})
+"""Types whose values are texts to the last blank."""
+_BITS: Final = 1 << 64
+_SCALE: Final = 30
+"""Digits behind the point that every database keeps."""
+
+
+class _Unknown(Exception):
+    """The value is not computed."""
+
+
+@cache
+def _tree(text: str, dialect: str) -> exp.Expr:
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        return sqlglot.parse_one(text, dialect=SQLGLOT[DIALECTS[dialect]])
+    except SqlglotError as error:
+        raise _Unknown from error
+
+
+def computable(table: Table, column: Column, text: str, dialect: str) -> bool:
+    """Whether the expression of a generated column can be computed: it can of values that stand for the columns' types."""
+    witness = {one.name: _witness(one.type) for one in table.columns}
+    try:
+        _assigned(column.type, _value(_tree(text, dialect), table, witness))
+    except _Unknown:
+        return False
+    return True
+
+
+def _witness(kind: SourceType) -> object:
+    if kind.logical is Logical.INT and not kind.zerofill:
+        return 1
+    if kind.logical is Logical.DECIMAL and not kind.zerofill:
+        return Decimal(1)
+    return "a" if kind.name in _TEXTS else kind
+
+
+def _assigned(kind: SourceType, value: object) -> object:
+    """The value as a column of the type keeps it."""
+    match value, kind.logical:
+        case None, _:
+            return None
+        case SourceType(), _ if value == kind:
+            return value
+        case str(), Logical.TEXT if kind.name in _TEXTS:
+            return value
+        case int(), Logical.TEXT if kind.name in _TEXTS:
+            return str(value)
+        case int() | Decimal(), Logical.INT:
+            return int(Decimal(value).quantize(Decimal(1), ROUND_HALF_UP))
+        case int() | Decimal(), Logical.DECIMAL if kind.scale is not None:
+            with localcontext(prec=200):
+                return Decimal(value).quantize(Decimal(1).scaleb(-kind.scale), ROUND_HALF_UP)
+    raise _Unknown
+
+
+def _value(node: exp.Expr, table: Table, row: Mapping[str, object]) -> object:
+    """The value of an expression on a row. Raises _Unknown."""
+    from sqlglot import exp
+
+    def of(part: exp.Expr) -> object:
+        return _value(part, table, row)
+
+    match node:
+        case exp.Paren():
+            return of(node.this)
+        case exp.Introducer():
+            return of(node.expression)
+        case exp.Null():
+            return None
+        case exp.Literal():
+            return node.this if node.is_string else _number(node.this)
+        case exp.Column() if not node.table:
+            return _held(node.name, table, row)
+        case exp.Neg():
+            return _numeric(lambda some: -some[0], [of(node.this)])
+        case exp.Add():
+            return _numeric(lambda some: some[0] + some[1], [of(node.left), of(node.right)])
+        case exp.Sub():
+            return _numeric(lambda some: some[0] - some[1], [of(node.left), of(node.right)])
+        case exp.Mul():
+            return _numeric(lambda some: some[0] * some[1], [of(node.left), of(node.right)])
+        case exp.Upper():
+            return _cased(str.upper, of(node.this))
+        case exp.Lower():
+            return _cased(str.lower, of(node.this))
+        case exp.Coalesce():
+            found = [of(part) for part in (node.this, *node.expressions)]
+            return next((one for one in found if one is not None), None)
+        case exp.ConcatWs():
+            between, *parts = (of(part) for part in node.expressions)
+            return between if between is None else _joined(_text(between), [one for one in parts if one is not None])
+        case exp.Concat():
+            return _joined("", [of(part) for part in node.expressions])
+        case exp.DPipe():
+            return _joined("", [of(node.left), of(node.right)])
+        case exp.Cast():
+            return _cast(node, of(node.this))
+    raise _Unknown
+
+
+def _held(name: str, table: Table, row: Mapping[str, object]) -> object:
+    same = [c for c in table.columns if c.name == name] or [c for c in table.columns if c.name.lower() == name.lower()]
+    if not same or same[0].name not in row:
+        raise _Unknown
+    value = row[same[0].name]
+    known = isinstance(_witness(same[0].type), int | Decimal | str)
+    if isinstance(value, Decimal) and not value.is_finite():
+        raise _Unknown
+    # A value of another type can only be copied.
+    return value if known or value is None or isinstance(value, SourceType) else _Copy(value)
+
+
+class _Copy:
+    """A value that no operation takes."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+def _number(text: str) -> int | Decimal:
+    if not text.replace(".", "", 1).isdigit():
+        raise _Unknown
+    return Decimal(text) if "." in text else int(text)
+
+
+def _numeric(operation: Callable[[list[int | Decimal]], int | Decimal], parts: list[object]) -> object:
+    if None in parts:
+        return None
+    numbers = [part for part in parts if isinstance(part, int | Decimal)]
+    if len(numbers) < len(parts):
+        raise _Unknown
+    with localcontext(prec=200):
+        found = operation(numbers)
+    exponent = found.as_tuple().exponent if isinstance(found, Decimal) else 0
+    if not isinstance(exponent, int) or exponent < -_SCALE or (isinstance(found, int) and abs(found) >= _BITS):
+        raise _Unknown
+    return found
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str | int):
+        return str(value)
+    raise _Unknown
+
+
+def _joined(between: str, parts: list[object]) -> object:
+    return None if None in parts else between.join(map(_text, parts))
+
+
+def _cased(change: Callable[[str], str], value: object) -> object:
+    """A text in another case; databases differ in letters outside of ASCII."""
+    if value is not None and not (isinstance(value, str) and value.isascii()):
+        raise _Unknown
+    return None if value is None else change(value)
+
+
+def _cast(node: exp.Expr, value: object) -> object:
+    from sqlglot import exp
+
+    to = node.args["to"]
+    if isinstance(to, exp.DataType) and not to.expressions:
+        if to.this in (exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR):
+            return None if value is None else _text(value)
+        if to.this is exp.DataType.Type.DECIMAL and (value is None or isinstance(value, int | Decimal)):
+            return None if value is None else Decimal(value)
+    raise _Unknown
+
+
+def completed(user: UserTable, dialect: str, row: Row, holds: Callable[[Column, Value], bool]) -> dict[str, Value]:
+    """The row with its computed columns. Where the value is not computed or the column cannot hold it, the row keeps its own."""
+    made = dict(row)
+    for name, text in user.computed:
+        if name not in row:
+            continue
+        column = user.table.column(name)
+        try:
+            found = _value(_tree(text, dialect), user.table, made)
+            value = found.value if isinstance(found, _Copy) else _assigned(column.type, found)
+        except (_Unknown, InvalidOperation):
+            continue
+        if holds(column, value):  # type: ignore[arg-type]
+            made[name] = value  # type: ignore[assignment]
+    return made
+
+
+def completed_history(history: History, users: Iterable[UserTable], complete: Callable[[UserTable, Row], Row]) -> History:
+    """The history with the computed columns of every row, also of tables that it renames."""
+    known = {place(user.table): user for user in users if user.computed}
+    if not known:
+        return history
+    events = []
+    for event in history.events:
+        if isinstance(event, SchemaChange) and event.before and event.after and place(event.before) in known:
+            known[place(event.after)] = known[place(event.before)]
+        if isinstance(event, RowChange) and (user := known.get(place(event.table))):
+            rows = tuple(RowImages(*(row and complete(user, row) for row in (r.before, r.after))) for r in event.rows)
+            event = replace(event, rows=rows)
+        events.append(event)
+    return replace(history, events=tuple(events))

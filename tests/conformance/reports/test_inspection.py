@@ -1,0 +1,106 @@
+"""The page of `inspect`: everything that the other outputs say, each message that decides something, and nothing that acts."""
+
+import html
+import json
+import re
+
+import pytest
+
+from conformance.inspecting.inspector import UNTOLD, YES, as_json, inspect
+from conformance.inspecting.opening import Record
+from conformance.reports import inspection
+from conformance.text import printable
+from generators.recorded import store
+
+RECORDED = {one.name: one for product in store.PRODUCTS for one in store.recordings(product)}
+
+
+def found_in(name):
+    messages = store.messages(RECORDED[name])
+    return inspect(
+        Record(one.value, one.key, one.topic, one.partition, place=f"{one.topic}@{number}") for number, one in enumerate(messages)
+    )
+
+
+def words(text):
+    """The text of a page; inline elements end no word."""
+    plain = re.sub(r"</?(?:a|b|code|mark|span)\b[^>]*>", "", text.partition("</style>")[2])
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", plain)))
+
+
+@pytest.mark.parametrize(
+    "name", ["canal-json-ext-lz4", "simple-avro-main", "pg35-default", "mdb35-default-noschema", "main-1.1.8"]
+)
+def test_the_page_of_a_recording_says_what_inspect_says(name):
+    found = found_in(name)
+    text = inspection.page(found)
+    read = words(text)
+    (writer,) = as_json(found)["writers"]
+    (told,) = writer["formats"]
+    for one in (told["product"], f"{told['messages']:,} messages", told["command"]):
+        assert printable(one) in read
+    for option, state in told["options"].items():
+        assert f"{option} {state}" in read
+    for one in told["evidence"]:
+        assert f"{one['says']} first: {one['place']}" in read
+    for table in told["tables"]:
+        assert printable(f"{table['database']}.{table['table']}") in read
+        for column, types in table["columns"].items():
+            assert printable(column) in read and printable(" or ".join(types)) in read
+    for one in told["losses"]:
+        assert one["statement"] in read and f"[{one['citation']}]" in read
+
+
+def test_a_decision_leads_to_its_evidence_and_that_to_its_message():
+    found = found_in("canal-json-ext-lz4")
+    tally = found.tallies["ticdc-canal-json"]
+    text = inspection.page(found)
+    assert (tally.options["lz4"], tally.options["snappy"], tally.options["ts"]) == (YES, "no", UNTOLD)
+    anchor = re.search(r'<tr id="(ticdc-canal-json-\d+)"><td>values are compressed with lz4', text)[1]
+    for option in ("lz4", "snappy"):
+        row = re.search(rf"<tr><td><code>{option}</code>.*?</tr>", text)[0]
+        assert f'<a href="#{anchor}">values are compressed with lz4</a>' in row
+    assert '<td class="small"></td>' in re.search(r"<tr><td><code>ts</code>.*?</tr>", text)[0]
+    # The message is shown as it was before it was compressed.
+    message = text.partition(f'id="{anchor}"')[2].partition("</details>")[0]
+    assert '"watermarkTs": 470606870778478593' in html.unescape(message) and "(231 bytes)" in message
+    ids = re.findall(r'id="([^"]+)"', text)
+    assert len(ids) == len(set(ids)) and set(re.findall(r'href="#([^"]+)"', text)) <= set(ids)
+
+
+def test_a_binary_message_is_dumped_and_a_long_one_cut():
+    avro = inspection.page(found_in("simple-avro-main"))
+    assert re.search(r'<pre class="rigid">000000  16 00 00', avro)
+    long = b'{"a":"' + b"x" * 10_000 + b'"}'
+    text = inspection.page(inspect([Record(long, place="here")]))
+    assert 'here <span class="soft">(the first 4,000 of 10,008 bytes)</span>' in text
+    assert "x" * 3_900 in text and "x" * 4_001 not in text
+
+
+def test_what_no_known_profile_writes_and_what_cannot_be_told():
+    insert = (
+        b'{"data":[{"id":"1","v":"x"}],"database":"d","es":1700000000000,"id":7,"isDdl":false,'
+        b'"mysqlType":{"id":"int(11)","v":"varchar(9)"},"old":null,"pkNames":["id"],"sql":"","sqlType":{"id":4,"v":12},'
+        b'"table":"t","ts":1700000000120,"type":"INSERT"}'
+    )
+    read = words(inspection.page(inspect([Record(insert), Record(b'{"a":1}', place="m:2"), Record(b'{"a":2}', place="m:3")])))
+    assert "Nothing tells which wrote 1 of the messages: alibaba-canal-json or cloudcanal-canal-json." in read
+    assert "A message of which one of these is true is not of alibaba-canal-json:" in read
+    assert "2 messages: no known format has these members: a" in read
+    assert "m:2 (7 bytes)" in read and "m:3 (7 bytes)" in read
+
+
+def test_messages_are_never_obeyed(hostile):
+    value = json.dumps({hostile: hostile}).encode("utf-8", "surrogatepass")
+    text = inspection.page(inspect([Record(value, place=hostile), Record(hostile.encode("utf-8", "backslashreplace"))]))
+    assert "<script" not in text
+    assert not set(text) & set("\x00\x07\x1b\u202e\ud800")
+    assert "default-src &#39;none&#39;" in text
+
+
+def test_files_are_written_beside_each_other(tmp_path):
+    found = found_in("canal-json-ext-lz4")
+    made = inspection.write(found, tmp_path / "report")
+    assert [path.name for path in made] == ["inspection.html", "inspection.json"]
+    assert json.loads(made[1].read_text()) == as_json(found)
+    assert made[0].read_text() == inspection.page(found)

@@ -1,0 +1,159 @@
+"""Streams of a user's tables without Spark: keys of several columns in any order, numbers, what is left out and why."""
+
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.commands.cli import cli
+from conformance.commands.shell import read_tables
+from conformance.streams import kept, reading
+from conformance.streams.kept import Kept, Keys, StreamResult, expected, judge
+from generators.garbage.nemesis import named
+from generators.model import State
+from generators.wire_format import FORMATS, get
+
+MYSQL = """
+CREATE TABLE `parent` (`id` bigint unsigned NOT NULL, `email` varchar(80) NOT NULL, `note` text, PRIMARY KEY (`id`));
+CREATE TABLE `line` (`b` int NOT NULL, `parent_id` bigint unsigned NOT NULL, `a` varchar(20) NOT NULL, `v` decimal(10,2),
+  PRIMARY KEY (`a`, `parent_id`), CONSTRAINT `f` FOREIGN KEY (`parent_id`) REFERENCES `parent` (`id`)) ENGINE=InnoDB;
+CREATE TABLE `heap` (`a` int, `b` int);
+"""
+POSTGRESQL = """
+CREATE TABLE parent (id bigint PRIMARY KEY, email character varying(80) NOT NULL, doc jsonb);
+CREATE TABLE line (b integer, parent_id bigint NOT NULL REFERENCES parent (id), a character varying(20) NOT NULL, v numeric(10,2),
+  PRIMARY KEY (a, parent_id));
+CREATE TABLE heap (a integer, b integer);
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads DDL."""
+
+    def done(sql, dialect=None):
+        (tmp_path / "own.sql").write_text(sql, "utf-8")
+        return read_tables([str(tmp_path / "own.sql")], dialect, None, None, 1)
+
+    return done
+
+
+@pytest.fixture
+def tables(read):
+    return read(MYSQL)
+
+
+def group_of(tables, name, profile="*", nemesis="*"):
+    settings = reading.StreamSettings((name,), profile, nemesis, tables=tables)
+    chosen, of = reading._chosen(get(name), settings)
+    return reading.group_of(get(name), chosen, named(nemesis), 1, of)
+
+
+def state_of(group, turn=1, spell=str):
+    """The right state of a group without garbage; keys are in the table's order, or with `turn` -1 in the other one."""
+    rows, seen = {}, {}
+    for stream in group.streams:
+        story = stream.story
+        names = story.table.primary_key
+        for model, image in expected(story).values():
+            cells = {name: cell.text for name, cell in image.items() if cell.state is not State.ABSENT}
+            for name, when in story.added_after.items():
+                if when > story.last[model]:
+                    cells.pop(name, None)
+            cells |= {name: spell(cells[name]) for name in names}
+            rows.setdefault(story.table.name, []).append((tuple(cells[name] for name in names)[::turn], cells))
+        for one in (one for stage in stream.stages for one in stage):
+            partition = stream.first + one.message.partition
+            count = seen.get(partition, (0, 0))[0] + 1
+            seen[partition] = (count, count - 1)
+    return Kept(rows, frozenset(), seen, {}, rows_alone=True)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_keeps_the_tables(read, name):
+    fmt = get(name)
+    profile = next(one for one in fmt.profiles if not reading.not_kept(fmt, one))
+    tables = read({"mysql": MYSQL, "postgresql": POSTGRESQL}[profile.source], profile.source)
+    group = group_of(tables, name, profile.name, "none")
+    assert {stream.table for stream in group.streams} == {"parent", "line"}
+    assert group.lost == ()
+    for turn in (1, -1):
+        found = judge(group, state_of(group, turn))
+        assert [one.wrong for one in found] == [[], []]
+        assert {one.table for one in found} == {"parent", "line"}
+        assert all(one.rows > 5 and one.cells for one in found)
+
+
+def test_a_row_under_its_old_key_is_not_the_row_of_its_new_one(tables):
+    group = group_of(tables, "ticdc-canal-json", "v7.1.6+extension", "none")
+    (line,) = (stream for stream in group.streams if stream.table == "line")
+    state = state_of(group)
+    old = min(line.story.moved, key=repr)
+    rows = {name: list(some) for name, some in state.rows.items()}
+    texts = tuple(map(str, old))
+    rows[line.story.table.name].append((texts, dict(rows[line.story.table.name][0][1])))
+    (wrong,) = (one for one in judge(group, replace(state, rows=rows)) if not one.converged)
+    assert wrong.wrong == [
+        ("ticdc-canal-json/stream/key-change", f"row {', '.join(texts)} is still there, although its key was changed")
+    ]
+    del rows[line.story.table.name][-1]
+    key, _ = rows[line.story.table.name].pop()
+    (wrong,) = (one for one in judge(group, replace(state, rows=rows)) if not one.converged)
+    assert wrong.wrong == [("ticdc-canal-json/stream/convergence", f"row {', '.join(key)} is missing")]
+
+
+def test_a_number_is_known_by_its_value_and_a_text_by_its_letters():
+    number, text = Keys(("a", "b"), frozenset({"a"})), Keys(("a", "b"), frozenset())
+    assert number.held(("1.50", "x"), {"a": "1.50", "b": "x"}) == number.text({"a": "1.5", "b": "x"})
+    assert text.held(("1.50", "x"), {"a": "1.50", "b": "x"}) != text.text({"a": "1.5", "b": "x"})
+    assert text.held(("x", "1"), {"a": "1", "b": "x"}) == ("1", "x")
+    assert text.held(("x", "2"), {"a": "1", "b": "x"}) == ("x", "2")
+    assert number.text({"a": "none", "b": "x"}) == ("none", "x")
+
+
+def test_a_key_that_the_messages_do_not_tell_is_not_judged(read):
+    values = read("CREATE TABLE `k` (`d` binary(16) NOT NULL, `v` int, PRIMARY KEY (`d`));")
+    found = group_of(values, "ticdc-canal-json", get("ticdc-canal-json").profiles[0].name, "none")
+    assert [(one.table, one.lost) for one in found.lost] == [("k", "the messages do not tell every value of the key d")]
+    assert found.streams == ()
+    story = group_of(values, "debezium-json", "3.5.0.Final", "none").streams[0].story
+    assert kept.unsure(story) == ""
+    table = replace(story.table, primary_key=("v",))
+    assert kept.unsure(replace(story, table=table)) == "the messages name the key d, the table has v"
+
+
+def test_results_name_the_user_s_table():
+    one = StreamResult("f", "p", "none", table="orders")
+    one.differ("convergence", "row 1 is missing")
+    lost = StreamResult("f", "p", "-", lost="no key", table="heap")
+    assert one.as_json()["table"] == "orders"
+    text = reading.render([one, lost], markdown=True)
+    assert "| format | profile | table | nemesis | rows |" in text
+    assert "| f | p | orders | none | 0 | 0 | 0 | 0 | differs |" in text
+    assert "f/p, heap, -: no key" in text
+    assert "f/stream/convergence: p, orders, none: row 1 is missing" in text
+
+
+def said(*arguments):
+    done = CliRunner().invoke(cli, ["--no-config", "stream", *arguments])
+    return f"{done.output}{done.exception}"
+
+
+def test_the_command_names_tables_that_have_no_key(tmp_path, monkeypatch):
+    (tmp_path / "own.sql").write_text(MYSQL, "utf-8")
+    (tmp_path / "heap.sql").write_text("CREATE TABLE `heap` (`a` int unsigned);", "utf-8")
+    asked = []
+
+    def caught(*arguments, **_):
+        asked.append(arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reading, "StreamSettings", caught)
+    own, heap = str(tmp_path / "own.sql"), str(tmp_path / "heap.sql")
+    text = said("tencent-dts-json", "--tables", own)
+    assert "1 table is left out of the streams:\n  table heap has no primary key, by which rows are kept\n" in text
+    assert asked[0][-1].schema.dialect == "mysql"
+    text = said("tencent-dts-json", "--tables", heap)
+    assert "no stream can be of these tables: table heap has no primary key" in text
+    assert "--values v.toml needs --tables FILE|URL" in said("tencent-dts-json", "--values", "v.toml")
+    assert len(asked) == 1
