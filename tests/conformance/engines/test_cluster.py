@@ -7,7 +7,8 @@ import pytest
 
 from conformance.brokers.embedded import free_ports
 from conformance.engines.cluster import other_machines, places, settings, unreachable
-from generators.errors import HarnessError
+from conformance.engines.command import engine_for
+from generators.errors import HarnessError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -72,3 +73,8 @@ def test_a_broker_on_loopback_serves_this_machine_alone():
     expected = "the broker 127.0.0.1:9 listens on loopback alone: machines of yarn other than this one need --broker HOST:PORT"
     assert unreachable(far, "embedded", "127.0.0.1:9") == expected
     assert unreachable(far, "running", "127.0.0.1:9") == unreachable(near, "embedded", "127.0.0.1:9") == ""
+
+
+def test_a_command_does_not_run_on_a_cluster():
+    with pytest.raises(UsageError, match=r"^--decoder 'cmd:x' does not run on yarn, which needs a decoder in Spark$"):
+        engine_for("cmd:x", ("huawei-cdl-json",), conf={"spark.master": "yarn"})
