@@ -1,7 +1,12 @@
 """`DecoderSuite` in a project of its own: first with runs made up here, then with Spark."""
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
+
 import pytest
 
+from conformance import pytest_plugin
 from conformance.judging.causes import Cause, Symptom
 from conformance.judging.judge import CaseResult, Finding, Verdict
 from conformance.judging.results import Failure, FormatResult, Header, RuleResult, RunResult
@@ -300,3 +305,17 @@ def test_a_right_and_a_wrong_decoder(pytester):
     replay = next(line for line in text.splitlines() if line.startswith("replay "))
     (saved,) = (word for word in replay.split() if word.endswith(".json"))
     assert (pytester.path / saved).is_file()
+
+
+def test_a_suite_s_access_to_a_broker_wins_over_the_option_s(tmp_path):
+    class Mine(Suite):
+        broker = "kafka:9093"
+        broker_properties: ClassVar = {"client.id": "mine"}
+        topic = "theirs"
+
+    (tmp_path / "client.properties").write_text("security.protocol=SSL\nclient.id=file\n", "utf-8")
+    given = {"--cdc-broker-config": "client.properties"}
+    config = SimpleNamespace(getoption=lambda name, default=None: given.get(name, default), rootpath=tmp_path)
+    found = pytest_plugin._asked(Mine, config, [Path("elsewhere"), tmp_path])
+    assert (found.spec, found.topic, found.prefix) == ("kafka:9093", "theirs", "cdc-conformance")
+    assert found.properties == {"security.protocol": "SSL", "client.id": "mine"}

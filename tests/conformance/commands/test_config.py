@@ -218,10 +218,46 @@ def test_a_broker_above_the_sections_leaves_alone_what_cannot_take_it(folder):
     written(folder, "broker = 'none'\n")
     assert params("run")["broker_spec"] == "none"
     assert params("load", TICDC)["broker_spec"] == "auto"
-    with pytest.raises(click.MissingParameter):
-        params("publish", TICDC, "--topic", "t")
+    assert params("publish", TICDC, "--topic", "t")["broker_spec"] is None
     written(folder, "broker = 'kafka:9092'\n")
     assert params("publish", TICDC, "--topic", "t")["broker_spec"] == "kafka:9092"
+
+
+def test_access_to_a_broker_above_the_sections_holds_for_commands_and_pytest(folder, monkeypatch):
+    monkeypatch.setenv("KAFKA_PASSWORD", "hunter2")
+    (folder / "below").mkdir()
+    monkeypatch.chdir(folder / "below")
+    written(
+        folder,
+        """
+broker-config = 'client.properties'
+broker_property = {'sasl.password' = 'env:KAFKA_PASSWORD', 'client.id' = 'mine'}
+""",
+    )
+    expected = Path("../client.properties").resolve(), (("sasl.password", "hunter2"), ("client.id", "mine"))
+    for words in (("run",), ("load", TICDC), ("inspect", "x"), ("stream",), ("doctor",), ("publish", TICDC, "--topic", "t")):
+        found = params(*words)
+        assert (found["broker_config"].resolve(), found["broker_property"]) == expected
+    found = config.pytest_defaults(folder, cli)
+    assert Path(found["broker-config"]).resolve() == expected[0]
+    assert found["broker-property"] == ["sasl.password=env:KAFKA_PASSWORD", "client.id=mine"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "broker-property = {'sasl.password' = 'hunter2'}",
+        "[run]\nbroker_property = ['sasl.password=hunter2']",
+        "[bench]\nbroker-property = ['sasl.password=hunter2']",
+        "[publish]\nbroker-property = 'hunter2'",
+    ],
+)
+def test_an_error_of_the_file_shows_no_secret(folder, command, text):
+    written(folder, text)
+    code, out, err = command("run")
+    assert code == 2
+    assert "broker" in err and "property = ...: " in err
+    assert "hunter2" not in out + err
 
 
 def test_a_required_option_may_come_from_the_file(folder):
