@@ -1,6 +1,6 @@
 """`conformance.run`: one decoder judged from Python, as the command `run` does it.
 
-Imports `cases`, `commands`, `engines`, `judging` and `running`.
+Imports `brokers`, `cases`, `commands`, `engines`, `judging` and `running`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from generators.wire_format import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from conformance.judging.results import RunResult
     from conformance.running.events import Listener
@@ -25,6 +26,10 @@ def run(
     budget: str = "smoke",
     seed: int = 1,
     broker: str = "none",
+    broker_config: Path | None = None,
+    broker_properties: Mapping[str, str] | None = None,
+    topic: str | None = None,
+    topic_prefix: str | None = None,
     select: tuple[str, ...] = (),
     exclude: tuple[str, ...] = (),
     strict: bool = False,
@@ -45,8 +50,10 @@ def run(
     """
     from dataclasses import replace
 
+    from conformance.brokers.asked import asked
     from conformance.cases.catalogue import budget as budget_of
-    from conformance.commands.shell import tables_in_cache, transport
+    from conformance.commands.brokers import transport
+    from conformance.commands.shell import tables_in_cache
     from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import joined, merged
@@ -69,8 +76,9 @@ def run(
         strict=strict,
         timeout_s=timeout_s,
     )
+    wanted = asked(broker, broker_config, (broker_properties or {}).items(), topic, topic_prefix)
     with (
-        engine_for(decoder, settings.formats, kafka=broker != "none", timeout_s=timeout_s, conf=conf) as engine,
-        transport(broker, lambda _text: None, conf) as (bootstrap, described, topic),
+        engine_for(decoder, settings.formats, kafka=wanted.kafka, timeout_s=timeout_s, conf=conf) as engine,
+        transport(wanted, lambda _text: None, conf) as (cluster, described, own),
     ):
-        return perform(replace(settings, bootstrap=bootstrap, broker=described, topic=topic), engine, listen or ignore)
+        return perform(replace(settings, bootstrap=cluster, broker=described, topic=own), engine, listen or ignore)

@@ -5,8 +5,8 @@
         decoder = "mine.py:decode"
 
 `_cdc_conformance_pytest` declares the options and calls the two `cdc_...` hooks below. Under pytest-xdist one worker runs the
-suite of a class, and the others wait for its results. Imports `rules`, `cases`, `judging`, `engines`, `running`, `reports` and
-`commands`.
+suite of a class, and the others wait for its results. Imports `brokers`, `rules`, `cases`, `judging`, `engines`, `running`,
+`reports` and `commands`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import pytest
 
@@ -40,7 +40,18 @@ from conformance.rules.base import Obligation, Rule, rules  # noqa: E402
 from generators.errors import HarnessError, UsageError  # noqa: E402
 from generators.tables.values import Values  # noqa: E402
 
-DEFAULTS = {"budget": "smoke", "seed": 1, "broker": "none", "master": "", "remote": ""}
+if TYPE_CHECKING:
+    from conformance.brokers.asked import Asked
+
+DEFAULTS = {
+    "budget": "smoke",
+    "seed": 1,
+    "broker": "none",
+    "broker-config": None,
+    "broker-property": (),
+    "master": "",
+    "remote": "",
+}
 SHOWN = 10
 """How many errored cases are listed."""
 RUN = "run"
@@ -61,7 +72,8 @@ class DecoderSuite:
     (`-rP`). `expect` is a record of known failures (docs/known-failures.md), looked for where a decoder's file is: a rule whose
     failures are all on record is an expected failure (xfail), and fails as soon as it passes; `test_run` fails for entries that
     match nothing. `tables` are your own tables, as `--tables` takes them: files, looked for where a decoder's is, or URLs;
-    `dialect`, `database` and `values` are as the options of these names.
+    `dialect`, `database` and `values` are as the options of these names. So are `broker_config`, a file looked for where a
+    decoder's is, `topic` and `topic_prefix`; `broker_properties` are properties of the Kafka client by name.
     """
 
     __cdc_suite__: ClassVar[bool] = True
@@ -77,6 +89,10 @@ class DecoderSuite:
     budget: ClassVar[str | None] = None
     seed: ClassVar[int | None] = None
     broker: ClassVar[str | None] = None
+    broker_config: ClassVar[str | None] = None
+    broker_properties: ClassVar[Mapping[str, str]] = {}
+    topic: ClassVar[str | None] = None
+    topic_prefix: ClassVar[str | None] = None
     master: ClassVar[str | None] = None
     remote: ClassVar[str | None] = None
     spark_packages: ClassVar[tuple[str, ...]] = ()
@@ -233,8 +249,8 @@ def _option(cls: type[DecoderSuite], config: pytest.Config, name: str) -> Any:
     from conformance.commands.cli import cli
     from conformance.commands.config import pytest_defaults
 
-    own = getattr(cls, name)
-    asked = config.getoption(f"--cdc-{name}") if own is None else own
+    own = getattr(cls, name.replace("-", "_"), None)
+    asked = config.getoption(f"--cdc-{name}", None) if own is None else own
     if asked is not None:
         return asked
     try:
@@ -251,7 +267,7 @@ def _places(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, s
 def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     """Runs a suite from start to end, and saves its failures where `cdc-conformance replay` finds them. Raises HarnessError."""
     from conformance.cases.catalogue import budget
-    from conformance.commands.shell import transport
+    from conformance.commands.brokers import transport
     from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
     from conformance.engines.spark_conf import joined, merged
@@ -279,19 +295,30 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
         expect=load(record) if record else Expectations(),
         tables=_tables(cls, folders, seed),
     )
-    broker = _option(cls, config, "broker")
+    wanted = _asked(cls, config, folders)
     conf = merged(QUICK, joined(cls.spark_conf, **dict(_places(cls, config)), added=cls.spark_packages))
     with (
-        engine_for(spec, (cls.format,), kafka=broker != "none", timeout_s=cls.timeout, conf=conf) as engine,
-        transport(broker, lambda _text: None, conf) as (bootstrap, described, topic),
+        engine_for(spec, (cls.format,), kafka=wanted.kafka, timeout_s=cls.timeout, conf=conf) as engine,
+        transport(wanted, lambda _text: None, conf) as (cluster, described, topic),
     ):
-        result = run(replace(settings, bootstrap=bootstrap, broker=described, topic=topic), engine)
+        result = run(replace(settings, bootstrap=cluster, broker=described, topic=topic), engine)
     result = replay.named(result, FAILURES, settings)
     try:
         replay.save_all(result, settings)
     except HarnessError as error:
         warnings.warn(str(error), stacklevel=2)
     return result
+
+
+def _asked(cls: type[DecoderSuite], config: pytest.Config, folders: list[Path]) -> Asked:
+    """The suite's broker. Raises UsageError."""
+    from conformance.brokers.asked import asked
+    from generators.publishing.properties import parsed
+
+    file = _option(cls, config, "broker-config")
+    pairs = [*map(parsed, _option(cls, config, "broker-property")), *cls.broker_properties.items()]
+    broker = _option(cls, config, "broker")
+    return asked(broker, _placed(file, folders) if file else None, pairs, cls.topic, cls.topic_prefix)
 
 
 def _tables(cls: type[DecoderSuite], folders: list[Path], seed: int) -> Values | None:

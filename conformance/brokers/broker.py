@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from conformance.brokers.container import EngineMissing, ImageMissing, container, engine, image_name, need_image
 from conformance.brokers.embedded import EmbeddedKafka
 from generators.errors import UnknownName, UsageError
+from generators.publishing.cluster import Cluster
 from generators.publishing.kafka import check_reachable
 
 KINDS = ("auto", "embedded", "container")
@@ -19,11 +20,16 @@ PULL_S = 900
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A running broker: `kind` is embedded, container or running, `bootstrap` HOST:PORT, `detail` a description."""
+    """A running broker: `kind` is embedded, container or running, `detail` a description."""
 
     kind: str
-    bootstrap: str
+    cluster: Cluster
     detail: str
+
+    @property
+    def bootstrap(self) -> str:
+        """HOST:PORT."""
+        return self.cluster.bootstrap
 
 
 def parse_bootstrap(spec: str) -> str | None:
@@ -55,8 +61,10 @@ def _quiet(line: str) -> None:
 
 
 @contextlib.contextmanager
-def broker(spec: str = "auto", *, note: Callable[[str], None] = _quiet) -> Iterator[Broker]:
-    """The broker of `spec`; one that is started here is stopped afterwards.
+def broker(
+    spec: str = "auto", *, note: Callable[[str], None] = _quiet, reached: Callable[[str], Cluster] = Cluster
+) -> Iterator[Broker]:
+    """The broker of `spec`; one that is started here is stopped afterwards. `reached` gives an address its clients' properties.
 
     `embedded` starts Kafka from Maven jars as a Java process on loopback, `container` an image (CDC_CONFORMANCE_KAFKA_IMAGE, else
     Apache Kafka's own) with testcontainers, HOST:PORT uses a running one. `auto` takes the container if a Docker engine answers
@@ -66,18 +74,20 @@ def broker(spec: str = "auto", *, note: Callable[[str], None] = _quiet) -> Itera
     check_spec(spec)
     with contextlib.ExitStack() as stack:
         if spec not in KINDS:
-            check_reachable(spec)
-            chosen = Broker("running", spec, "a running broker")
-        elif spec == "embedded" or (started := _contained(stack, spec, note)) is None:
+            chosen = Broker("running", reached(spec), "a running broker")
+            check_reachable(chosen.cluster)
+        elif spec == "embedded" or (started := _contained(stack, spec, note, reached)) is None:
             kafka = stack.enter_context(EmbeddedKafka(note))
-            chosen = Broker("embedded", kafka.bootstrap, kafka.detail)
+            chosen = Broker("embedded", reached(kafka.bootstrap), kafka.detail)
         else:
             chosen = started
         note(f"Kafka at {chosen.bootstrap}: {chosen.detail}")
         yield chosen
 
 
-def _contained(stack: contextlib.ExitStack, spec: str, note: Callable[[str], None]) -> Broker | None:
+def _contained(
+    stack: contextlib.ExitStack, spec: str, note: Callable[[str], None], reached: Callable[[str], Cluster]
+) -> Broker | None:
     """A broker in a container, or None if `spec` is auto and a container is not possible."""
     auto = spec == "auto"
     try:
@@ -95,4 +105,4 @@ def _contained(stack: contextlib.ExitStack, spec: str, note: Callable[[str], Non
     # The engine may take longer to create a container than to answer a ping.
     client.api.timeout = 60
     bootstrap = stack.enter_context(container(client, image))
-    return Broker("container", bootstrap, f"container of {image}")
+    return Broker("container", reached(bootstrap), f"container of {image}")

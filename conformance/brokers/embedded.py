@@ -12,7 +12,7 @@ import tempfile
 import time
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -78,11 +78,21 @@ class EmbeddedKafka:
     `start` returns when it answers; `stop` and `start` restart it with the same data and port. `close` also removes the data; the
     guardian does both if this process dies. Raises HarnessError with the end of the broker's log if it does not start within
     `timeout_s` seconds, and the errors of `kafka_jars` and `require_java`. `classes` replaces the JVM options for the archive
-    of classes.
+    of classes. With a `protocol` (SASL_SSL, ...) it also listens at `secured`, beside the plain address; `properties` are added
+    to the broker's.
     """
 
-    def __init__(self, note: Note, *, timeout_s: float = 90, classes: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        note: Note,
+        *,
+        timeout_s: float = 90,
+        classes: Sequence[str] = (),
+        protocol: str = "",
+        properties: Mapping[str, str] = {},
+    ) -> None:
         self._note, self._timeout_s, self._classes = note, timeout_s, tuple(classes)
+        self._protocol, self._properties = protocol, properties
         self._java: Java | None = None
         self._jars: list[Path] = []
         self._dir: Path | None = None
@@ -93,6 +103,11 @@ class EmbeddedKafka:
     def bootstrap(self) -> str:
         """`127.0.0.1:PORT`."""
         return f"127.0.0.1:{self._ports[0]}"
+
+    @property
+    def secured(self) -> str:
+        """`127.0.0.1:PORT` of the listener with the given protocol."""
+        return f"127.0.0.1:{self._ports[2]}"
 
     @property
     def directory(self) -> Path:
@@ -116,7 +131,7 @@ class EmbeddedKafka:
             self._java = require_java()
             self._jars = kafka_jars(self._note)
             for attempt in range(1, _ATTEMPTS + 1):
-                self._ports = free_ports(2)
+                self._ports = free_ports(3 if self._protocol else 2)
                 self._prepare()
                 try:
                     self.start()
@@ -136,13 +151,18 @@ class EmbeddedKafka:
 
     def _prepare(self) -> None:
         self._dir = Path(tempfile.mkdtemp(prefix="cdc-conformance-kafka-"))
-        plain, controller = self._ports
+        plain, controller = self._ports[:2]
         properties = PROPERTIES | {
             "listeners": f"PLAINTEXT://127.0.0.1:{plain},CONTROLLER://127.0.0.1:{controller}",
             "advertised.listeners": f"PLAINTEXT://127.0.0.1:{plain}",
             "controller.quorum.voters": f"1@127.0.0.1:{controller}",
             "log.dirs": str(self._dir / "data"),
+            **self._properties,
         }
+        if self._protocol:
+            address = f",SECURED://{self.secured}"
+            properties |= {name: properties[name] + address for name in ("listeners", "advertised.listeners")}
+            properties["listener.security.protocol.map"] += f",SECURED:{self._protocol}"
         text = "".join(f"{name}={value}\n" for name, value in properties.items())
         (self._dir / "server.properties").write_text(text, encoding="utf-8")
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")

@@ -11,12 +11,13 @@ from typing import Any, Final, TypeAlias
 
 import click
 
-from conformance.commands.shell import Assignment, BrokerSpec, DecoderSpec, Glob, Named, TableSource
+from conformance.commands.brokers import BrokerSpec
+from conformance.commands.shell import Assignment, DecoderSpec, Glob, Named, TableSource
 from conformance.commands.spark_options import Checked
 from conformance.engines.specs import is_command
 from generators.errors import UnknownName, UsageError
 
-COMMON: Final = ("seed", "budget", "broker")
+COMMON: Final = ("seed", "budget", "broker", "broker-config", "broker-property")
 """Keys that may stand above the sections; they apply to every command with that option."""
 PYTEST: Final = "pytest"
 """The section of the pytest plugin's own options."""
@@ -168,7 +169,7 @@ def schema(group: click.Group) -> dict[str, Any]:
     """JSON Schema of a configuration file."""
     known = sections(group)
     properties: dict[str, Any] = {"$schema": {"type": "string"}}
-    properties |= {name: known["run",][name].schema() for name in COMMON}
+    properties |= dict(_spelled({name: known["run",][name] for name in COMMON}))
     for section, found in sorted(known.items()):
         place = properties
         for name in section[:-1]:

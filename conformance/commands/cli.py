@@ -30,11 +30,11 @@ from conformance.commands import (
     streams,
 )
 from conformance.commands import publish as publishing
+from conformance.commands.brokers import BROKER, PREFIX, TOPIC, asks_broker, transport
 from conformance.commands.observing import observe
 from conformance.commands.shell import (
     ALL,
     ASSIGNMENT,
-    BROKER,
     BUDGET,
     CASE_ID,
     DECODER,
@@ -50,7 +50,6 @@ from conformance.commands.shell import (
     of_tables,
     save,
     tables_in_cache,
-    transport,
     unnamed,
     user_tables,
 )
@@ -63,6 +62,7 @@ from conformance.text import printable
 from generators.errors import HarnessError, NothingSelected, UsageError
 
 if TYPE_CHECKING:
+    from conformance.brokers.asked import Asked
     from conformance.judging.known import Expectations
     from conformance.judging.known_files import Update
     from conformance.judging.results import RunResult
@@ -151,7 +151,7 @@ def _terminate(_signal: int, _frame: object) -> None:
 @PROFILES
 @BUDGET
 @SEED
-@BROKER
+@asks_broker(BROKER, TOPIC, PREFIX)
 @click.option(
     "--select", multiple=True, metavar="ID", type=CASE_ID, help="Only these cases or rules: an id's prefix or a glob; repeatable."
 )
@@ -217,12 +217,14 @@ def run(**options: Any) -> None:
     if is_command(settings.decoder) and options["spark_conf"]:
         which = "--master, --remote, --spark-packages and --spark-conf"
         raise UsageError(f"--decoder {settings.decoder!r}: {which} need a decoder in Spark")
-    spark_conf = options["spark_conf"]
+    spark_conf, asked = options["spark_conf"], options["asked"]
+    if asked.kafka and not is_command(settings.decoder):
+        asked.check_spark()
     if options["messages"]:
         sys.exit(observe(settings, spark_conf, options, chosen(options["style"])))
     if options["watch"]:
         refuse_watching(settings, options)
-        watch(replace(settings, expect=_expected(options["expect"], False)), spark_conf, options["broker_spec"])
+        watch(replace(settings, expect=_expected(options["expect"], False)), spark_conf, asked)
     if options["differential"]:
         if is_command(settings.decoder):
             raise UsageError(f"--decoder {settings.decoder!r}: --differential needs a decoder in Spark")
@@ -234,7 +236,7 @@ def run(**options: Any) -> None:
     expect = _expected(options["expect"], options["update"])
     settings = replace(settings, expect=expect)
     style, update = chosen(options["style"]), options["update"]
-    sys.exit(_perform(settings, spark_conf, options["broker_spec"], options["report"], style, update=update))
+    sys.exit(_perform(settings, spark_conf, asked, options["report"], style, update=update))
 
 
 def _expected(path: Path | None, update: bool) -> Expectations:
@@ -271,7 +273,7 @@ def _differential(settings: Settings, spark_conf: Mapping[str, str], report: Pat
 
 
 def _perform(
-    settings: Settings, spark_conf: Mapping[str, str], broker_spec: str, report: Path | None, style: str, *, update: bool
+    settings: Settings, spark_conf: Mapping[str, str], asked: Asked, report: Path | None, style: str, *, update: bool
 ) -> int:
     from conformance.engines.child import OURS, QUICK
     from conformance.engines.command import engine_for
@@ -287,7 +289,7 @@ def _perform(
         check(report)
     # Cases are millions of small objects that live until the end; garbage collection among them takes a fifth of the run.
     gc.set_threshold(200_000, 50, 100)
-    conf, spec, kafka = merged(QUICK if settings.decoder else OURS, spark_conf), settings.decoder, broker_spec != "none"
+    conf, spec, kafka = merged(QUICK if settings.decoder else OURS, spark_conf), settings.decoder, asked.kafka
     collected = Collected()
     stream = records.Stream(_echo)
     # Whatever --update changes in the record, the lines tell; so they wait for it.
@@ -298,7 +300,7 @@ def _perform(
             engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf, note=note) as engine,
         ):
             note("starting the decoder" if is_command(spec) else "starting Spark and Kafka")
-            with transport(broker_spec, note, conf) as (bootstrap, described, topic):
+            with transport(asked, note, conf) as (bootstrap, described, topic):
                 settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
                 heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)))
                 result = perform(settings, engine, together(collected, heard, *([stream] if live else [])))

@@ -135,7 +135,9 @@ class _Reader:
         """Notes a problem with a key's value."""
         label = _label(self.path, section)
         where = f"{_shown(self.path)}, {label}" if label else _shown(self.path)
-        self.problems.append(f"{where}, {name} = {_value(value)}: {what}")
+        # A property of the broker may be a secret.
+        shown = "..." if _plain(name) == "broker-property" else _value(value)
+        self.problems.append(f"{where}, {name} = {shown}: {what}")
 
     def top(self, data: Mapping[str, Any]) -> None:
         """Reads the keys above the sections, and the sections."""
@@ -145,11 +147,11 @@ class _Reader:
                 continue
             if name in names:
                 self.table((name,), value)
-            elif name in COMMON:
-                wrong = [legal[name].wrong(value) for legal in self.known.values() if name in legal]
+            elif (plain := _plain(name)) in COMMON:
+                wrong = [legal[plain].wrong(value) for legal in self.known.values() if plain in legal]
                 if all(wrong):
                     self.tell((), name, value, wrong[0])
-                self.common[name] = value
+                self.common[plain] = value
             elif isinstance(value, dict):
                 label = _label(self.path, (name,))
                 self.problems.append(f"{_shown(self.path)}, {label}: {UnknownName('section', name, names)}")
@@ -220,7 +222,8 @@ def _text(path: Path) -> str:
 
 
 def pytest_defaults(rootpath: Path, commands: click.Group) -> Mapping[str, Any]:
-    """Budget, seed and broker of the pytest plugin, if the configuration file of pytest's root directory sets them.
+    """Budget, seed and broker of the pytest plugin, if the configuration file of pytest's root directory sets them, in the form
+    of click's default map.
 
     Raises UsageError.
     """
@@ -228,7 +231,8 @@ def pytest_defaults(rootpath: Path, commands: click.Group) -> Mapping[str, Any]:
     if path is None:
         return {}
     config = load(path, commands)
-    return {**config.common, **config.tables.get((PYTEST,), {})}
+    known, own = sections(commands)[PYTEST,], config.tables.get((PYTEST,), {})
+    return {name: known[name].given(value, path.absolute().parent) for name, value in {**config.common, **own}.items()}
 
 
 def of(ctx: click.Context) -> Config:

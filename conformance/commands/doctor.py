@@ -18,15 +18,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from conformance.commands.shell import FORMAT, BrokerSpec, Progress, chosen
+from conformance.commands.brokers import BrokerSpec, asks_broker
+from conformance.commands.shell import FORMAT, Progress, chosen
 from conformance.files import FAILURES
 from generators.errors import HarnessError
+from generators.publishing.cluster import Target, of
+
+if TYPE_CHECKING:
+    from conformance.brokers.asked import Asked
 
 MEMORY_MB = 3_000
 """Free memory for a Spark driver of 2 GB and a broker of 512 MB."""
@@ -222,14 +227,14 @@ def ports() -> Outcome:
     return True, f"127.0.0.1 has free ports ({', '.join(map(str, found))})", ""
 
 
-def reachable(spec: str) -> Outcome:
+def reachable(broker: Target) -> Outcome:
     """Whether a running broker answers."""
     from generators.publishing.kafka import check_reachable
 
-    host, _, port = spec.partition(",")[0].rpartition(":")
+    host, _, port = str(broker).partition(",")[0].rpartition(":")
     began = time.monotonic()
     try:
-        check_reachable(spec, timeout_s=5)
+        check_reachable(broker, timeout_s=5)
     except HarnessError as error:
         remedy = (
             f"start it, open the port, or make it advertise a name that resolves here; try `nc -vz {host.strip('[]')} {port}`"
@@ -260,13 +265,13 @@ CHECKS: tuple[tuple[str, Callable[[], Outcome], str, bool], ...] = (
 """Name, check, the commands that need it, and whether every run needs it."""
 
 
-def checks(broker: str | None = None) -> list[Check]:
+def checks(broker: Target | None = None) -> list[Check]:
     """Every check's result in a fixed order, then that of a running broker (HOST:PORT), if given.
 
     Raises nothing: a check that raises has failed.
     """
     results = [_check(*one) for one in CHECKS]
-    if broker is not None and ":" in broker:
+    if broker is not None and ":" in str(broker):
         results.append(_check(f"broker {broker}", lambda: reachable(broker), f"--broker {broker}", True))
     return results
 
@@ -281,7 +286,7 @@ def _check(name: str, check: Callable[[], Outcome], needed_for: str, required: b
     return Check(name, ok, found, "" if ok else remedy or _LAST, needed_for, required)
 
 
-def starts(broker: str | None, note: Callable[[str], None]) -> Iterator[Check]:
+def starts(broker: Target | None, note: Callable[[str], None]) -> Iterator[Check]:
     """Starts Spark and Kafka as a run does, sends records through both, and measures the times.
 
     Without a `broker` it starts the embedded one. A check is left out if its prerequisites failed.
@@ -292,7 +297,7 @@ def starts(broker: str | None, note: Callable[[str], None]) -> Iterator[Check]:
     from generators.model import Message
     from generators.publishing import kafka
 
-    spec = broker if broker not in (None, "auto", "none") else "embedded"
+    asked = of("embedded" if broker is None or str(broker) in ("auto", "none") else broker)
 
     def timed(what: Callable[[], str], remedy: str) -> Outcome:
         note("starting Spark and Kafka")
@@ -305,7 +310,7 @@ def starts(broker: str | None, note: Callable[[str], None]) -> Iterator[Check]:
 
     with contextlib.ExitStack() as stack:
         engines: list[ChildEngine] = []
-        bootstraps: list[str] = []
+        clusters: list[Target] = []
 
         def session() -> str:
             engines.append(stack.enter_context(ChildEngine(packages=("kafka", "avro"), note=note)))
@@ -313,16 +318,18 @@ def starts(broker: str | None, note: Callable[[str], None]) -> Iterator[Check]:
             return "a session answers"
 
         def cluster() -> str:
-            started = stack.enter_context(kafka_broker(spec, note=note))
-            bootstraps.append(started.bootstrap)
+            started = stack.enter_context(
+                kafka_broker(str(asked), note=note, reached=lambda address: replace(asked, bootstrap=address))
+            )
+            clusters.append(started.cluster)
             return f"{started.detail} answers at {started.bootstrap}"
 
         def through() -> str:
-            count, bootstrap = 1_000, bootstraps[0]
-            with kafka.run_topic(bootstrap, 1, note=note) as topic:
+            count, cluster = 1_000, clusters[0]
+            with kafka.run_topic(cluster, 1, note=note) as topic:
                 messages = [Message("doctor", 0, None, b"%d" % number) for number in range(count)]
-                sent = kafka.publish(bootstrap, topic, messages).acknowledged
-                source = RecordSource(((topic, 0, 0, count - 1),), bootstrap=bootstrap, topic=topic)
+                sent = kafka.publish(cluster, topic, messages).acknowledged
+                source = RecordSource(((topic, 0, 0, count - 1),), bootstrap=cluster, topic=topic)
                 read = engines[0].open("doctor", source).result()
             if not sent == read == count:
                 raise HarnessError(f"{count} records were sent, {sent} acknowledged, {read} read by Spark")
@@ -331,7 +338,7 @@ def starts(broker: str | None, note: Callable[[str], None]) -> Iterator[Check]:
         logs = "see the end of the log above; `cdc-conformance doctor` checks Java, memory and the jars"
         one = _check("Spark starts", lambda: timed(session, logs), _SPARK, True)
         yield one
-        two = _check("Kafka starts", lambda: timed(cluster, logs), f"--broker {spec}", True)
+        two = _check("Kafka starts", lambda: timed(cluster, logs), f"--broker {asked}", True)
         yield two
         if one.ok and two.ok:
             jars = "Spark needs the connector of its own version: see the line of its jars in `cdc-conformance doctor`"
@@ -355,16 +362,18 @@ def render(found: Sequence[Check]) -> str:
 
 
 @click.command()
-@click.option(
-    "--broker",
-    "broker_spec",
-    type=BrokerSpec(),
-    metavar="BROKER",
-    help="Also checks this broker: HOST:PORT, or with --start a kind.",
+@asks_broker(
+    click.option(
+        "--broker",
+        "broker_spec",
+        type=BrokerSpec(),
+        metavar="BROKER",
+        help="Also checks this broker: HOST:PORT, or with --start a kind.",
+    )
 )
 @click.option("--start", is_flag=True, help="Also starts Spark and a broker and sends records through both (half a minute).")
 @FORMAT
-def doctor(broker_spec: str | None, start: bool, style: str | None) -> None:
+def doctor(asked: Asked, start: bool, style: str | None) -> None:
     """Checks what is installed, and says how to get what is missing.
 
     Exit code 3 if a part is missing that every run needs.
@@ -374,10 +383,11 @@ def doctor(broker_spec: str | None, start: bool, style: str | None) -> None:
     Example: cdc-conformance doctor --start
     Example: cdc-conformance doctor --broker 127.0.0.1:9092 --format json
     """
-    found = checks(broker_spec)
+    broker = asked.at(asked.spec)
+    found = checks(broker)
     if start:
         with Progress() as note:
-            found.extend(starts(broker_spec, note))
+            found.extend(starts(broker, note))
     match chosen(style):
         case "pretty":
             click.echo(render(found))

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.commands.shell import FORMAT, BrokerSpec, Progress, chosen, save
+from conformance.commands.brokers import BrokerSpec, asks_broker
+from conformance.commands.shell import FORMAT, Progress, chosen, save
 from conformance.files import check
 from conformance.text import printable
 from generators.errors import NothingSelected, UsageError
 
 if TYPE_CHECKING:
+    from conformance.brokers.asked import Asked
     from conformance.inspecting.inspector import Inspector
     from conformance.inspecting.opening import Record
 
@@ -42,29 +44,35 @@ def _pretty(found: Inspector) -> None:
             out.print(table)
 
 
-def read_records(inputs: Sequence[str], broker: str, count: int) -> Iterator[Record]:
+def read_records(inputs: Sequence[str], asked: Asked, count: int) -> Iterator[Record]:
     """The messages of every input, at most so many of each. Raises UsageError for one that is neither file nor topic."""
     from conformance.brokers.broker import parse_bootstrap
-    from conformance.inspecting.reading import from_path, from_topic
+    from conformance.inspecting.reading import from_path, from_topic, topics
 
-    bootstrap = parse_bootstrap(broker)
+    bootstrap = parse_bootstrap(asked.spec)
     for name in inputs:
         if not Path(name).exists() and bootstrap is None:
             raise UsageError(f"{name}: there is no such file; for a topic give --broker HOST:PORT, too")
     for name in inputs:
-        records = from_path(Path(name)) if Path(name).exists() else from_topic(str(bootstrap), name)
-        yield from itertools.islice(records, count)
+        if Path(name).exists():
+            yield from itertools.islice(from_path(Path(name)), count)
+            continue
+        cluster = asked.at(str(bootstrap))
+        for topic in topics(cluster, name):
+            yield from itertools.islice(from_topic(cluster, topic), count)
 
 
 @click.command("inspect", short_help="Says which product wrote messages of unknown origin.")
 @click.argument("inputs", nargs=-1, required=True, metavar="TOPIC|FILE...")
-@click.option(
-    "--broker",
-    "broker_spec",
-    type=BrokerSpec(),
-    default="auto",
-    metavar="HOST:PORT",
-    help="The broker that has the topics; nothing joins a group or commits there.",
+@asks_broker(
+    click.option(
+        "--broker",
+        "broker_spec",
+        type=BrokerSpec(),
+        default="auto",
+        metavar="HOST:PORT",
+        help="The broker that has the topics; nothing joins a group or commits there.",
+    )
 )
 @click.option(
     "--count", type=click.IntRange(1), default=100_000, show_default=True, help="At most so many messages of each topic or file."
@@ -75,11 +83,11 @@ def read_records(inputs: Sequence[str], broker: str, count: int) -> Iterator[Rec
     help="Directory for inspection.html, a page to read, and inspection.json.",
 )
 @FORMAT
-def inspect_messages(inputs: tuple[str, ...], broker_spec: str, count: int, report: Path | None, style: str | None) -> None:
+def inspect_messages(inputs: tuple[str, ...], asked: Asked, count: int, report: Path | None, style: str | None) -> None:
     """Says which format, product, release and options wrote messages, with the evidence, and what cannot be told.
 
     A FILE is JSON lines (a message a line, or a record with key and value: a corpus, a recording, `kcat -J`), Parquet with the
-    columns of Spark's Kafka source, or one message. A name that is no file is a topic of --broker.
+    columns of Spark's Kafka source, or one message. A name that is no file is a topic of --broker, or a glob of topics.
 
     \b
     Example: cdc-conformance inspect orders --broker localhost:9092 --format json
@@ -92,7 +100,7 @@ def inspect_messages(inputs: tuple[str, ...], broker_spec: str, count: int, repo
         check(report)
     found = Inspector()
     with Progress() as note:
-        for record in read_records(inputs, broker_spec, count):
+        for record in read_records(inputs, asked, count):
             found.add(record)
             if found.messages % 5000 == 0:
                 note(f"{found.messages:,} messages")

@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
+from conformance.commands.brokers import PREFIX, REAL_BROKER, TOPIC, asks_broker, reached
 from conformance.commands.shell import (
     FORMAT,
     FORMAT_NAME,
     FORMATS_GIVEN,
     PROFILE,
-    REAL_BROKER,
     SEED,
     SPARK_DECODER,
     Progress,
@@ -23,7 +23,6 @@ from conformance.commands.shell import (
     given_tables,
     known,
     table_load,
-    transport,
     user_tables,
 )
 from conformance.commands.shell import save as keep
@@ -149,7 +148,7 @@ def bench(
 @click.option("--trigger", type=int, default=500, show_default=True, metavar="MS", help="The query's trigger interval.")
 @click.option("--partitions", type=int, default=2, show_default=True, help="Partitions of the topic.")
 @SEED
-@REAL_BROKER
+@asks_broker(REAL_BROKER, TOPIC, PREFIX)
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for load.json and load.html.")
 @spark_options
 @user_tables
@@ -166,7 +165,6 @@ def load(name: str, **options: Any) -> None:
     Example: cdc-conformance load ticdc-canal-json --rate 5000 --duration 30 --report load
     Example: cdc-conformance load ticdc-canal-json --tables orders.sql --rate 2000
     """
-    from conformance.brokers.broker import check_spec
     from conformance.engines.child import OURS, QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
     from conformance.load import sustained as loading
@@ -190,15 +188,15 @@ def load(name: str, **options: Any) -> None:
         tables=own[1] if own else None,
     )
     loading.check(settings)
+    options["asked"].check_spark()
     on_cluster("load", options["spark_conf"])
-    check_spec(options["broker_spec"])
     # Without the settings that make a JVM start quickly but run slowly.
     conf = merged({} if settings.decoder else dict(OURS.items() - QUICK.items()), options["spark_conf"])
     with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), conf=conf, note=note) as engine:
         note("starting Spark and Kafka")
-        with transport(options["broker_spec"], note, conf) as (bootstrap, described, _):
-            assert bootstrap is not None
-            outcome = loading.run(settings, engine, bootstrap, note, described, say=lambda text: click.echo(text, err=True))
+        with reached(options["asked"], note, conf) as started:
+            described = f"{started.kind} {started.bootstrap}"
+            outcome = loading.run(settings, engine, started.cluster, note, described, say=lambda text: click.echo(text, err=True))
     match chosen(options["style"]):
         case "pretty":
             console().print(report.render(outcome))

@@ -51,7 +51,7 @@ def observe(settings: Settings, spark_conf: Mapping[str, str], options: Mapping[
         reference = engine
         if not isinstance(engine, ChildEngine):
             reference = stack.enter_context(ChildEngine(packages=packages, note=note))
-        records = read_records(options["messages"], options["broker_spec"], MOST)
+        records = read_records(options["messages"], options["asked"], MOST)
         found = judge(settings, engine, reference, profile, fmt, records, tables, noting(note))
     _show(found, style, guessed=profile.name not in settings.writer_profile)
     return found.result.exit_code if found.judged else 4

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from string import Formatter
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from conformance.commands.shell import FORMAT_NAME, PROFILE, BrokerSpec, Named, given_tables, table_load, user_tables
+from conformance.commands.brokers import BrokerSpec, asks_broker
+from conformance.commands.shell import FORMAT_NAME, PROFILE, Named, given_tables, table_load, user_tables
 from conformance.commands.spark_options import MASTER
 from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.bulk.orders import LoadOptions
-from generators.errors import HarnessError, UsageError
-from generators.model import Layout, Message
+from generators.errors import HarnessError, UnknownName, UsageError
+from generators.model import Layout, Message, Table
 from generators.publishing import kafka
+from generators.publishing.cluster import Cluster, Target, client, fields, settings
 from generators.publishing.pacing import Published, PublishInterrupted, PublishStopped, publish_paced
 from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile, get
+
+if TYPE_CHECKING:
+    from conformance.brokers.asked import Asked
 
 ROUNDS = 7
 """Timed rounds of `--measure`; each measures both clients."""
@@ -39,10 +46,22 @@ _INTERRUPTED = 130
 @click.option("--count", type=click.IntRange(1), help="Number of statements; default 10000 unless --duration is given.")
 @click.option("--duration", type=click.FloatRange(min=0.1), help="Seconds.")
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages/s; default: as fast as possible.")
-@click.option("--topic", required=True, help="The topic; created with 3 partitions if missing.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same messages.")
 @click.option(
-    "--broker", "broker_spec", type=BrokerSpec(none=False), required=True, metavar="HOST:PORT", help="A running broker."
+    "--topic",
+    required=True,
+    metavar="NAME",
+    help="The topic, created if missing; with {topic}, {database}, {schema} or {table} in it, one for each that comes.",
+)
+@click.option("--partitions", type=click.IntRange(1), default=3, show_default=True, help="Partitions of the topic, at least.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same messages.")
+@asks_broker(
+    click.option(
+        "--broker",
+        "broker_spec",
+        type=BrokerSpec(none=False),
+        metavar="HOST:PORT",
+        help="A running broker.",
+    )
 )
 @click.option("--ops", metavar="WEIGHTS", help="Weights of the operations: insert=50,update=40,delete=10.")
 @click.option(
@@ -65,18 +84,23 @@ _INTERRUPTED = 130
 )
 @click.option("--measure", is_flag=True, help="Compares the rate with the bare client's instead.")
 @user_tables
-def publish(name: str, profile: str | None, broker_spec: str, topic: str, measure: bool, **given: Any) -> None:
+def publish(name: str, profile: str | None, asked: Asked, topic: str, measure: bool, **given: Any) -> None:
     """Publishes seeded messages of a format to a broker and counts acknowledgements.
 
     Message i is due at start + i/rate. Latency counts from that time, so a slow broker shows as latency.
 
     \b
     Example: cdc-conformance publish ticdc-canal-json --broker 127.0.0.1:9092 --topic cdc --rate 5000 --duration 60
-    Example: cdc-conformance publish ticdc-canal-json --tables orders.sql --broker 127.0.0.1:9092 --topic cdc
+    Example: cdc-conformance publish debezium-json --tables orders.sql --broker 127.0.0.1:9092 --topic "{topic}"
+    Example: cdc-conformance publish ticdc-canal-json --tables orders.sql --broker 127.0.0.1:9092 --topic "{database}_{table}"
     """
     from conformance.brokers.broker import broker
     from conformance.commands.shell import Progress
 
+    if asked.spec == "auto":
+        raise UsageError(
+            "publish needs a running broker: --broker HOST:PORT, or bootstrap.servers in the file of --broker-config"
+        )
     fmt = get(name)
     own = table_load(fmt, profile, given_tables(given, given["seed"]), given["verbose"])
     chosen = own[0] if own else fmt.profile(profile) if profile else fmt.profiles[-1]
@@ -87,22 +111,76 @@ def publish(name: str, profile: str | None, broker_spec: str, topic: str, measur
         raise UsageError("--master URL needs --executors N")
     if given["executors"] and (given["duration"] or measure):
         raise UsageError("--executors takes --count; it cannot be combined with --duration or --measure")
-    with Progress() as note, broker(broker_spec, note=note) as started:
-        kafka.ensure_topic(started.bootstrap, topic, Layout().partitions, given["timeout"])
+    pattern = parts(topic)
+    if pattern and (given["executors"] or measure):
+        raise UsageError(f"--topic {topic} names several topics; it cannot be combined with --executors or --measure")
+    with Progress() as note, broker(asked.spec, note=note, reached=asked.at) as started:
+        if not pattern:
+            kafka.ensure_topic(started.cluster, topic, given["partitions"], given["timeout"])
         if measure:
             count = given["count"] or _MEASURED
-            click.echo(json.dumps(measured(started.bootstrap, topic, fmt, chosen, given["seed"], count, options, note)))
+            click.echo(json.dumps(measured(started.cluster, topic, fmt, chosen, given["seed"], count, options, note)))
             return
         if given["executors"]:
-            summary, code = _on_executors(fmt, chosen, started.bootstrap, topic, options, given, note)
+            summary, code = _on_executors(fmt, chosen, started.cluster, topic, options, given, note)
         else:
             count = given["count"] or (None if given["duration"] else 10_000)
-            made = load.messages(fmt, chosen, given["seed"], count=count, options=options)
+            asked_for = (fmt, chosen, given["seed"])
+            layout = Layout(partitions=given["partitions"])
+            made = load.messages(*asked_for, count=count, layout=layout, options=options)
             if tables:
-                made = tables.messages(fmt, chosen, given["seed"], count)
-            summary, code = _from_here(made, started.bootstrap, topic, given, note)
+                made = tables.messages(*asked_for, count, layout)
+            if not pattern:
+                summary, code = _from_here(made, started.cluster, topic, given, note)
+            else:
+                with_table = zip(made, itertools.repeat(orders.load_table(chosen.source)), strict=False)
+                routed = Routed(
+                    started.cluster,
+                    topic,
+                    given["partitions"],
+                    tables.by_table(*asked_for, count, layout) if tables else with_table,
+                )
+                summary, code = _from_here(routed, started.cluster, None, given, note)
+                summary["topics"] = sorted(routed.topics)
     click.echo(json.dumps({"topic": topic, "profile": chosen.name, "seed": given["seed"], **summary}))
     sys.exit(code)
+
+
+PARTS: Final = ("topic", "database", "schema", "table")
+"""What a --topic may name: the writer's own topic, and the names of the table."""
+
+
+def parts(topic: str) -> tuple[str, ...]:
+    """The parts that a --topic names. Raises UsageError."""
+    try:
+        found = tuple(name for _, name, _, _ in Formatter().parse(topic) if name is not None)
+    except ValueError as error:
+        raise UsageError(f"--topic {topic}: {error}") from None
+    for name in found:
+        if name not in PARTS:
+            raise UnknownName("part of --topic", name, PARTS)
+    return found
+
+
+class Routed:
+    """Messages with the topics that a pattern gives them, which are created when the first message of each comes."""
+
+    def __init__(self, cluster: Cluster, pattern: str, partitions: int, messages: Iterable[tuple[Message, Table]]) -> None:
+        self.cluster, self.pattern, self.partitions = cluster, pattern, partitions
+        self._messages = iter(messages)
+        self.topics: set[str] = set()
+
+    def __iter__(self) -> Iterator[Message]:
+        return (replace(message, topic=self._topic(message.topic, table)) for message, table in self._messages)
+
+    def _topic(self, own: str, table: Table) -> str:
+        name = self.pattern.format(topic=own, database=table.database, schema=table.schema or "", table=table.name)
+        # As Debezium does: other characters are illegal in a topic's name.
+        name = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+        if name not in self.topics:
+            kafka.ensure_topic(self.cluster, name, self.partitions)
+            self.topics.add(name)
+        return name
 
 
 def _options(given: dict[str, Any]) -> LoadOptions:
@@ -125,7 +203,7 @@ def _of_tables(own: TableLoad, options: LoadOptions, given: dict[str, Any], meas
 
 
 def _from_here(
-    messages: Iterable[Message], bootstrap: str, topic: str, given: dict[str, Any], note: Callable[[str], None]
+    messages: Iterable[Message], bootstrap: Target, topic: str | None, given: dict[str, Any], note: Callable[[str], None]
 ) -> tuple[dict[str, Any], int]:
     """Publishes from this process; the summary and the exit code."""
     stopped, code = None, 0
@@ -167,7 +245,7 @@ def _summary(done: Published, stopped: str | None) -> dict[str, Any]:
 def _on_executors(
     fmt: Format[Any],
     profile: Profile,
-    bootstrap: str,
+    bootstrap: Target,
     topic: str,
     options: LoadOptions,
     given: dict[str, Any],
@@ -184,8 +262,8 @@ def _on_executors(
         "profile": profile.name,
         "seed": given["seed"],
         "options": orders.options_text(options),
-        "partitions": Layout().partitions,
-        "bootstrap": bootstrap,
+        "partitions": given["partitions"],
+        **fields(bootstrap),
         "topic": topic,
         "count": count,
         "executors": given["executors"],
@@ -228,9 +306,9 @@ def _on_executors(
     return summary, HarnessError.exit_code if stopped else 1 if answer["failed"] else 0
 
 
-def bare(bootstrap: str, topic: str, messages: Iterable[Message]) -> tuple[int, float]:
+def bare(bootstrap: Target, topic: str, messages: Iterable[Message]) -> tuple[int, float]:
     """Publishes with the bare client and our settings; the number of acknowledgements, and the seconds."""
-    producer = kafka.client().Producer({**kafka.PRODUCER_CONFIG, "bootstrap.servers": bootstrap})
+    producer = client().Producer({**kafka.PRODUCER_CONFIG, **settings(bootstrap)})
     # Without the topic's metadata an idempotent producer waits half a second before the first message.
     producer.list_topics(topic, timeout=30)
     acknowledged = 0
@@ -256,7 +334,7 @@ def bare(bootstrap: str, topic: str, messages: Iterable[Message]) -> tuple[int, 
 
 
 def measured(
-    bootstrap: str,
+    bootstrap: Target,
     topic: str,
     fmt: Format[Any],
     profile: Profile,

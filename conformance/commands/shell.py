@@ -1,14 +1,13 @@
-"""Shared by the commands: common options and their completion, progress messages, output styles, and the broker of a run."""
+"""Shared by the commands: common options and their completion, progress messages and output styles."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,14 +26,14 @@ if TYPE_CHECKING:
     from generators.tables.values import Values
     from generators.wire_format import Profile
 
-    _Type = click.ParamType[str]
+    ParamType = click.ParamType[str]
     _Pair = click.ParamType[tuple[str, str]]
 else:
     # Generic only since click 8.5.
-    _Type = _Pair = click.ParamType
+    ParamType = _Pair = click.ParamType
 
 
-class Named(_Type):
+class Named(ParamType):
     """A name of a catalogue: `convert` raises UnknownName; completion offers the names with the same prefix."""
 
     def __init__(self, name: str, legal: Callable[[], Iterable[str]]) -> None:
@@ -50,10 +49,10 @@ class Named(_Type):
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """The names with this prefix, without those that a repeatable argument already has."""
         given = ctx.params.get(param.name or "") if param.nargs == -1 else ()
-        return _items((name for name in self.legal() if name not in (given or ())), incomplete)
+        return completions((name for name in self.legal() if name not in (given or ())), incomplete)
 
 
-class Glob(_Type):
+class Glob(ParamType):
     """A glob over names that depend on the given formats; completion offers the names."""
 
     name = "glob"
@@ -63,10 +62,10 @@ class Glob(_Type):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """The names with this prefix."""
-        return _items(self.names([get(name) for name in _formats(ctx)]), incomplete)
+        return completions(self.names([get(name) for name in _formats(ctx)]), incomplete)
 
 
-class CaseId(_Type):
+class CaseId(ParamType):
     """A case or rule id, its prefix or a glob; completion offers the next segment."""
 
     name = "id"
@@ -76,7 +75,7 @@ class CaseId(_Type):
         formats = _formats(ctx)
         name, slash, below = incomplete.partition("/")
         if not slash:
-            return _items((f"{fmt}/" for fmt in formats), incomplete)
+            return completions((f"{fmt}/" for fmt in formats), incomplete)
         if name not in formats:
             return []
         profile, slash, _ = below.partition("/")
@@ -87,35 +86,10 @@ class CaseId(_Type):
         # Up to the current segment, with a slash if the id continues.
         depth = incomplete.count("/") + 1
         cut = ("/".join(i.split("/")[:depth]) + "/" * (i.count("/") >= depth) for i in found)
-        return _items(dict.fromkeys(cut), incomplete)
+        return completions(dict.fromkeys(cut), incomplete)
 
 
-class BrokerSpec(_Type):
-    """A broker: auto, embedded, container or HOST:PORT, or none where a command needs no Kafka."""
-
-    name = "broker"
-
-    def __init__(self, none: bool = True) -> None:
-        self.none = none
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The specification. Raises UsageError with the legal values and the nearest match."""
-        from conformance.brokers.broker import check_spec
-
-        return str(value) if self.none and value == "none" else check_spec(str(value))
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The kinds with this prefix."""
-        return _items(self.kinds(), incomplete)
-
-    def kinds(self) -> tuple[str, ...]:
-        """The legal words."""
-        from conformance.brokers.broker import KINDS
-
-        return (*KINDS, "none") if self.none else KINDS
-
-
-class DecoderSpec(_Type):
+class DecoderSpec(ParamType):
     """A decoder's specification; completion offers files. With `spark`, only a decoder that runs in Spark is legal."""
 
     name = "decoder"
@@ -152,7 +126,7 @@ class Assignment(_Pair):
         return name, expression
 
 
-class TableSource(_Type):
+class TableSource(ParamType):
     """A file of DDL, or a database's URL; completion offers files."""
 
     name = "tables"
@@ -162,7 +136,7 @@ class TableSource(_Type):
         return [CompletionItem(incomplete, type="file")]
 
 
-class FailureId(_Type):
+class FailureId(ParamType):
     """A saved failure: its id or file."""
 
     name = "failure"
@@ -170,11 +144,12 @@ class FailureId(_Type):
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Ids with this prefix, else files."""
         folder = ctx.params.get("directory") or FAILURES
-        found = _items(sorted(path.stem for path in Path(folder).glob("*.json")), incomplete)
+        found = completions(sorted(path.stem for path in Path(folder).glob("*.json")), incomplete)
         return found or [CompletionItem(incomplete, type="file")]
 
 
-def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+def completions(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """The names with this prefix."""
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
@@ -241,15 +216,6 @@ BUDGET = click.option(
     help="Number of drawn cases: smoke, ci or nightly.",
 )
 SEED = click.option("--seed", type=int, default=1, show_default=True, help="Seed of all drawn data.")
-BROKER = click.option(
-    "--broker",
-    "broker_spec",
-    type=BrokerSpec(),
-    default="auto",
-    show_default=True,
-    metavar="BROKER",
-    help="auto, embedded, container, HOST:PORT, or none (records go to Spark as a table).",
-)
 
 
 def _all_formats(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
@@ -262,15 +228,6 @@ def _all_formats(ctx: click.Context, param: click.Parameter, value: bool) -> boo
 FORMATS_GIVEN = click.argument("formats", nargs=-1, metavar="[FORMAT]...", type=FORMAT_NAME)
 ALL = click.option(
     "--all", "everything", is_flag=True, callback=_all_formats, help="Every format; the default when none is named."
-)
-REAL_BROKER = click.option(
-    "--broker",
-    "broker_spec",
-    type=BrokerSpec(none=False),
-    default="auto",
-    show_default=True,
-    metavar="BROKER",
-    help="auto, embedded, container or HOST:PORT.",
 )
 
 
@@ -535,24 +492,3 @@ def print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], style: str 
 
 def _text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)
-
-
-@contextlib.contextmanager
-def transport(spec: str, note: Callable[[str], None], conf: Mapping[str, str] = {}) -> Iterator[tuple[str | None, str, str]]:
-    """A broker and a run topic, as (bootstrap, broker's description, topic); (None, "none", "") without a broker.
-
-    A line says so if the machines of the session with these settings may not reach the broker.
-    """
-    if spec == "none":
-        yield None, "none", ""
-        return
-    from conformance.brokers.broker import broker
-    from conformance.engines.cluster import unreachable
-    from generators.model import Layout
-    from generators.publishing import kafka
-
-    with broker(spec, note=note) as started:
-        if why := unreachable(conf, started.kind, started.bootstrap):
-            getattr(note, "line", note)(why)
-        with kafka.run_topic(started.bootstrap, Layout().partitions, note=note) as topic:
-            yield started.bootstrap, f"{started.kind} {started.bootstrap}", topic

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from conformance.commands.shell import Assignment, _Type
+from conformance.commands.shell import Assignment, ParamType
 from conformance.engines import spark_conf as conf
 from generators.errors import UsageError
 
@@ -27,7 +27,7 @@ class SparkSetting(Assignment):
         return conf.checked(name, text)
 
 
-class Checked(_Type):
+class Checked(ParamType):
     """A text of a pattern that a function checks, which raises UsageError."""
 
     def __init__(self, name: str, check: Callable[[str], object], pattern: str) -> None:

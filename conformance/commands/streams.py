@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from conformance.commands.brokers import BROKER, PREFIX, asks_broker, reached
 from conformance.commands.shell import (
     ALL,
-    BROKER,
     FORMAT,
     FORMATS_GIVEN,
     PROFILES,
@@ -32,7 +32,9 @@ from generators.errors import NothingSelected, UsageError
 from generators.garbage.nemesis import NEMESES
 
 if TYPE_CHECKING:
+    from conformance.brokers.asked import Asked
     from conformance.streams.kept import StreamResult
+    from generators.publishing.cluster import Cluster
     from generators.tables.values import Values
 
 
@@ -40,18 +42,13 @@ NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
 
 
 @contextlib.contextmanager
-def _transport(spec: str, note: Callable[[str], None], conf: Mapping[str, str]) -> Iterator[str | None]:
-    """A broker's address, or None for "none". Each pass creates its topic, with the partitions that its streams need."""
-    if spec == "none":
+def _transport(asked: Asked, note: Callable[[str], None], conf: Mapping[str, str]) -> Iterator[Cluster | None]:
+    """A broker, or None for "none". Each pass creates its topic, with the partitions that its streams need."""
+    if not asked.kafka:
         yield None
         return
-    from conformance.brokers.broker import broker
-    from conformance.engines.cluster import unreachable
-
-    with broker(spec, note=note) as started:
-        if why := unreachable(conf, started.kind, started.bootstrap):
-            getattr(note, "line", note)(why)
-        yield started.bootstrap
+    with reached(asked, note, conf) as started:
+        yield started.cluster
 
 
 def _without_key(values: Values, verbose: bool) -> None:
@@ -72,9 +69,12 @@ def _without_key(values: Values, verbose: bool) -> None:
 @PROFILES
 @click.option("--nemesis", default="*", metavar="GLOB", type=NEMESIS, help="Only these nemeses.")
 @click.option("--restart", is_flag=True, help="Also kills and restarts the reader, and a separate broker.")
+@click.option(
+    "--used-topics", is_flag=True, help="Reads topics without their first offsets, with transactions, committed and aborted."
+)
 @click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
 @SEED
-@BROKER
+@asks_broker(BROKER, PREFIX)
 @spark_options
 @user_tables
 @FORMAT
@@ -84,9 +84,10 @@ def stream(
     writer_profile: tuple[str, ...],
     nemesis: str,
     restart: bool,
+    used_topics: bool,
     decoder: str | None,
     seed: int,
-    broker_spec: str,
+    asked: Asked,
     spark_conf: Mapping[str, str],
     style: str | None,
     **options: Any,
@@ -115,20 +116,24 @@ def stream(
     names = known(tuple(dict.fromkeys(formats)), writer_profile, decoder)
     if decoder and len(names) != 1:
         raise UsageError("--decoder needs exactly one format; name it")
-    if restart and broker_spec == "none":
+    if restart and not asked.kafka:
         raise UsageError("--restart needs a broker; --broker none has no process to restart")
+    if used_topics and not asked.kafka:
+        raise UsageError("--used-topics needs a broker; --broker none has no topics")
+    if asked.kafka:
+        asked.check_spark()
     on_cluster("stream", spark_conf)
     tables = given_tables(options, seed)
     names = of_tables(names, formats, writer_profile, tables, options["verbose"])
     if tables is not None:
         _without_key(tables, options["verbose"])
-    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, tables)
+    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, used_topics, tables)
     outcomes: list[StreamResult] = []
-    packages, conf = needed(names, kafka=broker_spec != "none"), merged({**QUICK, **CONSUMERS}, spark_conf)
+    packages, conf = needed(names, kafka=asked.kafka), merged({**QUICK, **CONSUMERS}, spark_conf)
     with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:
         note("starting Spark and Kafka")
-        with _transport(broker_spec, note, conf) as bootstrap:
-            for outcome in run(settings, engine, bootstrap, note):
+        with _transport(asked, note, conf) as cluster:
+            for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)
                 if chosen(style) == "json":
                     click.echo(json.dumps(outcome.as_json(), ensure_ascii=False))

@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from conformance.commands.shell import Progress, transport
+from conformance.commands.brokers import transport
+from conformance.commands.shell import Progress
 from conformance.commands.spark_options import not_away
 from conformance.engines.specs import is_command
 from conformance.text import printable
 from generators.errors import UsageError
 
 if TYPE_CHECKING:
+    from conformance.brokers.asked import Asked
     from conformance.running.events import Event
     from conformance.running.prepared import Settings
     from conformance.running.watching import Turn
 
 
-def watch(settings: Settings, spark_conf: Mapping[str, str], broker_spec: str) -> NoReturn:
+def watch(settings: Settings, spark_conf: Mapping[str, str], asked: Asked) -> NoReturn:
     """Prints a verdict for each state of the decoder's source. Raises UsageError, NothingSelected and HarnessError."""
     from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
@@ -32,13 +34,13 @@ def watch(settings: Settings, spark_conf: Mapping[str, str], broker_spec: str) -
 
     gc.set_threshold(200_000, 50, 100)
     conf = merged({**QUICK, **FRESH}, spark_conf)
-    kafka, limit = broker_spec != "none", settings.timeout_s
+    kafka, limit = asked.kafka, settings.timeout_s
     with (
         Progress() as note,
         engine_for(settings.decoder, settings.formats, kafka=kafka, timeout_s=limit, conf=conf, note=note) as engine,
     ):
         note("starting the decoder" if is_command(settings.decoder) else "starting Spark and Kafka")
-        with transport(broker_spec, note) as (bootstrap, described, topic):
+        with transport(asked, note) as (bootstrap, described, topic):
             settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
             for turn in turns(settings, engine, together(noting(note), Early(settings.strict))):
                 show(turn, note)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from conformance.judging.judge import Capabilities
 from conformance.judging.output import Place
 from generators.model import Case, Deployment, Message, Table
+from generators.publishing.cluster import Target
 
 Ranges = tuple[tuple[str, int, int, int], ...]
 """(topic, partition, first offset, last offset), both inclusive."""
@@ -40,7 +41,7 @@ class RecordSource:
     """A place of records: a Kafka topic with ranges, or a Parquet file in the schema of Spark's Kafka source."""
 
     ranges: Ranges
-    bootstrap: str = ""
+    bootstrap: Target = ""
     topic: str = ""
     parquet: str = ""
 

@@ -33,6 +33,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.brokers.jars import Note
+from conformance.brokers.spark_options import spark_options
 from conformance.engines import cluster
 from conformance.engines._child_log import ChildLog, kill_strays
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
@@ -154,7 +155,7 @@ class ChildEngine:
             "op": "open",
             "handle": handle,
             "ranges": source.ranges,
-            "bootstrap": source.bootstrap,
+            "kafka": spark_options(source.bootstrap) if source.bootstrap else {},
             "topic": source.topic,
             "parquet": source.parquet,
         }

@@ -42,6 +42,7 @@ from conformance.engines.spark_conf import away
 from conformance.engines.specs import COMMAND, is_command
 from conformance.judging.output import check_columns
 from generators.errors import HarnessError, UsageError
+from generators.publishing.cluster import settings
 
 __all__ = [
     "ENVIRONMENTS",
@@ -393,19 +394,19 @@ def _from_kafka(source: RecordSource, limit_s: float, closed: Callable[[], bool]
 
     deadline = time.monotonic() + limit_s
     wanted = {(topic, partition): (low, high) for topic, partition, low, high in source.ranges}
-    settings = {
-        "bootstrap.servers": source.bootstrap,
+    reading = {
         "group.id": f"cdc-conformance-{secrets.token_hex(4)}",
-        "enable.auto.commit": False,
-        "enable.partition.eof": True,
-        "auto.offset.reset": "error",
         # As Spark's source reads.
         "isolation.level": "read_uncommitted",
         "max.partition.fetch.bytes": 1 << 25,
+        **settings(source.bootstrap),
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        "auto.offset.reset": "error",
         "log_level": 0,
     }
     found: list[Record] = []
-    consumer = kafka.Consumer(settings)
+    consumer = kafka.Consumer(reading)
     try:
         consumer.assign([kafka.TopicPartition(topic, partition, low) for (topic, partition), (low, _) in wanted.items()])
         while wanted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import fnmatch
 import gzip
 import itertools
 import lzma
@@ -14,8 +15,10 @@ from typing import Any, Final, Protocol
 import orjson
 
 from conformance.inspecting.opening import LIMIT, Record
-from generators.errors import HarnessError, UsageError
-from generators.publishing import kafka
+from generators.errors import HarnessError, UnknownName, UsageError
+from generators.publishing.cluster import Target, settings
+from generators.publishing.cluster import client as kafka_client
+from generators.publishing.topics import check_reachable, denied, visible
 
 BATCH: Final = 1000
 WAIT_S: Final = 15.0
@@ -136,26 +139,38 @@ def _raw(value: Any) -> bytes | None:
     return value.encode() if isinstance(value, str) else value
 
 
-def from_topic(bootstrap: str, topic: str, timeout_s: float = 10) -> Iterator[Record]:
+def topics(bootstrap: Target, name: str) -> list[str]:
+    """The topics of a glob, or the name as it is: no topic's name has a character of a glob. Raises HarnessError, UsageError."""
+    if not set(name) & set("*?["):
+        return [name]
+    known = visible(bootstrap)
+    if found := sorted(one for one in fnmatch.filter(known, name) if not one.startswith("__")):
+        return found
+    raise UnknownName("topic", name, known)
+
+
+def from_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator[Record]:
     """The records that a topic holds now, from the first on. Joins no group and commits nothing.
 
     Raises HarnessError if the broker does not answer, UsageError if it has no such topic.
     """
-    client = kafka.client()
-    kafka.check_reachable(bootstrap, timeout_s)
-    settings = {
-        "bootstrap.servers": bootstrap,
+    client = kafka_client()
+    check_reachable(bootstrap, timeout_s)
+    reading = {
         "group.id": "cdc-conformance-inspect",  # the client demands a name; assign() joins no group
+        "isolation.level": "read_uncommitted",
+        **settings(bootstrap),
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
         "allow.auto.create.topics": False,
-        "isolation.level": "read_uncommitted",
         "enable.partition.eof": True,
         "log_level": 0,
     }
-    consumer = client.Consumer(settings)
+    consumer = client.Consumer(reading)
     try:
         described = consumer.list_topics(topic, timeout=timeout_s).topics[topic]
+        if described.error is not None and described.error.code() == client.KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            raise HarnessError(denied(bootstrap, topic, "READ and DESCRIBE", "read another topic"))
         if described.error is not None or not described.partitions:
             raise UsageError(f"topic {topic!r}: {described.error or 'it has no partition'} ({bootstrap})")
         ends = {

@@ -1,4 +1,4 @@
 """Measures decoders: batch benchmarks against a baseline, and sustained load on a live topic.
 
-Imports `rules`, `cases`, `judging`, `engines` and `running`.
+Imports `brokers`, `rules`, `cases`, `judging`, `engines` and `running`.
 """

@@ -25,7 +25,7 @@ class Producer:
         self.acked = self.owed = self.places = 0
         # A separate session: on Ctrl-C we stop it, after its last events.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", MODULE, json.dumps(request)],
+            [sys.executable, "-P", "-m", MODULE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -34,6 +34,8 @@ class Producer:
         )
         self._thread = threading.Thread(target=self._read, name="cdc-producer", daemon=True)
         self._thread.start()
+        # Not an argument, which other users see: it may have a password.
+        self.tell(request)
 
     @property
     def pid(self) -> int:

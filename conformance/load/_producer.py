@@ -1,10 +1,10 @@
 """The producer process of `load`: reads commands, publishes seeded load, and reports the results, all as JSON lines.
 
-Started with one argument, an object: `format`, `profile`, `seed`, `partitions`, `level`, `bootstrap`, `topic`, `every` (offsets
-that are multiples of it are sampled), `pool` (units made beforehand where the writer makes the format's messages), `tables` (the
-file of a user's tables, if given). Then each line on standard input is a command: `{"count": N}` publishes N messages at once,
-`{"rate": R, "count": N, "duration_s": S}` on a schedule, for S seconds at most. When standard input ends, publishing stops and
-the process exits.
+The first line on standard input is an object: `format`, `profile`, `seed`, `partitions`, `level`, `bootstrap`, `properties` (of
+the Kafka client), `topic`, `every` (offsets that are multiples of it are sampled), `pool` (units made beforehand where the writer
+makes the format's messages), `tables` (the file of a user's tables, if given). Then each line is a command: `{"count": N}`
+publishes N messages at once, `{"rate": R, "count": N, "duration_s": S}` on a schedule, for S seconds at most. When standard input
+ends, publishing stops and the process exits.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.errors import HarnessError
 from generators.model import Kind, Layout, Message, Written
+from generators.publishing.cluster import Cluster
 from generators.publishing.pacing import Delivered, publish_paced
 from generators.tables import load as tables
 from generators.tables.load import TableLoad
@@ -144,7 +145,7 @@ class Reports:
 
 def main() -> None:
     """Serves until standard input ends."""
-    asked = json.loads(sys.argv[1])
+    asked = json.loads(sys.stdin.readline())
     commands: queue.Queue[dict[str, Any] | None] = queue.Queue()
     stopping = threading.Event()
 
@@ -168,7 +169,7 @@ def main() -> None:
         reports = Reports(source, source.drawn, asked["every"], tell)
         try:
             published = publish_paced(
-                asked["bootstrap"],
+                Cluster(asked["bootstrap"], asked["properties"]),
                 asked["topic"],
                 source,
                 rate=command.get("rate"),

@@ -18,6 +18,7 @@ from typing import Any, Final, Self
 
 import pyarrow as pa
 
+from conformance.brokers.spark_options import spark_options
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
 from conformance.engines.child import DECODERS, ChildEngine
 from conformance.judging.judge import BAD, Capabilities, CaseResult, Finding, Judge
@@ -32,6 +33,8 @@ from generators.drawing.cases import as_case
 from generators.errors import HarnessError, UsageError
 from generators.model import Layout, Table
 from generators.publishing import kafka
+from generators.publishing.cluster import Target, fields
+from generators.publishing.topics import ends
 from generators.storage import codec
 from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile, get, module_name
@@ -162,7 +165,7 @@ class LoadResult:
 class Lane:
     """A topic, its producer, and the query that reads it; a context manager that starts and stops all three."""
 
-    def __init__(self, engine: ChildEngine, bootstrap: str, outcome: LoadResult, note: Note) -> None:
+    def __init__(self, engine: ChildEngine, bootstrap: Target, outcome: LoadResult, note: Note) -> None:
         self._engine, self._bootstrap, self._note = engine, bootstrap, note
         self.outcome, self.settings = outcome, outcome.settings
         self.fmt: Format[Any] = get(self.settings.format)
@@ -172,18 +175,21 @@ class Lane:
         self._pool = POOL if self.settings.search else min(POOL, total)
         self.batches: list[Batch] = []
         self.topic = ""
+        self._before: dict[int, tuple[int, int]] = {}
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
             self.topic = stack.enter_context(kafka.run_topic(self._bootstrap, self.settings.partitions, note=self._note))
+            # An existing topic may have records.
+            self._before = ends(self._bootstrap, self.topic)
             asked = {
                 "format": self.fmt.name,
                 "profile": self.profile.name,
                 "seed": self.settings.seed,
                 "partitions": self.settings.partitions,
                 "level": self.outcome.level,
-                "bootstrap": self._bootstrap,
+                **fields(self._bootstrap),
                 "topic": self.topic,
                 "every": self.every,
                 "pool": self._pool,
@@ -210,7 +216,8 @@ class Lane:
     def _query(self) -> dict[str, Any]:
         settings = self.settings
         return {
-            "bootstrap": self._bootstrap,
+            "kafka": spark_options(self._bootstrap),
+            "starting": {str(partition): after for partition, (_, after) in self._before.items()},
             "topic": self.topic,
             "decoder": settings.decoder or f"{DECODERS}.{module_name(settings.format)}",
             "level": self.outcome.level,
@@ -386,7 +393,7 @@ def judged(
 def run(
     settings: LoadSettings,
     engine: ChildEngine,
-    bootstrap: str,
+    bootstrap: Target,
     note: Note = lambda _text: None,
     broker: str = "",
     say: Note = lambda _text: None,

@@ -17,6 +17,7 @@ from conformance.judging.known import Expectations
 from conformance.judging.output import Place
 from conformance.judging.selection import Selection
 from generators.model import Case, Message
+from generators.publishing.cluster import Target
 from generators.wire_format import Format
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Settings:
     strict: bool = False
     max_fail: int = 0
     timeout_s: float = 120
-    bootstrap: str | None = None
+    bootstrap: Target | None = None
     broker: str = "none"
     topic: str = ""
     arguments: tuple[str, ...] = ()

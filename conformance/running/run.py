@@ -6,7 +6,7 @@ Drawing and decoding overlap: the child process decodes one format while this pr
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -219,8 +219,13 @@ def publish(
         laid, source = lay_out(engine.directory, handle, messages)
         return {id(message): place for message, place in zip(messages, laid, strict=True)}, source
     from generators.publishing import kafka
+    from generators.publishing.cluster import of
 
-    result = kafka.publish(settings.bootstrap, settings.topic, messages)
+    sent: Iterable[Message] = messages
+    if of(settings.bootstrap).topic:
+        # A topic of the user's deletes records of the past by their time, and may refuse those of the future.
+        sent = (replace(message, timestamp_ms=0) for message in messages)
+    result = kafka.publish(settings.bootstrap, settings.topic, sent)
     if result.failed:
         raise HarnessError(
             f"{result.failed} of {len(messages)} messages were not delivered to {settings.topic}: {result.errors[0]}"

@@ -17,17 +17,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from conformance.brokers.spark_options import spark_options
 from conformance.cases.catalogue import profiles
 from conformance.cases.tables import reading, usable
 from conformance.engines.base import ChildDied, DecodeRaised, lay, write_records
 from conformance.engines.child import DECODERS, ChildEngine
 from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, StreamResult, Told, by_profile, judge, read_state, unsure
+from conformance.streams.written import New, Used
 from generators.drawing.shared_history import streamed
 from generators.drawing.streams import STATEMENTS, Streamed
 from generators.errors import HarnessError
 from generators.garbage.nemesis import STAGES, Nemesis, Stream, named
 from generators.model import Kind, Written
 from generators.publishing import kafka
+from generators.publishing.cluster import Target
 from generators.storage import codec
 from generators.tables import streams as of_tables
 from generators.tables.base import UserTable
@@ -203,15 +206,6 @@ def write_stages(group: Group, directory: Path) -> None:
         os.utime(path, (1_700_000_000 + stage, 1_700_000_000 + stage))
 
 
-def publish(bootstrap: str, topic: str, group: Group, stage: int) -> None:
-    """Publishes a stage; raises HarnessError unless every message was acknowledged."""
-    messages = group.messages(stage)
-    if messages:
-        result = kafka.publish(bootstrap, topic, messages, keep_offsets=False)
-        if result.acknowledged != len(messages):
-            raise HarnessError(f"{len(messages) - result.acknowledged} of {len(messages)} messages were not acknowledged")
-
-
 def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
     """Every stream's result after the query failed."""
     outcomes = []
@@ -223,36 +217,40 @@ def failed(group: Group, how: str, error: BaseException) -> list[StreamResult]:
     return by_profile(group, outcomes)
 
 
-def plainly(engine: ChildEngine, group: Group, decoder: str, bootstrap: str | None, home: Path) -> list[StreamResult]:
-    """Reads all stages, each to its end before the next; without a broker from files.
+def plainly(
+    engine: ChildEngine, group: Group, decoder: str, bootstrap: Target | None, home: Path, *, used: bool = False
+) -> list[StreamResult]:
+    """Reads all stages, each to its end before the next; without a broker from files. The topic is new, or `used`.
 
     A query that ends is no verdict on the streams of other deployments: each is then read by a query of its own.
     """
     home.mkdir(parents=True, exist_ok=True)
+    written: New | Used | None = None
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
             write_stages(group, home / "records")
             source: dict[str, Any] = {"files": str(home / "records")}
         else:
             topic = stack.enter_context(kafka.run_topic(bootstrap, group.partitions))
-            source = {"bootstrap": bootstrap, "topic": topic}
+            written = Used(bootstrap, topic, group.partitions) if used else New(bootstrap, topic)
+            source = {"kafka": dict(written.options), "topic": topic}
         reader = Reader(engine, group, decoder, source, home / "tables")
         try:
             for stage in range(STAGES):
-                if bootstrap is not None:
-                    publish(bootstrap, str(source["topic"]), group, stage)
+                if written is not None:
+                    written.publish(group.messages(stage))
                     reader.read(stage).result()
-            if bootstrap is None:
+            if written is None:
                 reader.read().result()
         except (DecodeRaised, ChildDied) as error:
             if len(apart := group.apart) == 1:
                 return failed(group, "", error)
         else:
-            return judge(group, reader.kept())
+            return judge(group, written.numbered(reader.kept()) if written else reader.kept())
     return [
         outcome
         for number, part in enumerate(apart)
-        for outcome in plainly(engine, part, decoder, bootstrap, home / f"deployment-{number}")
+        for outcome in plainly(engine, part, decoder, bootstrap, home / f"deployment-{number}", used=used)
     ]
 
 
@@ -262,14 +260,14 @@ def _per_trigger(group: Group) -> int:
 
 
 def killed(
-    engine: ChildEngine, group: Group, decoder: str, bootstrap: str, home: Path, note: Callable[[str], None]
+    engine: ChildEngine, group: Group, decoder: str, bootstrap: Target, home: Path, note: Callable[[str], None]
 ) -> list[StreamResult]:
     """Publishes all stages, then reads them in small micro-batches and kills the process three times: before a batch's state is
     written, after it but before the commit, and at a later moment."""
     with kafka.run_topic(bootstrap, group.partitions) as topic:
         for stage in range(STAGES):
-            publish(bootstrap, topic, group, stage)
-        source = {"bootstrap": bootstrap, "topic": topic, "per_trigger": _per_trigger(group)}
+            New(bootstrap, topic).publish(group.messages(stage))
+        source = {"kafka": spark_options(bootstrap), "topic": topic, "per_trigger": _per_trigger(group)}
         reader = Reader(engine, group, decoder, source, home / "tables")
         try:
             for batch, place in ((1, "before"), (1, "after")):
@@ -309,8 +307,8 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
 
     with EmbeddedKafka(note) as broker, kafka.run_topic(broker.bootstrap, group.partitions) as topic:
         for stage in range(STAGES):
-            publish(broker.bootstrap, topic, group, stage)
-        source = {"bootstrap": broker.bootstrap, "topic": topic, "per_trigger": _per_trigger(group)}
+            New(broker.bootstrap, topic).publish(group.messages(stage))
+        source = {"kafka": spark_options(broker.bootstrap), "topic": topic, "per_trigger": _per_trigger(group)}
         reader = Reader(engine, group, decoder, source, home / "tables")
         try:
             reading = reader.read()
@@ -331,7 +329,10 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
 
 @dataclass(frozen=True, slots=True)
 class StreamSettings:
-    """The settings of `stream`; `decoder` None is the reference, `tables` None the harness's own table."""
+    """The settings of `stream`.
+
+    `decoder` None is the reference, `tables` None the harness's own table. `used` reads topics that were used before.
+    """
 
     formats: tuple[str, ...]
     glob: str | tuple[str, ...] = "*"
@@ -339,11 +340,12 @@ class StreamSettings:
     seed: int = 1
     decoder: str | None = None
     restart: bool = False
+    used: bool = False
     tables: Values | None = None
 
 
 def run(
-    settings: StreamSettings, engine: ChildEngine, bootstrap: str | None, note: Callable[[str], None]
+    settings: StreamSettings, engine: ChildEngine, bootstrap: Target | None, note: Callable[[str], None]
 ) -> Iterator[StreamResult]:
     """Yields the results; `bootstrap` None reads files. Raises NothingSelected, UsageError."""
     nemeses = named(settings.nemesis)
@@ -362,9 +364,9 @@ def run(
                 continue
             if victim is None or bootstrap is None:
                 note(f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments")
-                yield from plainly(engine, group, decoder, bootstrap, _home(engine))
+                yield from plainly(engine, group, decoder, bootstrap, _home(engine), used=settings.used)
             else:
-                yield from _with_restarts(engine, victim, group, decoder, bootstrap, note)
+                yield from _with_restarts(engine, victim, group, decoder, bootstrap, note, used=settings.used)
 
 
 def _chosen(fmt: Format[Any], settings: StreamSettings) -> tuple[Sequence[Profile], Sequence[Subject]]:
@@ -382,7 +384,14 @@ def _home(engine: ChildEngine) -> Path:
 
 
 def _with_restarts(
-    engine: ChildEngine, victim: ChildEngine, group: Group, decoder: str, bootstrap: str, note: Callable[[str], None]
+    engine: ChildEngine,
+    victim: ChildEngine,
+    group: Group,
+    decoder: str,
+    bootstrap: Target,
+    note: Callable[[str], None],
+    *,
+    used: bool,
 ) -> Iterator[StreamResult]:
     """All passes over a format's streams: the victim reads and dies while the engine reads."""
     name, few = group.fmt.name, for_restarts(group)
@@ -392,7 +401,7 @@ def _with_restarts(
             note(
                 f"{name}: {len(group.streams)} streams, {len(group.parts)} deployments; beside them {len(few.streams)} are killed"
             )
-            yield from plainly(engine, group, decoder, bootstrap, _home(engine))
+            yield from plainly(engine, group, decoder, bootstrap, _home(engine), used=used)
             note(f"{name}: {len(few.streams)} streams, a broker killed and restarted")
             broken = broker_killed(engine, few, decoder, _home(engine), note)
             yield from killing.result()

@@ -1,27 +1,37 @@
-"""Publishing to Kafka: run topics, delivery that is accounted for message by message, rate control.
+"""Publishing to Kafka: delivery that is accounted for message by message, rate control; with it, the run topics of `topics`.
 
-The client is confluent-kafka, imported when first used. The topic options are those of Kafka 4.3.
+The client is confluent-kafka, imported when first used.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import secrets
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Protocol
 
-from generators.errors import HarnessError, UsageError
+from generators.errors import HarnessError
 from generators.model import Message
 from generators.publishing._deliveries import Deliveries, Lane, Placed, PublishResult
+from generators.publishing.cluster import Target, client, settings
+from generators.publishing.topics import (
+    LARGEST_MESSAGE,
+    TOPIC_CONFIG,
+    check_reachable,
+    create_topic,
+    delete_topic,
+    denied,
+    ensure_topic,
+    records_in,
+    run_topic,
+    run_topic_name,
+    unreachable,
+)
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Producer
     from confluent_kafka._types import HeadersType
-    from confluent_kafka.admin import AdminClient
 
 __all__ = [
     "LARGEST_MESSAGE",
@@ -39,17 +49,6 @@ __all__ = [
     "run_topic",
     "run_topic_name",
 ]
-
-LARGEST_MESSAGE = 32 * 1024 * 1024
-
-TOPIC_CONFIG: Mapping[str, str] = {
-    "retention.ms": "-1",
-    "message.timestamp.after.max.ms": "9223372036854775807",
-    "max.message.bytes": str(LARGEST_MESSAGE),
-    # Segments roll by record time: records decades apart would open a file each.
-    "segment.ms": "9223372036854775807",
-}
-"""Without these a broker refuses records from the future and deletes those from the past."""
 
 PRODUCER_CONFIG: Mapping[str, str | int | bool] = {
     "enable.idempotence": True,
@@ -78,162 +77,6 @@ class PublishError(HarnessError):
         self.acknowledged = acknowledged
 
 
-def client() -> ModuleType:
-    try:
-        import confluent_kafka
-    except ImportError as error:
-        raise HarnessError(
-            f"the Kafka client does not load ({error}): {sys.executable} -m pip install confluent-kafka"
-        ) from error
-    return confluent_kafka
-
-
-def _admin(bootstrap: str, heard: list[str] | None = None) -> AdminClient:
-    """A silent admin client; its log goes to `heard`."""
-    client()
-    from confluent_kafka.admin import AdminClient
-
-    def note(error: KafkaError) -> None:
-        if heard is not None:
-            heard.append(error.str())
-
-    settings: dict[str, Any] = {
-        "bootstrap.servers": bootstrap,
-        "error_cb": note,
-        "log_level": 0,
-        "reconnect.backoff.ms": 50,
-        "reconnect.backoff.max.ms": 500,
-    }
-    return AdminClient(settings)
-
-
-def _unreachable(bootstrap: str, timeout_s: float, heard: Iterable[str]) -> str:
-    said = list(dict.fromkeys(heard))
-    # "All brokers are down" only repeats the other texts.
-    telling = [text for text in said if "brokers are down" not in text] or said
-    because = f" ({telling[-1]})" if telling else ""
-    return (
-        f"no Kafka broker answers at {bootstrap} within {timeout_s:g} s{because}. Check that it runs and that its advertised "
-        "listener can be reached from here, or let the harness start one: --broker embedded."
-    )
-
-
-def check_reachable(bootstrap: str, timeout_s: float = 10) -> None:
-    """Asks the broker at `bootstrap` (HOST:PORT) for its metadata. Raises HarnessError if none comes within `timeout_s`."""
-    kafka = client()
-    heard: list[str] = []
-    admin = _admin(bootstrap, heard)
-    try:
-        admin.list_topics(timeout=timeout_s)
-    except kafka.KafkaException as error:
-        admin.poll(0)
-        raise HarnessError(_unreachable(bootstrap, timeout_s, heard)) from error
-
-
-def create_topic(bootstrap: str, name: str, partitions: int, timeout_s: float = 30) -> None:
-    """Creates a topic fit for records of any time and size, replication 1, and waits until every partition has a leader.
-
-    Raises HarnessError when it exists already, the name is illegal, or the broker does not answer.
-    """
-    kafka = client()
-    from confluent_kafka.cimpl import NewTopic
-
-    deadline = time.monotonic() + timeout_s
-    check_reachable(bootstrap, timeout_s)
-    admin = _admin(bootstrap)
-    topic = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(TOPIC_CONFIG))
-    left = max(1.0, deadline - time.monotonic())
-    try:
-        admin.create_topics([topic], operation_timeout=left, request_timeout=left)[name].result(left + 1)
-        while True:
-            known = admin.list_topics(name, timeout=max(0.1, deadline - time.monotonic())).topics[name]
-            if known.error is None and sum(p.leader >= 0 for p in known.partitions.values()) == partitions:
-                return
-            if time.monotonic() > deadline:
-                raise HarnessError(f"topic {name!r} at {bootstrap} has no leader for every partition after {timeout_s:g} s")
-            time.sleep(0.02)
-    except (kafka.KafkaException, ValueError, TimeoutError) as error:
-        raise HarnessError(f"cannot create topic {name!r} with {partitions} partitions at {bootstrap}: {_text(error)}") from error
-
-
-def ensure_topic(bootstrap: str, name: str, partitions: int, timeout_s: float = 30) -> None:
-    """Creates the topic unless it exists; one that exists keeps its settings.
-
-    Raises UsageError when it has fewer partitions than asked for, HarnessError when the broker does not answer.
-    """
-    check_reachable(bootstrap, timeout_s)
-    known = _admin(bootstrap).list_topics(timeout=timeout_s).topics.get(name)
-    if known is None:
-        create_topic(bootstrap, name, partitions, timeout_s)
-    elif len(known.partitions) < partitions:
-        raise UsageError(
-            f"topic {name!r} at {bootstrap} has {len(known.partitions)} partitions; at least {partitions} are needed"
-        )
-
-
-def delete_topic(bootstrap: str, name: str, timeout_s: float = 30) -> None:
-    """Deletes a topic; one that does not exist is fine. Raises HarnessError when the broker refuses or does not answer."""
-    kafka = client()
-    admin = _admin(bootstrap)
-    try:
-        admin.delete_topics([name], operation_timeout=timeout_s, request_timeout=timeout_s)[name].result(timeout_s + 1)
-    except (kafka.KafkaException, TimeoutError) as error:
-        first = error.args[0] if error.args else None
-        if isinstance(first, kafka.KafkaError) and first.code() == kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
-            return
-        raise HarnessError(f"cannot delete topic {name!r} at {bootstrap}: {_text(error)}") from error
-
-
-def records_in(bootstrap: str, topic: str, timeout_s: float = 10) -> int:
-    """How many records a topic's partitions hold by their first and next offsets. Raises HarnessError."""
-    kafka = client()
-    consumer = kafka.Consumer({"bootstrap.servers": bootstrap, "group.id": "cdc-conformance-count", "log_level": 0})
-    try:
-        partitions = consumer.list_topics(topic, timeout=timeout_s).topics[topic].partitions
-        ends = [consumer.get_watermark_offsets(kafka.TopicPartition(topic, number), timeout=timeout_s) for number in partitions]
-    except kafka.KafkaException as error:
-        raise HarnessError(f"cannot count the records of topic {topic!r} at {bootstrap}: {_text(error)}") from error
-    finally:
-        consumer.close()
-    return sum(high - low for low, high in ends)
-
-
-def run_topic_name(prefix: str = "cdc-conformance") -> str:
-    """A topic name that no other run has: prefix, UTC time, random digits."""
-    return f"{prefix}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
-
-
-@contextlib.contextmanager
-def run_topic(
-    bootstrap: str, partitions: int, *, prefix: str = "cdc-conformance", note: Callable[[str], None] | None = None
-) -> Iterator[str]:
-    """Creates a run's own topic, yields its name, and deletes it afterwards, whatever happened in between.
-
-    If it cannot be deleted, `note` gets a text that names it; without `note` HarnessError is raised, unless another exception
-    is already raised.
-    """
-    name = run_topic_name(prefix)
-    try:
-        create_topic(bootstrap, name, partitions)
-        yield name
-    finally:
-        passing = sys.exc_info()[1] is not None
-        try:
-            # A broker that is gone took its topics along: no long wait.
-            delete_topic(bootstrap, name, timeout_s=5 if passing else 30)
-        except HarnessError as error:
-            if note is not None:
-                note(str(error))
-            elif not passing:
-                raise
-
-
-def _text(error: BaseException) -> str:
-    first = error.args[0] if error.args else None
-    described = getattr(first, "str", None)
-    return str(described()) if callable(described) else str(error) or type(error).__name__
-
-
 class Account(Protocol):
     """A publishing's counts of its messages."""
 
@@ -251,7 +94,7 @@ class Account(Protocol):
 class Publishing:
     """A producer, and the watch over time without any acknowledgement."""
 
-    def __init__(self, bootstrap: str, account: Account, progress: Callable[[int], None] | None, timeout_s: float) -> None:
+    def __init__(self, bootstrap: Target, account: Account, progress: Callable[[int], None] | None, timeout_s: float) -> None:
         self.bootstrap, self.account, self.progress, self.timeout_s = bootstrap, account, progress, timeout_s
         self.fatal: str | None = None
         self.heard: list[str] = []
@@ -259,12 +102,12 @@ class Publishing:
         self.producer: Producer = client().Producer(
             {
                 **PRODUCER_CONFIG,
-                "bootstrap.servers": bootstrap,
-                "message.timeout.ms": limit,
                 "request.timeout.ms": min(30_000, limit),
+                "reconnect.backoff.max.ms": 1_000,
+                **settings(bootstrap),
+                "message.timeout.ms": limit,
                 "error_cb": self._error,
                 "log_level": 0,
-                "reconnect.backoff.max.ms": 1_000,
             }
         )
         self.refusal: type[Exception] = client().KafkaException
@@ -301,18 +144,11 @@ class Publishing:
             known = self.producer.list_topics(topic, timeout=limit).topics.get(topic)
         except kafka.KafkaException as error:
             self.producer.poll(0)
-            raise PublishError(_unreachable(self.bootstrap, limit, self.heard), 0) from error
+            raise PublishError(unreachable(self.bootstrap, limit, self.heard), 0) from error
         if known is not None and known.error is not None and known.error.code() == kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED:
-            raise PublishError(self.denied(topic), 0)
+            raise PublishError(denied(self.bootstrap, topic, "WRITE and DESCRIBE"), 0)
         self._connected = True
         self._moved = time.monotonic()
-
-    def denied(self, topic: str) -> str:
-        """Words for a topic that this client may not write."""
-        return (
-            f"the broker at {self.bootstrap} refuses access to topic {topic!r} (Topic authorization failed). Grant this client "
-            "WRITE and DESCRIBE on it, or publish to another topic."
-        )
 
     def drain(self) -> None:
         """Waits until every message is delivered or has failed."""
@@ -348,7 +184,9 @@ class Publishing:
 class _Kept(Publishing):
     """One `publish`, which keeps each message's place."""
 
-    def __init__(self, bootstrap: str, deliveries: Deliveries, progress: Callable[[int], None] | None, timeout_s: float) -> None:
+    def __init__(
+        self, bootstrap: Target, deliveries: Deliveries, progress: Callable[[int], None] | None, timeout_s: float
+    ) -> None:
         super().__init__(bootstrap, deliveries, progress, timeout_s)
         self.deliveries = deliveries
 
@@ -385,7 +223,7 @@ class _Kept(Publishing):
 
 
 def publish(
-    bootstrap: str,
+    bootstrap: Target,
     topic: str | None,
     messages: Iterable[Message],
     *,

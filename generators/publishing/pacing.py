@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from generators.errors import UsageError
 from generators.model import Message
-from generators.publishing.kafka import PublishError, Publishing, client
+from generators.publishing.cluster import Target, client
+from generators.publishing.kafka import PublishError, Publishing
+from generators.publishing.topics import denied
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError
@@ -204,8 +206,8 @@ class _Paced(Publishing):
 
     def __init__(
         self,
-        bootstrap: str,
-        topic: str,
+        bootstrap: Target,
+        topic: str | None,
         ledger: _Ledger,
         began: float,
         rate: float | None,
@@ -216,13 +218,15 @@ class _Paced(Publishing):
         super().__init__(bootstrap, ledger, progress, timeout_s)
         self.topic, self.ledger, self.began, self.rate, self.stamp = topic, ledger, began, rate, stamp
         self.number = 0
-        self._lanes: dict[int, tuple[deque[tuple[int, float]], Callable[[KafkaError | None, Report], None]]] = {}
+        self._lanes: dict[tuple[str, int], tuple[deque[tuple[int, float]], Callable[[KafkaError | None, Report], None]]] = {}
 
     def poll(self, seconds: float) -> None:
         """As `Publishing`, and raises PublishError for a topic that may not be written: later messages would fail too."""
         super().poll(seconds)
         if self.ledger.denied:
-            raise PublishError(self.denied(self.topic), self.ledger.acknowledged)
+            raise PublishError(
+                denied(self.bootstrap, self.topic or "of a message", "WRITE and DESCRIBE"), self.ledger.acknowledged
+            )
 
     def intended(self, number: int) -> float:
         """When that message is meant to go out, in seconds since the epoch."""
@@ -235,9 +239,10 @@ class _Paced(Publishing):
         first = self.number
         for message in messages:
             intended = self.intended(self.number)
-            lane = self._lanes.get(message.partition)
+            place = self.topic or message.topic, message.partition
+            lane = self._lanes.get(place)
             if lane is None:
-                lane = self._lanes[message.partition] = self.ledger.lane(message.partition)
+                lane = self._lanes[place] = self.ledger.lane(message.partition)
             waiting, report = lane
             waiting.append((self.number, intended))
             if not self._hand(message, report, int(intended * 1000) if self.stamp else message.timestamp_ms):
@@ -255,7 +260,7 @@ class _Paced(Publishing):
             try:
                 # By position, which is measurably faster than by name.
                 produce(
-                    topic,
+                    topic or message.topic,
                     message.value,
                     message.key,
                     message.partition,
@@ -275,9 +280,8 @@ class _Paced(Publishing):
         headers: HeadersType | None = list(message.headers) if message.headers else None
         while True:
             try:
-                self.producer.produce(
-                    self.topic, message.value, message.key, message.partition, report, None, timestamp_ms, headers
-                )
+                to = self.topic or message.topic
+                self.producer.produce(to, message.value, message.key, message.partition, report, None, timestamp_ms, headers)
                 return True
             except BufferError:
                 self.poll(0.1)
@@ -308,8 +312,8 @@ class _Paced(Publishing):
 
 
 def publish_paced(
-    bootstrap: str,
-    topic: str,
+    bootstrap: Target,
+    topic: str | None,
     messages: Iterable[Message],
     *,
     rate: float | None,
@@ -321,7 +325,8 @@ def publish_paced(
     progress: Callable[[int], None] | None = None,
     timeout_s: float = 30,
 ) -> Published:
-    """Publishes messages to their partitions of a topic on an absolute schedule: idempotent, acknowledged by all.
+    """Publishes messages to their partitions of a topic, None each to its own, on an absolute schedule: idempotent, acknowledged
+    by all.
 
     `rate` is messages a second, None as fast as possible. It ends with the input, after `count` messages, after `duration_s`
     seconds or when `stop()` is true, whichever comes first, and then waits for messages in flight. `stamp` sets each record's
@@ -354,7 +359,7 @@ def publish_paced(
     run = _Paced(bootstrap, topic, ledger, clock(), rate, stamp, progress, timeout_s)
     try:
         if head:
-            run.connect(topic)
+            run.connect(topic or head[0].topic)
             run.began = clock()
             _produce(run, itertools.chain(head, source), None if duration_s is None else run.began + duration_s, over)
         run.drain()

@@ -68,9 +68,16 @@ class TableLoad:
         self, fmt: Format[Any], profile: Profile, seed: int, count: int | None = None, layout: Layout = LAYOUT
     ) -> Iterator[Message]:
         """The messages of units 0 to `count - 1`, without end when there is no count; the writer makes each."""
+        return (message for message, _ in self.by_table(fmt, profile, seed, count, layout))
+
+    def by_table(
+        self, fmt: Format[Any], profile: Profile, seed: int, count: int | None = None, layout: Layout = LAYOUT
+    ) -> Iterator[tuple[Message, Table]]:
+        """As `messages`, each with the table of its unit."""
         for n in endless() if count is None else range(count):
+            table = self.users[n % len(self.users)].table
             for written in fmt.write(self.scenario(seed, n).history, profile, layout):
-                yield written.message
+                yield written.message, table
 
     def save(self, path: Path) -> None:
         """Keeps it for another process of this run, pools included."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 from generators.drawing.streams import STATEMENTS, Key, Story, Streamed, tell
 from generators.model import Column, Layout, Row, Table, Value
 from generators.sources import mysql
+from generators.sources.postgresql_values import UNAVAILABLE
 from generators.tables.base import UserTable, place
 from generators.tables.histories import ADDED
 from generators.tables.scenarios import distinct_rows, droppable
@@ -101,9 +102,9 @@ class _TableStory(Story):
         return self.values.completed(self.user, row)
 
     def value(self, column: Column) -> Value:
-        """A value for a column that is free."""
+        """A value for a column that is free, and never the text that stands for a value that was not sent."""
         if column.name == ADDED and all(known.name != ADDED for known in self.user.table.columns):
             return self.chance.randint(-(1 << 31), (1 << 31) - 1)
         wide = self.values.wide(self.user, self.user.table.column(column.name))
-        short = [value for value in wide if len(repr(value)) <= SHORT]
+        short = [value for value in wide if len(repr(value)) <= SHORT and UNAVAILABLE not in repr(value)]
         return self.chance.choice(short or wide)

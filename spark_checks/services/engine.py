@@ -31,6 +31,7 @@ from generators.wire_format import module_name
 from spark_checks.liars.base import Liar, common
 from spark_checks.services import cluster
 from spark_checks.services.session import MASTER, REMOTE, UnsettableError, session
+from spark_checks.services.topics import source
 
 FIRST_OFFSET: Final = "spark.cdc.firstOffset"
 """The setting of a call whose records have offsets higher by so much (conformance.engines.child.FIRST_OFFSET)."""
@@ -334,7 +335,7 @@ class SparkEngine:
         if request["parquet"]:
             frame = cluster.table(self.spark, request["parquet"])
         else:
-            frame = read_kafka(self.spark, request["bootstrap"], request["topic"], request["ranges"])
+            frame = read_kafka(self.spark, request["kafka"], request["topic"], request["ranges"])
             # A task costs as much as decoding thousands of messages: its plan is shipped and its expressions are set up.
             frame = frame.coalesce(1 + sum(high - low + 1 for _, _, low, high in request["ranges"]) // TASK_RECORDS)
         self._release(request["handle"])
@@ -429,19 +430,15 @@ def warm_up(spark: SparkSession) -> None:
     exploded.select("row", F.expr("try_cast(text AS decimal(20,0))"), F.expr("try_cast(text AS timestamp)"), "b").toArrow()
 
 
-def read_kafka(spark: SparkSession, bootstrap: str, topic: str, ranges: list[tuple[str, int, int, int]]) -> DataFrame:
+def read_kafka(spark: SparkSession, kafka: Mapping[str, str], topic: str, ranges: list[tuple[str, int, int, int]]) -> DataFrame:
     """A batch of a topic's records with headers, in the shape of `streaming.RECORDS`; ranges are inclusive, one per partition."""
     starts = {str(p): low for _, p, low, _ in ranges}
     ends = {str(p): high + 1 for _, p, _, high in ranges}
     return (
-        spark.read.format("kafka")
-        .option("kafka.bootstrap.servers", bootstrap)
+        source(spark, spark.read, kafka)
         .option("assign", f'{{"{topic}":[{",".join(starts)}]}}')
         .option("startingOffsets", _offsets(topic, starts))
         .option("endingOffsets", _offsets(topic, ends))
-        .option("includeHeaders", "true")
-        .option("kafka.fetch.max.wait.ms", "10")
-        .option("kafka.max.partition.fetch.bytes", str(64 << 20))
         .load()
     )
 

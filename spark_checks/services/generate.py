@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.model import Layout
+from generators.publishing.cluster import Cluster
 from generators.publishing.pacing import Histogram, Published, PublishStopped, publish_paced
 from generators.wire_format import get
 
@@ -68,7 +69,10 @@ def _publish(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
             stopped = None
             try:
                 done = publish_paced(
-                    *(task["bootstrap"], task["topic"], made), rate=rate, stamp=task["stamp"], timeout_s=task["timeout_s"]
+                    *(Cluster(task["bootstrap"], task["properties"]), task["topic"], made),
+                    rate=rate,
+                    stamp=task["stamp"],
+                    timeout_s=task["timeout_s"],
                 )
             except PublishStopped as error:
                 # Raised here, Spark would run the range again and publish its messages twice.
@@ -94,9 +98,10 @@ def _row(units: Mapping[str, int], done: Published, stopped: str | None) -> dict
 def handle(spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str], Any]) -> dict[str, Any]:
     """Answers the request `generate`.
 
-    It has `format`, `profile`, `seed`, `options` (`orders.options_text`), `partitions`, `bootstrap`, `topic`, `count` (units),
-    `executors` (ranges, published at once where there are as many cores), `rate` (of all of them together, or null), `stamp` and
-    `timeout_s`. The answer adds the ranges up: `sent`, `acknowledged`, `failed`, `seconds` (of the slowest), `p50_ms`, `p99_ms`,
+    It has `format`, `profile`, `seed`, `options` (`orders.options_text`), `partitions`, `bootstrap`, `properties` (of the Kafka
+    client), `topic`, `count` (units), `executors` (ranges, published at once where there are as many cores), `rate` (of all of
+    them together, or null), `stamp` and `timeout_s`. The answer adds the ranges up: `sent`, `acknowledged`, `failed`, `seconds`
+    (of the slowest), `p50_ms`, `p99_ms`,
     `max_ms`, `errors`, `stopped` (reasons), and `ranges`, the acknowledged count and seconds of each.
     """
     rows = publish(ranges(spark, request["count"], request["executors"]), request).collect()

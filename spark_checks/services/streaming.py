@@ -28,7 +28,7 @@ from conformance.rules.order import Order, order_of
 from generators.model import Deployment, Table
 from generators.storage import codec
 from spark_checks.keepers import Keeper, Materialiser, as_part, union
-from spark_checks.services import cluster
+from spark_checks.services import cluster, topics
 from spark_checks.services.engine import Decoder, DecoderError
 
 RECORDS: Final = (
@@ -57,20 +57,14 @@ def materialised(spark: SparkSession, checkpoint: str) -> DataFrame:
 
 
 def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
-    """A streaming DataFrame of records: of a topic (`bootstrap`, `topic`), or of Parquet files in the order of their times
+    """A streaming DataFrame of records: of a `topic` (with the options `kafka`), or of Parquet files in the order of their times
     (`files`), one a micro-batch; `per_trigger` bounds a micro-batch of a topic."""
     if source.get("files"):
         return spark.readStream.schema(RECORDS).option("maxFilesPerTrigger", 1).parquet(source["files"])
-    reader = (
-        spark.readStream.format("kafka")
-        .option("kafka.bootstrap.servers", source["bootstrap"])
-        .option("subscribe", source["topic"])
-        .option("startingOffsets", "earliest")
-        .option("includeHeaders", "true")
-        .option("kafka.fetch.max.wait.ms", "10")
-        # Spark keeps consumers by group and partition; a query's own group would make them anew in each query.
-        .option("kafka.group.id", f"cdc-conformance-{source['topic']}")
-    )
+    # Spark keeps consumers by group and partition; a query's own group would make them anew in each query.
+    options = {"kafka.group.id": f"cdc-conformance-{source['topic']}", **source["kafka"]}
+    reader = topics.source(spark, spark.readStream, options)
+    reader = reader.option("subscribe", source["topic"]).option("startingOffsets", "earliest")
     if source.get("per_trigger"):
         reader = reader.option("maxOffsetsPerTrigger", source["per_trigger"])
     return reader.load()

@@ -26,6 +26,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from generators.storage import codec
 from spark_checks.services.engine import Decoder, DecoderError
 from spark_checks.services.errors import told
+from spark_checks.services.topics import source
 
 METRICS: Final = "load"
 KINDS: Final = ("ROW", "DDL", "WATERMARK", "BOOTSTRAP", "HEARTBEAT", "TRANSACTION", "CONTROL", "TOMBSTONE", "CORRUPT")
@@ -44,10 +45,10 @@ ROWS_SAMPLED: Final = 4
 def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
     """Answers the request `sustain`, whose `do` is one of four.
 
-    `start`: reads `topic` at `bootstrap` from its beginning, decodes with `decoder` at `level` (`table`, `deployment`) every
-    `trigger_ms` milliseconds, sampling offsets that are multiples of `every`. `status`: `batches` ended since the last
-    status, and `failure` if the query has failed. `sample`: writes the sampled rows to `out` as Arrow; `until` is the offset by
-    partition before which the sample is complete. `stop`: stops the query, if one runs.
+    `start`: reads `topic` with the options `kafka` from the offsets `starting` on, decodes with `decoder` at `level` (`table`,
+    `deployment`) every `trigger_ms` milliseconds, sampling offsets that are multiples of `every`. `status`: `batches` ended since
+    the last status, and `failure` if the query has failed. `sample`: writes the sampled rows to `out` as Arrow; `until` is the
+    offset by partition before which the sample is complete. `stop`: stops the query, if one runs.
     """
     match request["do"]:
         case "start":
@@ -114,13 +115,9 @@ class _Query:
         spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
         spark.conf.set("spark.sql.streaming.stopTimeout", "15s")
         records = (
-            spark.readStream.format("kafka")
-            .option("kafka.bootstrap.servers", request["bootstrap"])
+            source(spark, spark.readStream, request["kafka"])
             .option("subscribe", request["topic"])
-            .option("startingOffsets", "earliest")
-            .option("includeHeaders", "true")
-            .option("kafka.fetch.max.wait.ms", "10")
-            .option("kafka.max.partition.fetch.bytes", str(64 << 20))
+            .option("startingOffsets", json.dumps({request["topic"]: request["starting"]}))
             .load()
         )
         try:

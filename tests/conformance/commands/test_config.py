@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from conformance.commands import config, doctor
 from conformance.commands._config_keys import COMMON, ONCE, PLUGIN, Key, schema, sections
+from conformance.commands.brokers import BrokerProperty, BrokerSpec
 from conformance.commands.cli import cli, main
-from conformance.commands.shell import Assignment, BrokerSpec, DecoderSpec, Named
+from conformance.commands.shell import Assignment, DecoderSpec, Named
 from conformance.commands.spark_options import Checked, SparkSetting
 from generators.errors import UsageError
 
@@ -404,6 +405,8 @@ def values(key: Key) -> st.SearchStrategy:
             )
         case SparkSetting():
             return st.dictionaries(st.sampled_from(["spark.driver.memory", "spark.sql.ansi.enabled"]), WORD, max_size=2)
+        case BrokerProperty():
+            return st.dictionaries(st.sampled_from(["client.id", "security.protocol"]), WORD, max_size=2)
         case Assignment():
             names = WORD.filter(lambda text: "=" not in text)
             return st.lists(st.builds("{}={}".format, names, WORD), max_size=3) | st.dictionaries(names, WORD, max_size=3)

@@ -25,7 +25,9 @@ from conformance.load.sustained import LoadResult, LoadSettings, next_rate
 from conformance.reports import load_page as report
 from generators.bulk import orders
 from generators.errors import HarnessError, UsageError
-from generators.model import Layout
+from generators.model import Layout, Message
+from generators.publishing.cluster import Cluster
+from generators.publishing.kafka import create_topic, delete_topic, publish, records_in
 from generators.publishing.pacing import Delivered
 from generators.wire_format import get
 
@@ -488,8 +490,8 @@ def under_load(kafka, engine, tmp_path_factory):
     """A function that loads a decoder of DECODERS, or the reference, in one session; gives the outcome."""
     path = tmp_path_factory.mktemp("decoders") / "mine.py"
     path.write_text(DECODERS, "utf-8")
-    return lambda name=None, **changed: loading.run(
-        replace(SMALL, decoder=name and f"{path}:{name}", **changed), engine, kafka.bootstrap
+    return lambda name=None, at=None, **changed: loading.run(
+        replace(SMALL, decoder=name and f"{path}:{name}", **changed), engine, at or kafka.bootstrap
     )
 
 
@@ -504,6 +506,17 @@ def topics(kafka):
 @pytest.mark.kafka
 @pytest.mark.slow
 class TestUnderLoad:
+    def test_a_topic_that_is_there_is_read_from_its_end_on(self, under_load, kafka):
+        create_topic(kafka.bootstrap, "loaded", 2)
+        there = [Message("", number % 2, None, b"not ours", timestamp_ms=1) for number in range(31)]
+        publish(kafka.bootstrap, "loaded", there)
+        outcome = under_load(at=Cluster(kafka.bootstrap, {"compression.type": "zstd"}, topic="loaded"))
+        assert (outcome.failed, outcome.accounted, outcome.complete) == ("", True, True)
+        assert outcome.messages == outcome.kinds["ROW"] == 900
+        assert set(outcome.sample.verdicts) == {Verdict.PASS}
+        assert records_in(kafka.bootstrap, "loaded") == 31 + 900
+        delete_topic(kafka.bootstrap, "loaded")
+
     def test_the_reference_accounts_for_every_offset_and_its_sample_passes(self, under_load, kafka):
         outcome = under_load()
         assert outcome.failed == ""

@@ -275,7 +275,7 @@ def test_an_interrupted_check_leaves_nothing_running(
 ) -> None:
     begun = []
 
-    def interrupted(engine: ChildEngine, *_: object) -> list[StreamResult]:
+    def interrupted(engine: ChildEngine, *_: object, **__: object) -> list[StreamResult]:
         engine.started.result()
         begun.append(engine.pid)
         raise KeyboardInterrupt
@@ -291,7 +291,7 @@ def test_no_check_goes_on_from_the_checkpoint_of_another(fake: Any, monkeypatch:
     make, _asked = fake
     engine, homes = make(), []
 
-    def remembered(*arguments: Any) -> list[StreamResult]:
+    def remembered(*arguments: Any, **_: object) -> list[StreamResult]:
         homes.append(arguments[-1])
         return []
 
@@ -337,7 +337,7 @@ def passes(monkeypatch: pytest.MonkeyPatch, engine: Any, plainly: Callable[..., 
 
 def test_the_reader_that_is_killed_is_a_child_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine(tmp_path)
-    found = list(passes(monkeypatch, engine, lambda *_: [StreamResult("f", "engine", "plain")]))
+    found = list(passes(monkeypatch, engine, lambda *_, **__: [StreamResult("f", "engine", "plain")]))
     assert [(one.profile, one.nemesis) for one in found] == [("engine", "plain"), ("victim", "restart"), ("engine", "broker")]
     assert engine.victim is not None and engine.victim.closed and not engine.closed
 
@@ -345,7 +345,7 @@ def test_the_reader_that_is_killed_is_a_child_of_its_own(tmp_path: Path, monkeyp
 def test_an_interrupt_closes_the_reader_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine, states = Engine(tmp_path), []
 
-    def interrupted(*_: object) -> list[StreamResult]:
+    def interrupted(*_: object, **__: object) -> list[StreamResult]:
         raise KeyboardInterrupt
 
     closed = ThreadPoolExecutor.__exit__

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from generators.model import Column, Op, RowChange, SchemaChange
-from generators.sources import mysql
+from generators.model import Column, Op, RowChange, SchemaChange, Table
+from generators.sources import mysql, postgresql
 from generators.tables import streams
-from generators.tables.base import Schema, place
+from generators.tables.base import Schema, UserTable, place
 from generators.tables.histories import ADDED
 from generators.tables.values import Values, identity, unique_keys
 from generators.wire_format import get
@@ -63,6 +63,21 @@ def test_a_table_has_the_statements_that_its_database_would_take(shop):
     assert [column.name for column in story.table.columns] == ["order_id", "line", "code", ADDED]
     assert {event.table.name for event in story.history.events if isinstance(event, RowChange)} == {"items_7"}
     assert told(shop.schema, items, some=()).statements == ()
+
+
+def test_no_value_is_what_stands_for_one_that_was_not_sent():
+    columns = [
+        Column("id", postgresql.integer(), False),
+        Column("raw", postgresql.bytea()),
+        Column("tags", postgresql.array("text")),
+    ]
+    user = UserTable(Table("shop", "t", (*columns, Column("note", postgresql.text("text"))), ("id",), schema="public"))
+    schema, debezium = Schema("postgresql", (user,)), get("debezium-json")
+    assert any(b"__debezium_unavailable" in (value or b"") for value in Values(schema).wide(user, columns[1]))
+    for seed in range(1, 9):
+        story = streams.streamed(Values(schema), user, debezium, debezium.profile("3.5.0.Final+postgresql"), seed, "t_1")
+        assert b"unavailable" not in b"".join(one.message.value or b"" for one in story.written)
+        assert "X19kZWJleml1bV91bmF2YWls" not in repr(story.written)
 
 
 def test_few_keys_make_a_small_table(shop):

@@ -32,6 +32,7 @@ def request(bootstrap: str, topic: str, **more: Any) -> dict[str, Any]:
         "options": orders.options_text(OPTIONS),
         "partitions": 3,
         "bootstrap": bootstrap,
+        "properties": {},
         "topic": topic,
         "count": 1_001,
         "executors": 2,

@@ -12,17 +12,23 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from conformance.brokers.broker import Broker
+from conformance.brokers.spark_options import spark_options
 from conformance.rules.order import order_of
 from conformance.streams import reading as streams
 from conformance.streams.kept import Group, judge, read_state
-from generators.garbage.nemesis import named
-from generators.model import Column, Table
+from conformance.streams.written import Used
+from generators.garbage.nemesis import STAGES, named
+from generators.model import Column, Message, Table
+from generators.publishing.cluster import Cluster
+from generators.publishing.kafka import publish, run_topic
+from generators.publishing.topics import ends
 from generators.sources.mysql import TYPES
 from generators.storage import codec
 from generators.wire_format import get
 from spark_checks.keepers import Keeper, Materialiser
 from spark_checks.services import streaming
-from spark_checks.services.engine import load
+from spark_checks.services.engine import load, read_kafka
 
 CHANGES = (
     "partition int, offset bigint, row int, kind string, op string, database string, table string, keys array<string>, "
@@ -237,6 +243,42 @@ def test_a_query_that_ends_after_a_state_goes_on_from_its_checkpoint(
     assert [outcome.wrong for outcome in judge(group, read_state(tmp_path / "tables" / "reference"), "restart")] == [[]]
     (liar,) = judge(group, read_state(tmp_path / "tables" / "batch-lost-on-restart"), "restart")
     assert liar.broken["ticdc-canal-json/stream/restart"] > 0
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("level", ["read_committed", "read_uncommitted"])
+def test_of_a_used_topic_only_committed_messages_count(
+    spark: SparkSession, kafka: Broker, tmp_path: Path, asked: Callable[..., tuple[Group, dict[str, Any]]], level: str
+) -> None:
+    group, request = asked("huawei-cdl-json", "1.0", "corrupt")
+    with run_topic(kafka.cluster, group.partitions) as topic:
+        used = Used(kafka.cluster, topic, group.partitions)
+        for stage in range(STAGES):
+            used.publish(group.messages(stage))
+        options = {**used.options, "kafka.isolation.level": level}
+        streaming.handle(spark, {**request, "source": {"kafka": options, "topic": topic}, "makers": ["reference"]}, load)
+        firsts = {first for first, _ in ends(kafka.cluster, topic).values()}
+    (outcome,) = judge(group, used.numbered(read_state(tmp_path / "tables" / "reference")))
+    assert firsts == {1}
+    assert outcome.corrupt > 0
+    if level == "read_committed":
+        assert outcome.wrong == []
+    else:
+        assert {rule for rule, _ in outcome.wrong} == {
+            "huawei-cdl-json/stream/corrupt-kept",
+            "huawei-cdl-json/stream/every-offset",
+        }
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("kind", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_batches_in_every_compression_are_read(spark: SparkSession, kafka: Broker, kind: str) -> None:
+    cluster = Cluster(kafka.bootstrap, {"compression.type": kind})
+    with run_topic(cluster, 1) as topic:
+        values = [b"%d" % number * 40 for number in range(500)]
+        publish(cluster, topic, [Message("", 0, None, value, timestamp_ms=1) for value in values])
+        found = read_kafka(spark, spark_options(cluster), topic, [(topic, 0, 0, 499)]).collect()
+    assert [bytes(row["value"]) for row in sorted(found, key=lambda row: row["offset"])] == values
 
 
 def test_a_level_three_of_ones_own_is_judged_by_its_rows(

@@ -1,0 +1,146 @@
+"""The options of commands that use a Kafka broker, and the broker and topic of a run."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from click.shell_completion import CompletionItem
+
+from conformance.commands.shell import Assignment, ParamType, completions
+
+if TYPE_CHECKING:
+    from conformance.brokers.asked import Asked
+    from conformance.brokers.broker import Broker
+    from generators.publishing.cluster import Cluster
+
+
+class BrokerSpec(ParamType):
+    """A broker: auto, embedded, container or HOST:PORT, or none where a command needs no Kafka."""
+
+    name = "broker"
+
+    def __init__(self, none: bool = True) -> None:
+        self.none = none
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The specification. Raises UsageError with the legal values and the nearest match."""
+        from conformance.brokers.broker import check_spec
+
+        return str(value) if self.none and value == "none" else check_spec(str(value))
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The kinds with this prefix."""
+        return completions(self.kinds(), incomplete)
+
+    def kinds(self) -> tuple[str, ...]:
+        """The legal words."""
+        from conformance.brokers.broker import KINDS
+
+        return (*KINDS, "none") if self.none else KINDS
+
+
+class BrokerProperty(Assignment):
+    """NAME=VALUE, a property of the Kafka client."""
+
+    name = "property"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Name and value. Raises UsageError, also for a secret in plain text."""
+        from generators.publishing.properties import parsed
+
+        return (str(value[0]), str(value[1])) if isinstance(value, tuple) else parsed(str(value))
+
+
+BROKER: Final = click.option(
+    "--broker",
+    "broker_spec",
+    type=BrokerSpec(),
+    default="auto",
+    show_default=True,
+    metavar="BROKER",
+    help="auto, embedded, container, HOST:PORT, or none (records go to Spark as a table).",
+)
+REAL_BROKER: Final = click.option(
+    "--broker",
+    "broker_spec",
+    type=BrokerSpec(none=False),
+    default="auto",
+    show_default=True,
+    metavar="BROKER",
+    help="auto, embedded, container or HOST:PORT.",
+)
+TOPIC: Final = click.option(
+    "--topic", metavar="NAME", help="With HOST:PORT: a topic that is there; default: a new one, deleted at the end."
+)
+PREFIX: Final = click.option(
+    "--topic-prefix", metavar="TEXT", help="How names of created topics begin; default: cdc-conformance."
+)
+_ACCESS: Final = (
+    click.option(
+        "--broker-config",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="File of the Kafka client's properties in librdkafka's names, as `kcat -F` reads it: TLS, SASL.",
+    ),
+    click.option(
+        "--broker-property",
+        multiple=True,
+        metavar="NAME=VALUE",
+        type=BrokerProperty(),
+        help="A property of the Kafka client; repeatable. A secret: NAME=env:VARIABLE.",
+    ),
+)
+
+
+def asks_broker(*options: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds a command's --broker and topic options, --broker-config and --broker-property; the command gets their values as
+    `asked`."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def called(*arguments: Any, broker_spec: str | None, broker_config: Path | None, **given: Any) -> Any:
+            from conformance.brokers.asked import asked
+
+            pairs, prefix = given.pop("broker_property"), given.pop("topic_prefix", None)
+            topic = given.pop("topic", None) if TOPIC in options else None
+            return command(*arguments, asked=asked(broker_spec, broker_config, pairs, topic, prefix), **given)
+
+        for option in reversed((*options, *_ACCESS)):
+            called = option(called)
+        return called
+
+    return decorate
+
+
+@contextlib.contextmanager
+def reached(asked: Asked, note: Callable[[str], None], conf: Mapping[str, str]) -> Iterator[Broker]:
+    """The broker; a line says so if the machines of a session with these settings may not reach it."""
+    from conformance.brokers.broker import broker
+    from conformance.engines.cluster import unreachable
+
+    with broker(asked.spec, note=note, reached=asked.at) as started:
+        if why := unreachable(conf, started.kind, started.bootstrap):
+            getattr(note, "line", note)(why)
+        yield started
+
+
+@contextlib.contextmanager
+def transport(
+    asked: Asked, note: Callable[[str], None], conf: Mapping[str, str] = {}
+) -> Iterator[tuple[Cluster | None, str, str]]:
+    """A broker and a run topic, as (cluster, broker's description, topic); (None, "none", "") without a broker."""
+    if not asked.kafka:
+        yield None, "none", ""
+        return
+    from generators.model import Layout
+    from generators.publishing import kafka
+
+    with (
+        reached(asked, note, conf) as started,
+        kafka.run_topic(started.cluster, Layout().partitions, note=note) as topic,
+    ):
+        yield started.cluster, f"{started.kind} {started.bootstrap}", topic

@@ -1,0 +1,94 @@
+"""How a Kafka broker is reached: its address, and properties of the client in librdkafka's names.
+
+Properties may be secrets: no text that is made here has a value of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Final, TypeAlias
+
+from generators.errors import HarnessError
+
+PREFIX: Final = "cdc-conformance"
+
+_SHORTEST: Final = 4
+"""Secrets below this length are parts of ordinary words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A broker's address, HOST:PORT, and the properties of every client of it. As text it is the address.
+
+    Topics that are created there begin with `prefix`; `topic`, if given, is there already, and a run uses it in their place.
+    """
+
+    bootstrap: str
+    properties: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
+    prefix: str = PREFIX
+    topic: str = ""
+
+    def __str__(self) -> str:
+        return self.bootstrap
+
+    @property
+    def principal(self) -> str:
+        """The name that the broker most likely knows this client by."""
+        if name := self.properties.get("sasl.username"):
+            return f"User:{name}"
+        if mechanism := self.properties.get("sasl.mechanism") or self.properties.get("sasl.mechanisms"):
+            return f"the client of {mechanism}"
+        if any(name in self.properties for name in ("ssl.certificate.location", "ssl.certificate.pem", "ssl.keystore.location")):
+            return "the subject of the client's certificate"
+        return "User:ANONYMOUS"
+
+    def masked(self, text: str) -> str:
+        """A text of a client without the secrets of this cluster."""
+        for name, value in self.properties.items():
+            if secret(name) and len(value) >= _SHORTEST:
+                text = text.replace(value, "***")
+        return text
+
+
+Target: TypeAlias = Cluster | str
+"""A cluster, or the address of one that needs no properties."""
+
+
+def of(target: Target) -> Cluster:
+    """The cluster of a target."""
+    return target if isinstance(target, Cluster) else Cluster(target)
+
+
+def settings(target: Target) -> dict[str, Any]:
+    """The client's settings that reach a target."""
+    cluster = of(target)
+    return {**cluster.properties, "bootstrap.servers": cluster.bootstrap}
+
+
+def fields(target: Target) -> dict[str, Any]:
+    """A target for another process; `Cluster(**fields)` is it again. Never for an argument: other users see those."""
+    cluster = of(target)
+    return {"bootstrap": cluster.bootstrap, "properties": dict(cluster.properties)}
+
+
+def client() -> ModuleType:
+    """The Kafka client's module. Raises HarnessError if it does not load."""
+    try:
+        import confluent_kafka
+    except ImportError as error:
+        raise HarnessError(
+            f"the Kafka client does not load ({error}): {sys.executable} -m pip install confluent-kafka"
+        ) from error
+    return confluent_kafka
+
+
+_SECRET: Final = ("password", "secret", "key.pem", "private.key", "oauthbearer.config", "assertion", "jaas", "token")
+_PLAIN: Final = ("sasl.oauthbearer.token.endpoint.url",)
+
+
+def secret(name: str) -> bool:
+    """Whether a property's value is a secret, by its name."""
+    return name not in _PLAIN and not name.endswith((".location", ".file")) and any(part in name for part in _SECRET)

@@ -1,0 +1,260 @@
+"""Topics of a broker: whether it answers, and topics that are created, used, counted and deleted.
+
+The topic options are those of Kafka 4.3.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from generators.errors import HarnessError, UnknownName, UsageError
+from generators.publishing.cluster import PREFIX, Target, client, of, settings
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError
+    from confluent_kafka.admin import AdminClient
+    from confluent_kafka.admin._metadata import TopicMetadata
+
+LARGEST_MESSAGE = 32 * 1024 * 1024
+
+TOPIC_CONFIG: Mapping[str, str] = {
+    "retention.ms": "-1",
+    "message.timestamp.after.max.ms": "9223372036854775807",
+    "max.message.bytes": str(LARGEST_MESSAGE),
+    # Segments roll by record time: records decades apart would open a file each.
+    "segment.ms": "9223372036854775807",
+}
+"""Without these a broker refuses records from the future and deletes those from the past."""
+
+
+def admin_of(bootstrap: Target, heard: list[str] | None = None) -> AdminClient:
+    """A silent admin client; its log goes to `heard`."""
+    client()
+    from confluent_kafka.admin import AdminClient
+
+    def note(error: KafkaError) -> None:
+        if heard is not None:
+            heard.append(error.str())
+
+    quick: dict[str, Any] = {"reconnect.backoff.ms": 50, "reconnect.backoff.max.ms": 500}
+    return AdminClient(quick | settings(bootstrap) | {"error_cb": note, "log_level": 0})
+
+
+def unreachable(bootstrap: Target, timeout_s: float, heard: Iterable[str]) -> str:
+    """Words for a broker that does not answer, or does not let this client in; `heard` are the client's errors."""
+    said = list(dict.fromkeys(heard))
+    # "All brokers are down" only repeats the other texts.
+    telling = [text for text in said if "brokers are down" not in text] or said
+    because = f" ({of(bootstrap).masked(max(telling, key=len))})" if telling else ""
+    if re.search("SSL|SASL|authentication", because):
+        remedy = (
+            "Check the properties of --broker-config and --broker-property: protocol, certificates, mechanism, name, password."
+        )
+        return f"the broker at {bootstrap} does not let this client in within {timeout_s:g} s{because}. {remedy}"
+    return (
+        f"no Kafka broker answers at {bootstrap} within {timeout_s:g} s{because}. Check that it runs, that its advertised "
+        "listener can be reached from here, and whether it wants TLS or a password (--broker-config), or let the harness start "
+        "one: --broker embedded."
+    )
+
+
+class TopicForbidden(HarnessError):
+    """The broker does not let this client create a topic."""
+
+
+def denied(bootstrap: Target, topic: str, needed: str, remedy: str = "publish to another topic") -> str:
+    """Words for a topic that this client may not use; `needed` are the missing operations."""
+    who = of(bootstrap).principal
+    return (
+        f"the broker at {bootstrap} refuses access to topic {topic!r} to {who} (Topic authorization failed). Grant this client "
+        f"{needed} on it, or {remedy}."
+    )
+
+
+def check_reachable(bootstrap: Target, timeout_s: float = 10) -> None:
+    """Asks the broker at `bootstrap` for its metadata. Raises HarnessError if none comes within `timeout_s`."""
+    visible(bootstrap, timeout_s)
+
+
+def visible(bootstrap: Target, timeout_s: float = 10) -> Mapping[str, TopicMetadata]:
+    """The topics that this client may see. Raises HarnessError."""
+    kafka = client()
+    heard: list[str] = []
+    admin = admin_of(bootstrap, heard)
+    try:
+        # A topic that is asked for by name may be created by the question.
+        return admin.list_topics(timeout=timeout_s).topics
+    except kafka.KafkaException as error:
+        admin.poll(0)
+        raise HarnessError(unreachable(bootstrap, timeout_s, heard)) from error
+
+
+def _forbids(error: BaseException) -> bool:
+    """Whether a client's error is that it may not do that."""
+    codes = client().KafkaError
+    first = error.args[0] if error.args else None
+    return isinstance(first, codes) and first.code() in (codes.TOPIC_AUTHORIZATION_FAILED, codes.CLUSTER_AUTHORIZATION_FAILED)
+
+
+def create_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float = 30) -> None:
+    """Creates a topic fit for records of any time and size, replicated as the broker does by default, and waits until every
+    partition has a leader.
+
+    Raises HarnessError when it exists already, the name is illegal, the broker refuses or does not answer.
+    """
+    kafka = client()
+    from confluent_kafka.cimpl import NewTopic
+
+    deadline = time.monotonic() + timeout_s
+    check_reachable(bootstrap, timeout_s)
+    admin = admin_of(bootstrap)
+    topic = NewTopic(name, num_partitions=partitions, replication_factor=-1, config=dict(TOPIC_CONFIG))
+    left = max(1.0, deadline - time.monotonic())
+    try:
+        admin.create_topics([topic], operation_timeout=left, request_timeout=left)[name].result(left + 1)
+        while True:
+            known = admin.list_topics(name, timeout=max(0.1, deadline - time.monotonic())).topics[name]
+            if known.error is None and sum(p.leader >= 0 for p in known.partitions.values()) == partitions:
+                return
+            if time.monotonic() > deadline:
+                raise HarnessError(f"topic {name!r} at {bootstrap} has no leader for every partition after {timeout_s:g} s")
+            time.sleep(0.02)
+    except (kafka.KafkaException, ValueError, TimeoutError) as error:
+        if _forbids(error):
+            raise TopicForbidden(forbidden(bootstrap, name, _text(error))) from error
+        raise HarnessError(f"cannot create topic {name!r} with {partitions} partitions at {bootstrap}: {_text(error)}") from error
+
+
+def forbidden(bootstrap: Target, name: str, why: str) -> str:
+    """Words for a topic that this client may not create."""
+    cluster = of(bootstrap)
+    return (
+        f"the broker at {cluster} does not let {cluster.principal} create topic {name!r} ({why.strip(' .')}). Name a topic that "
+        "is there with --topic, a prefix that it may use with --topic-prefix, or grant it CREATE, DESCRIBE, WRITE, READ and "
+        f"DELETE on topics that begin with {cluster.prefix!r}."
+    )
+
+
+def ensure_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float = 30) -> None:
+    """Creates the topic unless it exists; one that exists keeps its settings.
+
+    Raises UsageError when it has fewer partitions than asked for, HarnessError when the broker does not answer.
+    """
+    known = visible(bootstrap, timeout_s).get(name)
+    if known is None:
+        create_topic(bootstrap, name, partitions, timeout_s)
+    else:
+        _wide_enough(bootstrap, known, partitions)
+
+
+def _wide_enough(bootstrap: Target, topic: TopicMetadata, partitions: int) -> None:
+    if len(topic.partitions) < partitions:
+        raise UsageError(
+            f"topic {topic.topic!r} at {bootstrap} has {len(topic.partitions)} partitions; at least {partitions} are needed"
+        )
+
+
+def check_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float = 30) -> None:
+    """Raises UsageError unless the topic is there, has the partitions, and keeps records whose keys repeat; HarnessError when the
+    broker does not answer."""
+    topics = visible(bootstrap, timeout_s)
+    if name not in topics:
+        raise UnknownName("topic", name, topics, of=f"the broker at {bootstrap}, which {of(bootstrap).principal} may see")
+    _wide_enough(bootstrap, topics[name], partitions)
+    if "compact" in _setting(bootstrap, name, "cleanup.policy", timeout_s):
+        raise UsageError(f"topic {name!r} at {bootstrap} is compacted: of messages with one key only the last would remain")
+
+
+def _setting(bootstrap: Target, topic: str, name: str, timeout_s: float) -> str:
+    """A setting of a topic; "" if this client may not see it."""
+    kafka = client()
+    from confluent_kafka.admin._config import ConfigResource
+
+    resource, admin = ConfigResource(ConfigResource.Type.TOPIC, topic), admin_of(bootstrap)
+    try:
+        found = admin.describe_configs([resource], request_timeout=timeout_s)[resource].result(timeout_s + 1)
+    except (kafka.KafkaException, TimeoutError) as error:
+        if _forbids(error):
+            return ""
+        raise HarnessError(f"cannot read the settings of topic {topic!r} at {bootstrap}: {_text(error)}") from error
+    return str(found[name].value) if name in found else ""
+
+
+def ends(bootstrap: Target, topic: str, timeout_s: float = 10) -> dict[int, tuple[int, int]]:
+    """The first offset of each partition of a topic, and the one that follows its last. Raises HarnessError."""
+    kafka = client()
+    consumer = kafka.Consumer({"group.id": "cdc-conformance-count", **settings(bootstrap), "log_level": 0})
+    try:
+        partitions = consumer.list_topics(topic, timeout=timeout_s).topics[topic].partitions
+        return {n: consumer.get_watermark_offsets(kafka.TopicPartition(topic, n), timeout=timeout_s) for n in partitions}
+    except kafka.KafkaException as error:
+        raise HarnessError(f"cannot count the records of topic {topic!r} at {bootstrap}: {_text(error)}") from error
+    finally:
+        consumer.close()
+
+
+def records_in(bootstrap: Target, topic: str, timeout_s: float = 10) -> int:
+    """How many records a topic's partitions hold by their first and next offsets. Raises HarnessError."""
+    return sum(high - low for low, high in ends(bootstrap, topic, timeout_s).values())
+
+
+def delete_topic(bootstrap: Target, name: str, timeout_s: float = 30) -> None:
+    """Deletes a topic; one that does not exist is fine. Raises HarnessError when the broker refuses or does not answer."""
+    kafka = client()
+    admin = admin_of(bootstrap)
+    try:
+        admin.delete_topics([name], operation_timeout=timeout_s, request_timeout=timeout_s)[name].result(timeout_s + 1)
+    except (kafka.KafkaException, TimeoutError) as error:
+        first = error.args[0] if error.args else None
+        if isinstance(first, kafka.KafkaError) and first.code() == kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
+            return
+        raise HarnessError(f"cannot delete topic {name!r} at {bootstrap}: {_text(error)}") from error
+
+
+def run_topic_name(prefix: str = PREFIX) -> str:
+    """A topic name that no other run has: prefix, UTC time, random digits."""
+    return f"{prefix}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
+
+
+@contextlib.contextmanager
+def run_topic(
+    bootstrap: Target, partitions: int, *, prefix: str = "", note: Callable[[str], None] | None = None
+) -> Iterator[str]:
+    """Creates a run's own topic, yields its name, and deletes it afterwards, whatever happened in between.
+
+    If it cannot be deleted, `note` gets a text that names it; without `note` HarnessError is raised, unless another exception
+    is already raised. A cluster with a `topic` has it checked and yielded instead; it stays. Raises as `create_topic` and
+    `check_topic` do.
+    """
+    cluster = of(bootstrap)
+    if cluster.topic:
+        check_topic(cluster, cluster.topic, partitions)
+        yield cluster.topic
+        return
+    name = run_topic_name(prefix or cluster.prefix)
+    try:
+        create_topic(bootstrap, name, partitions)
+        yield name
+    finally:
+        passing = sys.exc_info()[1]
+        try:
+            if not isinstance(passing, TopicForbidden):
+                # A broker that is gone took its topics along: no long wait.
+                delete_topic(bootstrap, name, timeout_s=30 if passing is None else 5)
+        except HarnessError as error:
+            if note is not None:
+                note(str(error))
+            elif passing is None:
+                raise
+
+
+def _text(error: BaseException) -> str:
+    first = error.args[0] if error.args else None
+    described = getattr(first, "str", None)
+    return str(described()) if callable(described) else str(error) or type(error).__name__

@@ -1,0 +1,334 @@
+"""Brokers that want certificates or a password: commands reach them, are told why not, and show no secret anywhere."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
+
+from conformance.brokers.embedded import EmbeddedKafka
+from generators.errors import HarnessError, UnknownName, UsageError
+from generators.model import Message
+from generators.publishing import kafka as publishing
+from generators.publishing.cluster import Cluster
+from generators.publishing.topics import check_topic
+
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates"),
+]
+
+TICDC = "ticdc-canal-json"
+ROOT = Path(__file__).resolve().parents[3]
+PASSWORD = 'pa"ss\\w3ird;correct-horse'
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory):
+    """A folder with ca.pem, and server and client: .pem, .key, and -all.pem with both."""
+    folder = tmp_path_factory.mktemp("certificates")
+
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+    key = ("-newkey", "rsa:2048", "-nodes", "-keyout")
+    openssl("req", "-x509", "-days", "2", *key, "ca.key", "-out", "ca.pem", "-subj", "/CN=ca")
+    (folder / "names").write_text("subjectAltName=IP:127.0.0.1\n", "ascii")
+    for name in ("server", "client"):
+        openssl("req", *key, f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
+        signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names")
+        openssl("x509", "-req", "-in", f"{name}.csr", *signed, "-out", f"{name}.pem")
+        (folder / f"{name}-all.pem").write_text((folder / f"{name}.key").read_text() + (folder / f"{name}.pem").read_text())
+    return folder
+
+
+def of_server(certificates):
+    return {
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(certificates / "server-all.pem"),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(certificates / "ca.pem"),
+    }
+
+
+@pytest.fixture(scope="module")
+def scram(certificates):
+    """A broker under SASL_SSL: alice may do all, eve may use the topic `theirs`, and bob has a password of PLAIN."""
+    properties = of_server(certificates) | {
+        "sasl.enabled.mechanisms": "SCRAM-SHA-256,PLAIN",
+        "listener.name.secured.scram-sha-256.sasl.jaas.config": f"{SCRAM} required;",
+        "listener.name.secured.plain.sasl.jaas.config": f'{PLAIN} required user_bob="bobs-password";',
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS;User:alice;User:bob",
+    }
+    with EmbeddedKafka(lambda _line: None, protocol="SASL_SSL", properties=properties) as started:
+        admin = AdminClient({"bootstrap.servers": started.bootstrap, "log_level": 0})
+        kind = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
+        users = [UserScramCredentialUpsertion(name, kind, PASSWORD.encode()) for name in ("alice", "eve")]
+        for done in admin.alter_user_scram_credentials(users).values():
+            done.result(20)
+        publishing.create_topic(started.bootstrap, "theirs", 3)
+        allowed = AclBinding(
+            ResourceType.TOPIC,
+            "theirs",
+            ResourcePatternType.LITERAL,
+            "User:eve",
+            "*",
+            AclOperation.ALL,
+            AclPermissionType.ALLOW,
+        )
+        for done in admin.create_acls([allowed]).values():
+            done.result(20)
+        yield started
+
+
+@pytest.fixture(scope="module")
+def mutual(certificates):
+    """A broker under TLS that wants the client's certificate."""
+    properties = of_server(certificates) | {"listener.name.secured.ssl.client.auth": "required"}
+    with EmbeddedKafka(lambda _line: None, protocol="SSL", properties=properties) as started:
+        yield started
+
+
+def config(path, **properties):
+    path.write_text("".join(f"{name.replace('_', '.')}={value}\n" for name, value in properties.items()), "utf-8")
+    return path
+
+
+@pytest.fixture
+def of_alice(certificates, tmp_path):
+    return config(tmp_path / "alice.properties", **user("alice", certificates))
+
+
+def user(name, certificates, password=PASSWORD):
+    return {
+        "security_protocol": "SASL_SSL",
+        "ssl_ca_location": str(certificates / "ca.pem"),
+        "sasl_mechanism": "SCRAM-SHA-256",
+        "sasl_username": name,
+        "sasl_password": password,
+    }
+
+
+def cluster(broker, properties, **more):
+    return Cluster(broker.secured, {name.replace("_", "."): value for name, value in properties.items()}, **more)
+
+
+@pytest.fixture
+def command(tmp_path):
+    """A function that runs a command in a process of its own: its exit code, its output, and what `ps` showed meanwhile."""
+
+    def run(*words, **variables):
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "conformance", "--no-config", *map(str, words)],
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        seen: set[bytes] = set()
+        ended = threading.Event()
+
+        def look():
+            while not ended.wait(0.25):
+                # What the command starts has a higher id, but for an overflow of ids.
+                for pid in (int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()):
+                    with contextlib.suppress(OSError):
+                        if pid >= process.pid:
+                            seen.add(Path(f"/proc/{pid}/cmdline").read_bytes())
+
+        watching = threading.Thread(target=look)
+        watching.start()
+        try:
+            out, err = process.communicate(timeout=240)
+        finally:
+            ended.set()
+            watching.join()
+            process.kill()
+        return process.returncode, out, err, b"\n".join(seen)
+
+    return run
+
+
+def forms(secret):
+    """The texts in which a secret could be shown: as it is, in JSON, as Java quotes it."""
+    return {secret, json.dumps(secret)[1:-1], secret.replace("\\", "\\\\").replace('"', '\\"'), secret.rpartition(";")[2]}
+
+
+def leaks(secret, folder, *texts, beside=()):
+    """Where a secret is shown: a text, or a file of a folder."""
+    found = [
+        text
+        for text in texts
+        if any(form.encode() in (text if isinstance(text, bytes) else text.encode()) for form in forms(secret))
+    ]
+    for path in folder.rglob("*"):
+        if path.is_file() and path not in beside and any(form.encode() in path.read_bytes() for form in forms(secret)):
+            found.append(str(path))
+    return found
+
+
+def test_publish_and_inspect_under_scram(scram, of_alice, command, tmp_path):
+    there = ("--broker", scram.secured, "--broker-config", of_alice)
+    code, out, err, seen = command(
+        "publish", TICDC, *there, "--topic", "orders", "--count", "500", "--broker-property", "compression.type=zstd"
+    )
+    assert (code, json.loads(out)["acknowledged"]) == (0, 500), err
+    assert leaks(PASSWORD, tmp_path, out, err, seen, beside=[of_alice]) == []
+    assert b"--topic" in seen
+    code, out, err, seen = command("inspect", "orders", *there, "--format", "json")
+    assert (code, json.loads(out)["messages"]) == (0, 500), err
+    assert json.loads(out)["writers"][0]["formats"][0]["format"] == TICDC
+    assert leaks(PASSWORD, tmp_path, out, err, seen, beside=[of_alice]) == []
+
+
+def test_a_password_of_plain_comes_from_the_environment(scram, certificates, command):
+    given = {**user("bob", certificates), "sasl_mechanism": "PLAIN", "sasl_password": "env:BOBS"}
+    words = [word for name, value in given.items() for word in ("--broker-property", f"{name.replace('_', '.')}={value}")]
+    there = ("publish", TICDC, "--broker", scram.secured, "--topic", "of-bob", "--count", "20", *words)
+    code, out, err, seen = command(*there, BOBS="bobs-password")
+    assert (code, json.loads(out)["acknowledged"]) == (0, 20), err
+    assert b"sasl.password=env:BOBS" in seen
+    assert b"bobs-password" not in seen
+
+
+def test_a_wrong_password_is_told(scram, certificates):
+    eve = cluster(scram, user("eve", certificates, "wrong-password"))
+    with pytest.raises(HarnessError) as caught:
+        publishing.check_reachable(eve, timeout_s=3)
+    text = str(caught.value)
+    assert text.startswith(f"the broker at {scram.secured} does not let this client in within 3 s (")
+    assert "Authentication failed" in text
+    assert text.endswith(
+        "Check the properties of --broker-config and --broker-property: protocol, certificates, mechanism, name, password."
+    )
+    assert "wrong-password" not in text
+
+
+def test_a_client_without_tls_is_told_so(scram):
+    with pytest.raises(HarnessError, match=r"whether it wants TLS or a password \(--broker-config\)"):
+        publishing.check_reachable(scram.secured, timeout_s=2)
+
+
+def test_a_topic_that_may_not_be_created_is_told(scram, certificates):
+    eve = cluster(scram, user("eve", certificates), prefix="team-")
+    with pytest.raises(HarnessError) as caught, publishing.run_topic(eve, 3):
+        pass
+    text = str(caught.value)
+    name = text.partition("'")[2].partition("'")[0]
+    assert name.startswith("team-")
+    assert text == (
+        f"the broker at {scram.secured} does not let User:eve create topic '{name}' (Authorization failed). Name a "
+        "topic that is there with --topic, a prefix that it may use with --topic-prefix, or grant it CREATE, DESCRIBE, WRITE, "
+        "READ and DELETE on topics that begin with 'team-'."
+    )
+
+
+def test_a_topic_that_is_there_is_used_and_stays(scram, certificates):
+    eve = cluster(scram, user("eve", certificates), topic="theirs")
+    with publishing.run_topic(eve, 3) as name:
+        assert name == "theirs"
+        assert publishing.publish(eve, name, [Message("cdc", 2, None, b"x")]).acknowledged == 1
+    assert "theirs" in AdminClient({"bootstrap.servers": scram.bootstrap, "log_level": 0}).list_topics(timeout=10).topics
+    with (
+        pytest.raises(UsageError, match=f"topic 'theirs' at {scram.secured} has 3 partitions; at least 4 are needed"),
+        publishing.run_topic(eve, 4),
+    ):
+        pass
+    absent = cluster(scram, user("eve", certificates), topic="their")
+    with (
+        pytest.raises(
+            UnknownName, match=r"unknown topic 'their' of the broker at .*, which User:eve may see. Did you mean 'theirs'"
+        ),
+        publishing.run_topic(absent, 1),
+    ):
+        pass
+
+
+def test_a_topic_that_keeps_only_the_last_of_a_key_is_refused(scram):
+    topic = NewTopic("compacted", num_partitions=1, replication_factor=1, config={"cleanup.policy": "compact"})
+    admin = AdminClient({"bootstrap.servers": scram.bootstrap, "log_level": 0})
+    admin.create_topics([topic])["compacted"].result(20)
+    with pytest.raises(UsageError, match="is compacted: of messages with one key only the last would remain"):
+        check_topic(scram.bootstrap, "compacted", 1)
+
+
+WRONG = """
+from pyspark.sql import functions as F
+from spark_checks.decoders.ticdc_canal_json import decode as right
+
+
+def decode(records):
+    return right(records).withColumn("op", F.lit("DELETE"))
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_run_under_scram_leaves_no_secret(scram, of_alice, command, tmp_path):
+    """A decoder that is wrong, so that a crash file and a report are written."""
+    (tmp_path / "wrong.py").write_text(WRONG, "utf-8")
+    words = (
+        "run",
+        TICDC,
+        "--writer-profile",
+        "v7.1.6",
+        "--select",
+        f"{TICDC}/v7.1.6/shape/insert",
+        "--decoder",
+        "wrong.py:decode",
+    )
+    there = ("--broker", scram.secured, "--broker-config", of_alice, "--topic-prefix", "team")
+    code, out, err, seen = command(*words, *there, "--report", "out", "--format", "json")
+    assert code == 1, err
+    assert f'"running {scram.secured}"' in out
+    assert '"topic": "team-' in out
+    assert any(json.loads(line)["type"] == "failure" for line in out.splitlines())
+    assert list((tmp_path / "out" / "failures").glob("*.json"))
+    assert b"spark.driver" in seen
+    assert leaks(PASSWORD, tmp_path, out, err, seen, beside=[of_alice]) == []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_run_under_tls_on_a_topic_that_is_there(mutual, certificates, command, tmp_path):
+    """Its messages are told from those that were there before by their offsets."""
+    file = config(
+        tmp_path / "client.properties",
+        bootstrap_servers=mutual.secured,
+        security_protocol="ssl",
+        ssl_ca_location=str(certificates / "ca.pem"),
+        ssl_certificate_location=str(certificates / "client.pem"),
+        ssl_key_location=str(certificates / "client.key"),
+    )
+    publishing.create_topic(mutual.bootstrap, "theirs", 4)
+    there = [Message("", number % 4, None, b"theirs", timestamp_ms=1_700_000_000_000) for number in range(40)]
+    publishing.publish(mutual.bootstrap, "theirs", there)
+    words = ("run", TICDC, "--writer-profile", "v7.1.6", "--select", f"{TICDC}/v7.1.6/shape/insert")
+    code, out, err, seen = command(*words, "--broker-config", file, "--topic", "theirs", "--report", "out", "--format", "json")
+    assert code == 0, err
+    assert f'"running {mutual.secured}"' in out
+    assert publishing.records_in(mutual.bootstrap, "theirs") > 40
+    key = (certificates / "client.key").read_text().splitlines()[1]
+    assert leaks(key, tmp_path, out, err, seen) == []
