@@ -30,7 +30,7 @@ _SIGNS: Final[Mapping[str, str]] = {
     r'Cannot run program "([^"]+)"': "cannot run {}; PYSPARK_PYTHON names the Python of the workers",
     r"PYTHON_VERSION_MISMATCH\].*?(3\.\d+)": "has Python {}, which is not this machine's; PYSPARK_PYTHON names another",
     r"\b(AVRO_NOT_LOADED|ClassNotFoundException: \S+)": "lacks a jar ({})",
-    r"Failed to find the data source: (\w+)": "lacks the jars of the source {}",
+    r"Failed to find (?:the )?data source: (\w+)": "lacks the jars of the source {}",
     r"(StatusCode\.UNAVAILABLE|stopped SparkContext|SparkContext was shut down)": "has ended the session ({})",
 }
 """What a machine of the session lacks, by what its error says."""

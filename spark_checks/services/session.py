@@ -80,8 +80,8 @@ def session(
 
 def _connected(conf: Mapping[str, str]) -> SparkSession:
     """A session of a server. Raises UnsettableError for a setting that only its start could set."""
-    # The names are of this machine, which has no JVM here.
-    unset = (REMOTE, MASTER, _DRIVER, _EXECUTOR, "spark.log.level")
+    # The harness's own, of a JVM that it starts.
+    unset = (REMOTE, MASTER, _DRIVER, _EXECUTOR, "spark.python.sql.dataFrameDebugging.enabled")
     started = SparkSession.builder.remote(conf[REMOTE]).getOrCreate()
     wanted = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2", **conf}
     for key, value in wanted.items():

@@ -60,6 +60,7 @@ def test_workers_get_a_decoder_s_modules_and_the_whole_of_its_packages(sent, tmp
             "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.11",
             "a machine of {} has Python 3.9, which is not this machine's",
         ),
+        ("Failed to find data source: kafka. Please deploy", "a machine of {} lacks the jars of the source kafka"),
         ("[AVRO_NOT_LOADED] ...", "a machine of {} lacks a jar (AVRO_NOT_LOADED)"),
         (
             "[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka. Make",
