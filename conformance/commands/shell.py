@@ -331,7 +331,7 @@ def of_tables(
         elif name in given:
             raise UsageError(f"{name} can write none of the tables: {'; '.join(found.notes)}")
     if told:
-        click.echo(f"{len(told)} tables are left out:", err=True)
+        click.echo(f"{len(told)} {'table is' if len(told) == 1 else 'tables are'} left out:", err=True)
         print_notes(told, verbose)
     if not kept:
         raise UsageError(problem or f"no format can write the tables: {'; '.join(told)}")
