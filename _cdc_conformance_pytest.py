@@ -65,6 +65,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FILE",
         help="the Kafka client's properties in librdkafka's names: TLS, SASL (default: the configuration file's)",
     )
+    group.addoption("--cdc-master", default=None, metavar="URL", help=f"the Spark cluster: spark://HOST:PORT ({file} none)")
+    group.addoption("--cdc-remote", default=None, metavar="URL", help=f"a server of Spark Connect: sc://HOST:PORT ({file} none)")
 
 
 def pytest_configure(config: pytest.Config) -> None:

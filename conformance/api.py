@@ -34,6 +34,10 @@ def run(
     exclude: tuple[str, ...] = (),
     strict: bool = False,
     timeout_s: float = 120,
+    master: str = "",
+    remote: str = "",
+    spark_packages: tuple[str, ...] = (),
+    spark_conf: Mapping[str, str] | None = None,
     listen: Listener | None = None,
 ) -> RunResult:
     """Judges a decoder, or the reference decoders, on the named formats, all of them by default.
@@ -50,12 +54,15 @@ def run(
     from conformance.cases.catalogue import budget as budget_of
     from conformance.commands.brokers import transport
     from conformance.commands.shell import tables_in_cache
+    from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
+    from conformance.engines.spark_conf import joined, merged
     from conformance.running.events import ignore
     from conformance.running.prepared import Settings
     from conformance.running.run import run as perform
 
     tables_in_cache()
+    conf = merged(QUICK, joined(spark_conf or {}, master=master, remote=remote, added=spark_packages))
     settings = Settings(
         formats=formats or FORMATS,
         budget=budget_of(budget),
@@ -71,7 +78,7 @@ def run(
     )
     wanted = asked(broker, broker_config, (broker_properties or {}).items(), topic, topic_prefix)
     with (
-        engine_for(decoder, settings.formats, kafka=wanted.kafka, timeout_s=timeout_s) as engine,
-        transport(wanted, lambda _text: None) as (cluster, described, own),
+        engine_for(decoder, settings.formats, kafka=wanted.kafka, timeout_s=timeout_s, conf=conf) as engine,
+        transport(wanted, lambda _text: None, conf) as (cluster, described, own),
     ):
         return perform(replace(settings, bootstrap=cluster, broker=described, topic=own), engine, listen or ignore)

@@ -43,7 +43,15 @@ from generators.tables.values import Values  # noqa: E402
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
 
-DEFAULTS = {"budget": "smoke", "seed": 1, "broker": "none", "broker-config": None, "broker-property": ()}
+DEFAULTS = {
+    "budget": "smoke",
+    "seed": 1,
+    "broker": "none",
+    "broker-config": None,
+    "broker-property": (),
+    "master": "",
+    "remote": "",
+}
 SHOWN = 10
 """How many errored cases are listed."""
 RUN = "run"
@@ -58,8 +66,9 @@ class DecoderSuite:
     `decoder` is what `--decoder` takes, None the format's reference decoder; a `.py` path is looked for below the working
     directory, beside the test module and below pytest's root directory. Modules are imported by another process, from what is
     installed or lies in the working directory. `profile` is a glob of writer profiles, `level` changes, rows or both, `mapping`
-    what `--map` says, `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `budget`, `seed` and `broker`,
-    when not None, win over their options. A broken MAY or UNSPECIFIED rule never fails; it is shown in the item's report section
+    what `--map` says, `timeout` seconds for each decode call. `strict` makes a broken SHOULD fail. `budget`, `seed`, `broker`,
+    `master` and `remote`, when not None, win over their options; `spark_packages` and `spark_conf` are what the options of `run`
+    of these names take. A broken MAY or UNSPECIFIED rule never fails; it is shown in the item's report section
     (`-rP`). `expect` is a record of known failures (docs/known-failures.md), looked for where a decoder's file is: a rule whose
     failures are all on record is an expected failure (xfail), and fails as soon as it passes; `test_run` fails for entries that
     match nothing. `tables` are your own tables, as `--tables` takes them: files, looked for where a decoder's is, or URLs;
@@ -84,6 +93,10 @@ class DecoderSuite:
     broker_properties: ClassVar[Mapping[str, str]] = {}
     topic: ClassVar[str | None] = None
     topic_prefix: ClassVar[str | None] = None
+    master: ClassVar[str | None] = None
+    remote: ClassVar[str | None] = None
+    spark_packages: ClassVar[tuple[str, ...]] = ()
+    spark_conf: ClassVar[Mapping[str, str]] = {}
     expect: ClassVar[str | None] = None
     tables: ClassVar[tuple[str, ...]] = ()
     dialect: ClassVar[str | None] = None
@@ -105,11 +118,12 @@ class DecoderSuite:
         """The decoder, its settings and versions."""
         from conformance.judging.results import versions
 
+        where = "".join(f", {name} {url}" for name, url in _places(cls, config) if url)
         seen = ", ".join(f"{name} {version}" for name, version in versions().items())
         return (
             f"{cls.__name__}: {cls.format}, decoder {cls.decoder or 'reference'}, profiles {cls.profile}, "
             f"budget {_option(cls, config, 'budget')}, seed {_option(cls, config, 'seed')}, "
-            f"broker {_option(cls, config, 'broker')}; {seen}"
+            f"broker {_option(cls, config, 'broker')}{where}; {seen}"
         )
 
     @pytest.fixture
@@ -245,11 +259,18 @@ def _option(cls: type[DecoderSuite], config: pytest.Config, name: str) -> Any:
         raise pytest.UsageError(str(error)) from None
 
 
+def _places(cls: type[DecoderSuite], config: pytest.Config) -> list[tuple[str, str]]:
+    """The cluster's master and the server of Spark Connect; "" without."""
+    return [(name, _option(cls, config, name)) for name in ("master", "remote")]
+
+
 def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
     """Runs a suite from start to end, and saves its failures where `cdc-conformance replay` finds them. Raises HarnessError."""
     from conformance.cases.catalogue import budget
     from conformance.commands.brokers import transport
+    from conformance.engines.child import QUICK
     from conformance.engines.command import engine_for
+    from conformance.engines.spark_conf import joined, merged
     from conformance.files import FAILURES
     from conformance.running import replay
     from conformance.running.prepared import Settings
@@ -275,9 +296,10 @@ def perform(cls: type[DecoderSuite], config: pytest.Config) -> RunResult:
         tables=_tables(cls, folders, seed),
     )
     wanted = _asked(cls, config, folders)
+    conf = merged(QUICK, joined(cls.spark_conf, **dict(_places(cls, config)), added=cls.spark_packages))
     with (
-        engine_for(spec, (cls.format,), kafka=wanted.kafka, timeout_s=cls.timeout) as engine,
-        transport(wanted, lambda _text: None) as (cluster, described, topic),
+        engine_for(spec, (cls.format,), kafka=wanted.kafka, timeout_s=cls.timeout, conf=conf) as engine,
+        transport(wanted, lambda _text: None, conf) as (cluster, described, topic),
     ):
         result = run(replace(settings, bootstrap=cluster, broker=described, topic=topic), engine)
     result = replay.named(result, FAILURES, settings)

@@ -12,6 +12,7 @@ Environment, beside that of `jars`:
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import tempfile
@@ -80,6 +81,28 @@ def ready(
         if missing := wanted(MODULES[name], own, [jar.name for jar in given]):
             jars += _fetched(MODULES[name], release, missing, own, note, environ)
     return tuple(jars)
+
+
+def packages(
+    coordinates: Sequence[tuple[str, str, str]], note: Note, environ: Mapping[str, str] = os.environ
+) -> tuple[Path, ...]:
+    """The jars of packages (organisation, name, release) and of what they depend on, but for Spark's own; from the cache or the
+    registry. Raises HarnessError that names what the registry lacks."""
+    if not coordinates:
+        return ()
+    release, folder = installed()
+    check_java(release, find_java(environ))
+    asked = hashlib.sha256(repr((release, *coordinates)).encode()).hexdigest()[:12]
+    bundle = Bundle(
+        f"packages-{asked}-for-{release}",
+        ", ".join(name for _, name, _ in coordinates),
+        tuple(coordinates),
+        f"{coordinates[0][1]}-",
+        "with all that they depend on",
+        without=tuple(sorted({artefact(jar.name)[0] for jar in folder.glob("*.jar")} - {name for _, name, _ in coordinates})),
+        remedy=f"or name jars in {JARS}. ",
+    )
+    return tuple(jars_of(bundle, note, environ=environ))
 
 
 def installed() -> tuple[str, Path]:

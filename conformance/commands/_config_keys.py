@@ -13,6 +13,7 @@ import click
 
 from conformance.commands.brokers import BrokerSpec
 from conformance.commands.shell import Assignment, DecoderSpec, Glob, Named, TableSource
+from conformance.commands.spark_options import Checked
 from conformance.engines.specs import is_command
 from generators.errors import UnknownName, UsageError
 
@@ -20,6 +21,8 @@ COMMON: Final = ("seed", "budget", "broker", "broker-config", "broker-property")
 """Keys that may stand above the sections; they apply to every command with that option."""
 PYTEST: Final = "pytest"
 """The section of the pytest plugin's own options."""
+PLUGIN: Final = (*COMMON, "master", "remote")
+"""Its keys, which are options of `run`."""
 ONCE: Final = frozenset({"everything", "update", "messages", "remove_fixed", "watch", "yes"})
 """Parameters of the command line only: they change files, undo the configuration file, or answer a question."""
 OWN: Final = frozenset({"config", "completion"})
@@ -158,7 +161,7 @@ def sections(group: click.Group, above: Section = ()) -> dict[Section, dict[str,
         elif own := keys(command):
             found[*above, name] = own
     if not above and ("run",) in found:
-        found[PYTEST,] = {name: found["run",][name] for name in COMMON}
+        found[PYTEST,] = {name: found["run",][name] for name in PLUGIN}
     return found
 
 
@@ -209,6 +212,8 @@ def _schema(parameter: click.Parameter) -> dict[str, Any]:
             return {"type": "string", "pattern": f"^({'|'.join(kind.kinds())}|.+:[0-9]+)$"}
         case Assignment():
             return {"type": "string", "pattern": "^[^=]+=."}
+        case Checked():
+            return {"type": "string", "pattern": kind.pattern}
     return {"type": "string", "minLength": 1}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +15,7 @@ from conformance.commands.shell import Assignment, ParamType, completions
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
+    from conformance.brokers.broker import Broker
     from generators.publishing.cluster import Cluster
 
 
@@ -116,17 +117,30 @@ def asks_broker(*options: Callable[[Any], Any]) -> Callable[[Callable[..., Any]]
 
 
 @contextlib.contextmanager
-def transport(asked: Asked, note: Callable[[str], None]) -> Iterator[tuple[Cluster | None, str, str]]:
+def reached(asked: Asked, note: Callable[[str], None], conf: Mapping[str, str]) -> Iterator[Broker]:
+    """The broker; a line says so if the machines of a session with these settings may not reach it."""
+    from conformance.brokers.broker import broker
+    from conformance.engines.cluster import unreachable
+
+    with broker(asked.spec, note=note, reached=asked.at) as started:
+        if why := unreachable(conf, started.kind, started.bootstrap):
+            getattr(note, "line", note)(why)
+        yield started
+
+
+@contextlib.contextmanager
+def transport(
+    asked: Asked, note: Callable[[str], None], conf: Mapping[str, str] = {}
+) -> Iterator[tuple[Cluster | None, str, str]]:
     """A broker and a run topic, as (cluster, broker's description, topic); (None, "none", "") without a broker."""
     if not asked.kafka:
         yield None, "none", ""
         return
-    from conformance.brokers.broker import broker
     from generators.model import Layout
     from generators.publishing import kafka
 
     with (
-        broker(asked.spec, note=note, reached=asked.at) as started,
+        reached(asked, note, conf) as started,
         kafka.run_topic(started.cluster, Layout().partitions, note=note) as topic,
     ):
         yield started.cluster, f"{started.kind} {started.bootstrap}", topic

@@ -43,7 +43,6 @@ from conformance.commands.shell import (
     FORMATS_GIVEN,
     PROFILES,
     SEED,
-    SPARK_CONF,
     Progress,
     chosen,
     given_tables,
@@ -54,6 +53,7 @@ from conformance.commands.shell import (
     unnamed,
     user_tables,
 )
+from conformance.commands.spark_options import spark_options
 from conformance.commands.watching import refused as refuse_watching
 from conformance.commands.watching import watch
 from conformance.engines.specs import is_command
@@ -167,7 +167,7 @@ def _terminate(_signal: int, _frame: object) -> None:
 @click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
 @click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
-@SPARK_CONF
+@spark_options
 @user_tables
 @click.option(
     "--differential", is_flag=True, help="Compares the tables of one history through every format, instead of judging cases."
@@ -215,8 +215,9 @@ def run(**options: Any) -> None:
     if settings.decoder and len(settings.formats) > 1:
         raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(settings.formats)}")
     if is_command(settings.decoder) and options["spark_conf"]:
-        raise UsageError(f"--decoder {settings.decoder!r}: --spark-conf needs a decoder in Spark")
-    spark_conf, asked = dict(options["spark_conf"]), options["asked"]
+        which = "--master, --remote, --spark-packages and --spark-conf"
+        raise UsageError(f"--decoder {settings.decoder!r}: {which} need a decoder in Spark")
+    spark_conf, asked = options["spark_conf"], options["asked"]
     if asked.kafka and not is_command(settings.decoder):
         asked.check_spark()
     if options["messages"]:
@@ -299,7 +300,7 @@ def _perform(
             engine_for(spec, settings.formats, kafka=kafka, timeout_s=settings.timeout_s, conf=conf, note=note) as engine,
         ):
             note("starting the decoder" if is_command(spec) else "starting Spark and Kafka")
-            with transport(asked, note) as (bootstrap, described, topic):
+            with transport(asked, note, conf) as (bootstrap, described, topic):
                 settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
                 heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)))
                 result = perform(settings, engine, together(collected, heard, *([stream] if live else [])))
@@ -381,7 +382,7 @@ def _record(made: Update, expect: Expectations) -> None:
 @click.option("--yes", is_flag=True, help="Runs, without asking, the decoders and expressions that only the files name.")
 @click.option("--remove-fixed", is_flag=True, help="Removes the files of failures that are FIXED.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
-@SPARK_CONF
+@spark_options
 @FORMAT
 def replay(
     names: tuple[str, ...],
@@ -392,7 +393,7 @@ def replay(
     yes: bool,
     remove_fixed: bool,
     timeout: float,
-    spark_conf: tuple[tuple[str, str], ...],
+    spark_conf: Mapping[str, str],
     style: str | None,
 ) -> None:
     """Judges saved failures again: FIXED, FAILED, NOT REPRODUCED or ERROR.
@@ -421,7 +422,7 @@ def replay(
         if not click.confirm(f"{what}. Run it?", err=True):
             raise UsageError("nothing was run")
     with Progress() as note:
-        done = again.replay_all(crashes, decoder, timeout, note, dict(spark_conf))
+        done = again.replay_all(crashes, decoder, timeout, note, spark_conf)
         outcomes = []
         for one in done:
             outcomes.append(one.outcome)

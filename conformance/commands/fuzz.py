@@ -16,7 +16,6 @@ from conformance.commands.shell import (
     FORMATS_GIVEN,
     PROFILES,
     SEED,
-    SPARK_CONF,
     SPARK_DECODER,
     Progress,
     chosen,
@@ -26,6 +25,7 @@ from conformance.commands.shell import (
     user_tables,
 )
 from conformance.commands.shell import save as keep
+from conformance.commands.spark_options import spark_options
 from generators.errors import UsageError
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def markdown(results: Sequence[Fuzzed]) -> str:
 )
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for the findings, as JSON lines.")
 @SEED
-@SPARK_CONF
+@spark_options
 @user_tables
 @FORMAT
 def fuzz(**options: Any) -> None:
@@ -141,7 +141,7 @@ def fuzz(**options: Any) -> None:
     )
     results: list[Fuzzed] = []
     lost = 0
-    conf, style = merged(QUICK if decoder else OURS, dict(options["spark_conf"])), chosen(options["style"])
+    conf, style = merged(QUICK if decoder else OURS, options["spark_conf"]), chosen(options["style"])
     with Progress() as note:
         for name in names:
             # One child per format: memory peaks are measured separately, and an out-of-memory JVM affects one format only.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from conformance.commands.brokers import PREFIX, REAL_BROKER, TOPIC, asks_broker
+from conformance.commands.brokers import PREFIX, REAL_BROKER, TOPIC, asks_broker, reached
 from conformance.commands.shell import (
     FORMAT,
     FORMAT_NAME,
     FORMATS_GIVEN,
     PROFILE,
     SEED,
-    SPARK_CONF,
     SPARK_DECODER,
     Progress,
     chosen,
@@ -26,11 +26,12 @@ from conformance.commands.shell import (
     user_tables,
 )
 from conformance.commands.shell import save as keep
+from conformance.commands.spark_options import not_away, on_cluster, spark_options
 from generators.errors import UsageError
 from generators.wire_format import get
 
 
-def _watched(names: tuple[str, ...], rounds: int, spark_conf: dict[str, str], style: str) -> None:
+def _watched(names: tuple[str, ...], rounds: int, spark_conf: Mapping[str, str], style: str) -> None:
     """Prints how soon `run --watch` answers a save, a row a format."""
     from conformance.engines.child import QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
@@ -69,7 +70,7 @@ def _watched(names: tuple[str, ...], rounds: int, spark_conf: dict[str, str], st
 @click.option(
     "--watch", is_flag=True, help="Measures run --watch instead: from a save that breaks the decoder to the first broken rule."
 )
-@SPARK_CONF
+@spark_options
 @FORMAT
 def bench(
     formats: tuple[str, ...],
@@ -80,7 +81,7 @@ def bench(
     compare: Path | None,
     fail_below: float | None,
     watch: bool,
-    spark_conf: tuple[tuple[str, str], ...],
+    spark_conf: Mapping[str, str],
     style: str | None,
 ) -> None:
     """Measures batch decode throughput against the baseline: same process, interleaved, noop sink; a ratio with its range.
@@ -98,10 +99,11 @@ def bench(
 
     names = known(formats, decoder=decoder)
     if watch:
+        not_away(spark_conf)
         for option, given in (("--decoder", decoder), ("--save", save), ("--compare", compare), ("--fail-below", fail_below)):
             if given:
                 raise UsageError(f"--watch measures seconds with decoders of its own; leave out {option}")
-        return _watched(names, rounds, dict(spark_conf), chosen(style))
+        return _watched(names, rounds, spark_conf, chosen(style))
     if decoder and len(formats) != 1:
         raise UsageError("--decoder needs exactly one format; name it")
     if fail_below is not None and compare is None:
@@ -110,7 +112,7 @@ def bench(
     before = measure.saved(compare) if compare else []
     if save and not save.absolute().parent.is_dir():
         raise UsageError(f"--save {save}: no directory {save.absolute().parent}")
-    with Progress() as note, ChildEngine(packages=needed(names), conf=dict(spark_conf), note=note) as engine:
+    with Progress() as note, ChildEngine(packages=needed(names), conf=spark_conf, note=note) as engine:
         results = measure.bench(engine, names, decoder, messages, rounds, note)
     limit = fail_below or 0.0
     found = measure.compare(before, results, limit) if compare else None
@@ -148,7 +150,7 @@ def bench(
 @SEED
 @asks_broker(REAL_BROKER, TOPIC, PREFIX)
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for load.json and load.html.")
-@SPARK_CONF
+@spark_options
 @user_tables
 @FORMAT
 def load(name: str, **options: Any) -> None:
@@ -163,7 +165,6 @@ def load(name: str, **options: Any) -> None:
     Example: cdc-conformance load ticdc-canal-json --rate 5000 --duration 30 --report load
     Example: cdc-conformance load ticdc-canal-json --tables orders.sql --rate 2000
     """
-    from conformance.brokers.broker import broker
     from conformance.engines.child import OURS, QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
     from conformance.load import sustained as loading
@@ -188,11 +189,12 @@ def load(name: str, **options: Any) -> None:
     )
     loading.check(settings)
     options["asked"].check_spark()
+    on_cluster("load", options["spark_conf"])
     # Without the settings that make a JVM start quickly but run slowly.
-    conf = merged({} if settings.decoder else dict(OURS.items() - QUICK.items()), dict(options["spark_conf"]))
+    conf = merged({} if settings.decoder else dict(OURS.items() - QUICK.items()), options["spark_conf"])
     with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), conf=conf, note=note) as engine:
         note("starting Spark and Kafka")
-        with broker(options["asked"].spec, note=note, reached=options["asked"].at) as started:
+        with reached(options["asked"], note, conf) as started:
             described = f"{started.kind} {started.bootstrap}"
             outcome = loading.run(settings, engine, started.cluster, note, described, say=lambda text: click.echo(text, err=True))
     match chosen(options["style"]):

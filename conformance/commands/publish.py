@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import socket
 import statistics
 import sys
 import time
@@ -18,6 +17,7 @@ import click
 
 from conformance.commands.brokers import BrokerSpec, asks_broker
 from conformance.commands.shell import FORMAT_NAME, PROFILE, Named, given_tables, table_load, user_tables
+from conformance.commands.spark_options import MASTER
 from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.bulk.orders import LoadOptions
@@ -78,7 +78,7 @@ _INTERRUPTED = 130
 @click.option("--payload", type=int, default=0, show_default=True, help="Bytes of an extra text column.")
 @click.option("--stamp", is_flag=True, help="Sets record timestamps to the scheduled times, not the writer's.")
 @click.option("--executors", type=click.IntRange(1), help="Makes and publishes messages on this many Spark executor cores.")
-@click.option("--master", metavar="URL", help="With --executors: the Spark cluster; default: local cores.")
+@MASTER
 @click.option(
     "--timeout", type=click.FloatRange(min=0.1), default=30, show_default=True, help="Seconds to wait without an acknowledgement."
 )
@@ -257,8 +257,6 @@ def _on_executors(
 
     count, master = given["count"] or 10_000, given["master"]
     conf = {"spark.master": master} if master else {}
-    if master and not master.startswith("local"):
-        conf |= {"spark.driver.bindAddress": socket.getfqdn(), "spark.driver.host": socket.getfqdn()}
     request = {
         "format": fmt.name,
         "profile": profile.name,

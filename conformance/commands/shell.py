@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.shell_completion import CompletionItem
 
-from conformance.engines.spark_conf import NAMES, checked
 from conformance.engines.specs import is_command
 from conformance.files import FAILURES
 from conformance.text import printable
@@ -127,20 +126,6 @@ class Assignment(_Pair):
         return name, expression
 
 
-class SparkSetting(Assignment):
-    """KEY=VALUE, a setting of Spark's session."""
-
-    name = "setting"
-    names = NAMES
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Name and value. Raises UsageError, also for a setting that the harness owns."""
-        name, equals, text = (value[0], "=", value[1]) if isinstance(value, tuple) else str(value).partition("=")
-        if not equals or not name or not text:
-            raise UsageError(f"--spark-conf {value!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false")
-        return checked(name, text)
-
-
 class TableSource(ParamType):
     """A file of DDL, or a database's URL; completion offers files."""
 
@@ -207,13 +192,6 @@ SPARK_DECODER = DecoderSpec(spark=True)
 ASSIGNMENT = Assignment()
 FAILURE = FailureId()
 
-SPARK_CONF = click.option(
-    "--spark-conf",
-    multiple=True,
-    metavar="KEY=VALUE",
-    type=SparkSetting(),
-    help="A setting of Spark's session, such as spark.driver.memory=4g; repeatable. spark.jars names jars to add.",
-)
 FORMAT = click.option(
     "--format",
     "style",
@@ -353,7 +331,7 @@ def of_tables(
         elif name in given:
             raise UsageError(f"{name} can write none of the tables: {'; '.join(found.notes)}")
     if told:
-        click.echo(f"{len(told)} tables are left out:", err=True)
+        click.echo(f"{len(told)} {'table is' if len(told) == 1 else 'tables are'} left out:", err=True)
         print_notes(told, verbose)
     if not kept:
         raise UsageError(problem or f"no format can write the tables: {'; '.join(told)}")

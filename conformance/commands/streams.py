@@ -5,19 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.commands.brokers import BROKER, PREFIX, asks_broker
+from conformance.commands.brokers import BROKER, PREFIX, asks_broker, reached
 from conformance.commands.shell import (
     ALL,
     FORMAT,
     FORMATS_GIVEN,
     PROFILES,
     SEED,
-    SPARK_CONF,
     SPARK_DECODER,
     Glob,
     Progress,
@@ -28,6 +27,7 @@ from conformance.commands.shell import (
     print_notes,
     user_tables,
 )
+from conformance.commands.spark_options import on_cluster, spark_options
 from generators.errors import NothingSelected, UsageError
 from generators.garbage.nemesis import NEMESES
 
@@ -42,14 +42,12 @@ NEMESIS = Glob(lambda _formats: (one.name for one in NEMESES))
 
 
 @contextlib.contextmanager
-def _transport(asked: Asked, note: Callable[[str], None]) -> Iterator[Cluster | None]:
+def _transport(asked: Asked, note: Callable[[str], None], conf: Mapping[str, str]) -> Iterator[Cluster | None]:
     """A broker, or None for "none". Each pass creates its topic, with the partitions that its streams need."""
     if not asked.kafka:
         yield None
         return
-    from conformance.brokers.broker import broker
-
-    with broker(asked.spec, note=note, reached=asked.at) as started:
+    with reached(asked, note, conf) as started:
         yield started.cluster
 
 
@@ -77,7 +75,7 @@ def _without_key(values: Values, verbose: bool) -> None:
 @click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
 @SEED
 @asks_broker(BROKER, PREFIX)
-@SPARK_CONF
+@spark_options
 @user_tables
 @FORMAT
 def stream(
@@ -90,7 +88,7 @@ def stream(
     decoder: str | None,
     seed: int,
     asked: Asked,
-    spark_conf: tuple[tuple[str, str], ...],
+    spark_conf: Mapping[str, str],
     style: str | None,
     **options: Any,
 ) -> None:
@@ -124,16 +122,17 @@ def stream(
         raise UsageError("--used-topics needs a broker; --broker none has no topics")
     if asked.kafka:
         asked.check_spark()
+    on_cluster("stream", spark_conf)
     tables = given_tables(options, seed)
     names = of_tables(names, formats, writer_profile, tables, options["verbose"])
     if tables is not None:
         _without_key(tables, options["verbose"])
     settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, used_topics, tables)
     outcomes: list[StreamResult] = []
-    packages, conf = needed(names, kafka=asked.kafka), merged({**QUICK, **CONSUMERS}, dict(spark_conf))
+    packages, conf = needed(names, kafka=asked.kafka), merged({**QUICK, **CONSUMERS}, spark_conf)
     with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:
         note("starting Spark and Kafka")
-        with _transport(asked, note) as cluster:
+        with _transport(asked, note, conf) as cluster:
             for outcome in run(settings, engine, cluster, note):
                 outcomes.append(outcome)
                 if chosen(style) == "json":

@@ -12,6 +12,7 @@ import click
 
 from conformance.commands.brokers import transport
 from conformance.commands.shell import Progress
+from conformance.commands.spark_options import not_away
 from conformance.engines.specs import is_command
 from conformance.text import printable
 from generators.errors import UsageError
@@ -92,6 +93,7 @@ def show(turn: Turn, note: Progress) -> None:
 
 def refused(settings: Settings, options: Mapping[str, object]) -> None:
     """Raises UsageError for what makes no sense while watching."""
+    not_away(options["spark_conf"])
     if settings.decoder is None:
         raise UsageError("--watch watches a decoder; name it with --decoder")
     for name in ("report", "update", "differential"):

@@ -33,11 +33,11 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.brokers.jars import Note
-from conformance.brokers.spark import ready
 from conformance.brokers.spark_options import spark_options
+from conformance.engines import cluster
 from conformance.engines._child_log import ChildLog, kill_strays
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
-from conformance.engines.spark_conf import JARS
+from conformance.engines.spark_conf import JARS, PACKAGES, away
 from conformance.engines.specs import LIAR
 from conformance.judging.judge import CONVENTIONS, Capabilities
 from conformance.judging.output import check_columns
@@ -94,9 +94,11 @@ class ChildEngine:
     """The Engine whose Spark session lives in a child process.
 
     `packages` names what Spark needs beside pyspark (`needed`), which is fetched before the child starts; `note` hears of it.
+    `conf` may name a master, a server and packages (`conformance.engines.spark_conf`); a server has all that it needs.
     `timeout_s` bounds each decode call, `start_s` the session's start and each read. Requests are answered in order, and up to
     `LANES` calls of our own decoders run at once. If the child dies or a call times out while several run, each is retried alone.
-    Raises HarnessError if Java, a package or a writable temporary folder is missing (`conformance.brokers.spark.ready`).
+    Raises HarnessError if Java, a package or a writable temporary folder is missing (`conformance.brokers.spark.ready`), or a
+    master or server does not answer.
     """
 
     environments: Mapping[str, Mapping[str, str]] = ENVIRONMENTS
@@ -111,8 +113,9 @@ class ChildEngine:
         conf: Mapping[str, str] = QUICK,
         note: Note = lambda _line: None,
     ) -> None:
-        settings = {name: value for name, value in conf.items() if name != JARS}
-        jars = [str(jar) for jar in ready(packages, note, named=filter(None, conf.get(JARS, "").split(",")))]
+        settings = {name: value for name, value in conf.items() if name not in (JARS, PACKAGES)} | cluster.settings(conf)
+        self._place = away(conf)
+        jars = cluster.jars(packages, conf, note)
         self._again = partial(
             ChildEngine, packages=packages, cores=cores, timeout_s=timeout_s, start_s=start_s, conf=conf, note=note
         )
@@ -406,7 +409,9 @@ class ChildEngine:
         tail = self._log.tail()
         match request["op"]:
             case "start":
-                return HarnessError(f"Spark did not start: {what}. Try `cdc-conformance doctor`.\n{tail}")
+                where = f" on {self._place}" if self._place else ""
+                hint = "Are its workers there, with free cores and memory?" if where else "Try `cdc-conformance doctor`."
+                return HarnessError(f"Spark did not start{where}: {what}. {hint}\n{tail}")
             case "load":
                 return UsageError(f"decoder {request['decoder']} cannot be loaded: {what}:\n{tail}")
             case op if op == "decode" or op in SERVICES:

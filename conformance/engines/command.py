@@ -38,6 +38,7 @@ from conformance.engines._command_lines import (
 from conformance.engines._command_process import Process, ProtocolBreak
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, Ranges, RecordSource, Request
 from conformance.engines.child import QUICK, ChildEngine, needed
+from conformance.engines.spark_conf import away
 from conformance.engines.specs import COMMAND, is_command
 from conformance.judging.output import check_columns
 from generators.errors import HarnessError, UsageError
@@ -79,8 +80,13 @@ def engine_for(
     conf: Mapping[str, str] = QUICK,
     note: Note = lambda _line: None,
 ) -> ChildEngine | CommandEngine:
-    """The engine for a decoder's specification: a CommandEngine for `cmd:...`, else a ChildEngine with the formats' packages."""
+    """The engine for a decoder's specification: a CommandEngine for `cmd:...`, else a ChildEngine with the formats' packages.
+
+    Raises UsageError for a command on a cluster.
+    """
     if is_command(decoder):
+        if place := away(conf):
+            raise UsageError(f"--decoder {decoder!r} does not run on {place}, which needs a decoder in Spark")
         return CommandEngine(fmt=formats[0] if len(formats) == 1 else "", timeout_s=timeout_s)
     return ChildEngine(packages=needed(formats, kafka=kafka), timeout_s=timeout_s, conf=conf, note=note)
 

@@ -1,28 +1,36 @@
-"""Settings of Spark's session that a user gives (`--spark-conf KEY=VALUE`), beside those that the harness owns."""
+"""Settings of Spark's session that a user gives, beside those that the harness owns.
+
+`--spark-conf KEY=VALUE` gives one by its name. `--master`, `--remote` and `--spark-packages` have options of their own, and go
+with the others under Spark's names.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from generators.errors import UsageError
 
 JARS: Final = "spark.jars"
+PACKAGES: Final = "spark.jars.packages"
+MASTER: Final = "spark.master"
+REMOTE: Final = "spark.remote"
+ADDRESS: Final = ("spark.driver.host", "spark.driver.bindAddress")
+"""Where the driver listens."""
 OPTIONS: Final = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 """Options of a JVM, which are added to the harness's."""
 
 OWNED: Final[Mapping[str, str]] = {
-    "spark.master": "decoders are judged on this machine; publish --master names a cluster",
+    MASTER: "--master names a cluster",
+    REMOTE: "--remote names a server of Spark Connect",
     "spark.app.name": "it names the harness",
     "spark.submit.": "the harness starts Spark itself",
     "spark.cdc.": "it is the harness's own",
-    "spark.driver.host": "Spark listens on loopback alone",
-    "spark.driver.bindAddress": "Spark listens on loopback alone",
     "spark.ui.": "a run has no UI",
     "spark.local.dir": "it is in the run's own folder, which TMPDIR places",
     "spark.sql.warehouse.dir": "it is in the run's own folder, which TMPDIR places",
-    "spark.pyspark.": "Spark's Python is the harness's own",
+    "spark.pyspark.": "Spark's Python is the harness's own; with --master PYSPARK_PYTHON names that of the workers",
     "spark.sql.execution.arrow.pyspark.enabled": "rows reach the judge as Arrow",
 }
 """Settings, or with a dot at the end groups of settings, that cannot be given, and why."""
@@ -46,3 +54,60 @@ def merged(conf: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
     """A session's settings with the user's, which win; a JVM gets both options, the user's last."""
     joined = {name: f"{conf.get(name, '')} {given[name]}".strip() for name in OPTIONS if name in given}
     return {**conf, **given, **joined}
+
+
+MASTERS: Final = r"^(local(\[[^\]]+\])?|yarn|spark://[^/]+:[0-9]+|k8s://.+)$"
+SERVERS: Final = r"^sc://[^/]+(/.*)?$"
+_PACKAGE: Final = r"[^:/,\s]+[:/][^:/,\s]+[:/][^:/,\s]+"
+PACKAGE_LISTS: Final = rf"^{_PACKAGE}(,{_PACKAGE})*$"
+
+
+def master_url(text: str) -> str:
+    """A master's URL. Raises UsageError."""
+    if not re.search(MASTERS, text):
+        raise UsageError(f"--master {text!r}: expected spark://HOST:PORT, yarn, k8s://https://HOST:PORT or local[N]")
+    return text
+
+
+def server_url(text: str) -> str:
+    """The URL of a server of Spark Connect. Raises UsageError."""
+    if not re.search(SERVERS, text):
+        raise UsageError(f"--remote {text!r}: expected sc://HOST:PORT, with parameters behind /; if any")
+    return text
+
+
+def packages(text: str) -> tuple[tuple[str, str, str], ...]:
+    """Organisation, name and release of packages, separated by commas. Raises UsageError."""
+    found = []
+    for one in text.split(",") if text else ():
+        if not re.fullmatch(_PACKAGE, one):
+            raise UsageError(f"--spark-packages {one!r}: expected GROUP:ARTEFACT:VERSION")
+        organisation, name, release = re.split("[:/]", one)
+        found.append((organisation, name, release))
+    return tuple(found)
+
+
+def joined(given: Mapping[str, str], *, master: str = "", remote: str = "", added: Iterable[str] = ()) -> dict[str, str]:
+    """A user's settings with those that have options of their own; `added` are packages. Raises UsageError for what cannot be
+    together."""
+    listed = ",".join(filter(None, [given.get(PACKAGES, ""), *added]))
+    packages(listed)
+    if master and remote:
+        raise UsageError(f"--master {master} and --remote {remote}: give one of them")
+    for name in ADDRESS:
+        if name in given and not away({MASTER: master_url(master)} if master else {}):
+            raise UsageError(f"--spark-conf {name}: without --master Spark listens on loopback alone")
+    if remote and (listed or JARS in given):
+        raise UsageError(f"--remote {server_url(remote)}: the server has its own jars; leave out --spark-packages and {JARS}")
+    options = {
+        MASTER: master and master_url(master),
+        REMOTE: remote and server_url(remote),
+        PACKAGES: listed,
+    }
+    return {**given, **{name: value for name, value in options.items() if value}}
+
+
+def away(conf: Mapping[str, str]) -> str:
+    """The URL of the cluster or server that a session runs on; "" for one on this machine alone."""
+    master = conf.get(MASTER, "local")
+    return conf.get(REMOTE, "") or ("" if master.startswith("local") else master)

@@ -29,7 +29,8 @@ from generators.model import Deployment, Table
 from generators.storage import codec
 from generators.wire_format import module_name
 from spark_checks.liars.base import Liar, common
-from spark_checks.services.session import session
+from spark_checks.services import cluster
+from spark_checks.services.session import MASTER, REMOTE, UnsettableError, session
 from spark_checks.services.topics import source
 
 FIRST_OFFSET: Final = "spark.cdc.firstOffset"
@@ -193,6 +194,8 @@ class SparkEngine:
         self._before: dict[str, str | None] = {}
         self._configuring = threading.Lock()
         self._decoders: dict[tuple[str, str], Decoder] = {}
+        self._place = ""
+        self._sent: set[str] = set()
 
     @property
     def spark(self) -> SparkSession:
@@ -207,10 +210,8 @@ class SparkEngine:
             self._configure(request.get("conf", {}))
         match request["op"]:
             case "start":
-                home = os.environ.get("TMPDIR", "")
-                self._spark = session(jars=request["jars"], cores=request["cores"], conf=request["conf"], home=home)
-                warm_up(self._spark)
-                return {"version": self._spark.version}
+                self._start(request)
+                return {"version": self.spark.version}
             case "load":
                 decoder = self._decoder(request["decoder"], request["level"])
                 return {"levels": sorted(decoder.functions), "capabilities": dict(decoder.capabilities)}
@@ -238,6 +239,21 @@ class SparkEngine:
                 return {"answer": module.handle(self.spark, request, lambda spec: self._decoder(spec, "auto"))}
             case unknown:
                 raise RuntimeError(f"unknown request {unknown!r}")
+
+    def _start(self, request: Mapping[str, Any]) -> None:
+        conf, home = request["conf"], os.environ.get("TMPDIR", "")
+        try:
+            self._spark = session(jars=request["jars"], cores=request["cores"], conf=conf, home=home)
+        except UnsettableError as error:
+            raise DecoderError(str(error)) from error
+        if not cluster.local(self._spark):
+            self._place = conf.get(REMOTE) or conf[MASTER]
+            cluster.send_own(self._spark, home)
+        warm_up(self._spark)
+
+    def lacking(self, error: BaseException) -> str:
+        """What a machine of the cluster or the server lacks, if that is why a request failed; else ""."""
+        return cluster.lacking(error, self._place) if self._place else ""
 
     def jvm_ended(self, error: Exception) -> bool:
         """Whether the session's Java process has ended, after a request failed with this error."""
@@ -286,18 +302,26 @@ class SparkEngine:
         key = (spec, level)
         if key not in self._decoders:
             self._decoders[key] = load(spec, level)
+            if self._place and not self._sent.issuperset(modules := self._modules()):
+                cluster.send(self.spark, os.environ.get("TMPDIR", ""), modules)
+                self._sent.update(modules)
         return self._decoders[key]
 
-    def _sources(self, forget: bool) -> list[str]:
-        """The files of modules below the working directory and beside the decoders, but for installed ones and our own."""
+    def _modules(self) -> dict[str, Path]:
+        """The modules below the working directory and beside the decoders, but for installed ones and our own."""
         own = {Path(sys.modules[name].__file__ or "").resolve().parent for name in OWN if name in sys.modules}
         places = {Path.cwd(), *(Path(spec.partition(".py")[0]).resolve().parent for spec, _ in self._decoders if ".py" in spec)}
-        files: dict[str, str] = {}
+        files: dict[str, Path] = {}
         for name, module in list(sys.modules.items()):
             file = Path(getattr(module, "__file__", None) or "/").resolve()
             installed = "site-packages" in file.parts or not own.isdisjoint(file.parents)
             if file.suffix == ".py" and not places.isdisjoint(file.parents) and not installed:
-                files[name] = str(file)
+                files[name] = file
+        return files
+
+    def _sources(self, forget: bool) -> list[str]:
+        """The files of the decoders' modules."""
+        files = self._modules()
         if forget:
             self._decoders.clear()
             # Two versions of a file may have one size and one second of modification, by which a cached compilation is valid.
@@ -305,11 +329,11 @@ class SparkEngine:
             importlib.invalidate_caches()
             for name in files:
                 del sys.modules[name]
-        return sorted(files.values())
+        return sorted(map(str, files.values()))
 
     def _open(self, request: Mapping[str, Any]) -> int:
         if request["parquet"]:
-            frame = self.spark.read.parquet(request["parquet"])
+            frame = cluster.table(self.spark, request["parquet"])
         else:
             frame = read_kafka(self.spark, request["kafka"], request["topic"], request["ranges"])
             # A task costs as much as decoding thousands of messages: its plan is shipped and its expressions are set up.

@@ -15,6 +15,7 @@ from pyspark.storagelevel import StorageLevel
 
 from generators.model import Kind
 from generators.storage import codec
+from spark_checks.services import cluster
 from spark_checks.services.engine import Decoder, DecoderError
 
 RECORD: Final = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers")
@@ -33,8 +34,8 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
     if 1 not in decoder.functions:
         raise DecoderError(f"decoder {decoder.name} has no level-one function, which garbage is read with")
     within = F.col("offset").between(request["low"], request["high"])
-    records = spark.read.parquet(*request["records"]).select(*RECORD).where(within)
-    expected = spark.read.parquet(*request["expected"]).where(within)
+    records = cluster.table(spark, *request["records"]).select(*RECORD).where(within)
+    expected = cluster.table(spark, *request["expected"]).where(within)
     changes = decoder(1, records, None, codec.load_deployment(request["deployment"]))
     missing = [name for name in NEEDED if name not in changes.columns]
     if missing:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from conformance.brokers.archive import WRITES, spark_classes, using
@@ -18,8 +19,14 @@ AVRO_LIMITS: Final = " ".join(
 )
 """Avro's limits of lengths. Without them one flipped bit allocates gigabytes and ends the JVM."""
 
+MASTER: Final = "spark.master"
+REMOTE: Final = "spark.remote"
 _DRIVER: Final = "spark.driver.extraJavaOptions"
 _EXECUTOR: Final = "spark.executor.extraJavaOptions"
+
+
+class UnsettableError(Exception):
+    """A setting that a server of Spark Connect does not take from a session."""
 
 
 def session(
@@ -30,20 +37,25 @@ def session(
     conf: Mapping[str, str] = {},
     home: str = "",
 ) -> SparkSession:
-    """A quiet local session on `cores` threads, UTC, without a UI; `conf` is set last.
+    """A quiet session, UTC, without a UI; `conf` is set last. It is local, on `cores` threads, unless `conf` names a master or a
+    server of Spark Connect, which keeps the settings that it was started with.
 
     `jars` are added to Spark's own (conformance.brokers.spark). Options that belong to the JVM have no effect on a session that
     is already running; AVRO_LIMITS, and the archive of classes if there is one, stand before those of `conf`. What Spark writes
     beside its work (artifacts, warehouse, temporary files) is in `home`, if given, else in the working directory.
     """
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if conf.get(REMOTE):
+        return _connected(conf)
+    away = not conf.get(MASTER, "local").startswith("local")
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if not away:
+        os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName(app).master(f"local[{cores}]")
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
+        **({} if away else {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}),
         "spark.driver.memory": "2g",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
@@ -63,6 +75,22 @@ def session(
     started = builder.getOrCreate()
     if home:
         _read_here(started)
+    return started
+
+
+def _connected(conf: Mapping[str, str]) -> SparkSession:
+    """A session of a server. Raises UnsettableError for a setting that only its start could set."""
+    # The harness's own, of a JVM that it starts.
+    unset = (REMOTE, MASTER, _DRIVER, _EXECUTOR, "spark.python.sql.dataFrameDebugging.enabled")
+    started = SparkSession.builder.remote(conf[REMOTE]).getOrCreate()
+    wanted = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2", **conf}
+    for key, value in wanted.items():
+        if key in unset:
+            continue
+        try:
+            started.conf.set(key, value)
+        except AnalysisException as error:
+            raise UnsettableError(f"--spark-conf {key}: the server at {conf[REMOTE]} takes it only at its start") from error
     return started
 
 

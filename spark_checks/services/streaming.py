@@ -9,6 +9,7 @@ the streaming DataFrame `changes` (level one), with the tables as `generators.mo
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +28,7 @@ from conformance.rules.order import Order, order_of
 from generators.model import Deployment, Table
 from generators.storage import codec
 from spark_checks.keepers import Keeper, Materialiser, as_part, union
-from spark_checks.services import topics
+from spark_checks.services import cluster, topics
 from spark_checks.services.engine import Decoder, DecoderError
 
 RECORDS: Final = (
@@ -158,6 +159,8 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
         raise DecoderError(
             f"decoder {request['decoder']} has no level one, which tables are built from; name a function decode..."
         )
+    if not cluster.local(spark) and not cluster.shares(spark, home := os.environ.get("TMPDIR", directory)):
+        raise DecoderError(f"streams keep tables in {home}, which the cluster does not share: set TMPDIR to a shared folder")
     if (own := _level_three(request["decoder"])) is not None:
         return _own(own, records, decoder, parts, tables, request)
     keepers = tuple(_keeper(spark, directory, request["format"], name, tables) for name in request["makers"])

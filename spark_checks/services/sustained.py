@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -143,7 +144,7 @@ class _Query:
         return frame
 
     def _start(self, records: DataFrame, into: Callable[[Any], Any]) -> StreamingQuery:
-        writer = into(records.writeStream).option("checkpointLocation", self._checkpoint)
+        writer = into(records.writeStream).option("checkpointLocation", Path(self._checkpoint).as_uri())
         query: StreamingQuery = writer.trigger(processingTime=f"{self._request['trigger_ms']} milliseconds").start()
         return query
 

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from generators.model import Deployment, Table
 from generators.storage import codec
+from spark_checks.services import cluster
 from spark_checks.services.engine import Decoder
 
 WARM_UP: Final = 4
@@ -54,7 +55,7 @@ def execute(frame: DataFrame) -> float:
 
 def cached(spark: SparkSession, parquet: str) -> DataFrame:
     """The records of a Parquet file in the shape of Spark's Kafka source, in memory, one partition per core."""
-    frame = spark.read.parquet(parquet).repartition(spark.sparkContext.defaultParallelism).persist()
+    frame = cluster.table(spark, parquet).repartition(cluster.parallelism(spark)).persist()
     frame.count()
     return frame
 

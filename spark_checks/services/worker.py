@@ -69,6 +69,8 @@ def _handled(engine: Any, request: Request) -> dict[str, Any]:
             # Nothing can be decoded here any more; the parent takes the exit for the answer and starts another child.
             sys.stderr.flush()
             os._exit(70)
+        if lacking := engine.lacking(error):
+            return {"error": "harness", "message": lacking}
         kind = "raised" if request["op"] in SERVICES else "harness"
         if request["op"] == "decode":
             hopeless = isinstance(error, AnalysisException) or engine.fails_without_records(request)

@@ -231,6 +231,16 @@ def test_attributes_win_over_options(judged):
     result.stdout.fnmatch_lines(["cdc-conformance: *, budget ci, seed 7, broker embedded; *"])
 
 
+@pytest.mark.parametrize("option", [True, False])
+def test_a_suite_names_a_cluster(pytester, option):
+    more = "" if option else '    master = "spark://127.0.0.1:1"\n    spark_conf = {"spark.executor.memory": "1g"}'
+    pytester.makepyfile(mine="def decode(records):\n    return records\n")
+    pytester.makepyfile(SUITE.format(format=FORMAT, more=more))
+    result = pytester.runpytest_inprocess(*QUIET, *(["--cdc-master=spark://127.0.0.1:1"] if option else []))
+    result.stdout.fnmatch_lines(["cdc-conformance: *, broker none, master spark://127.0.0.1:1; *"])
+    assert "the run did not come about: --master spark://127.0.0.1:1 does not answer: " in result.stdout.str()
+
+
 def test_an_unknown_format_is_told_at_collection(judged):
     result = judged(format="ticdc-canal-jsno")
     result.assert_outcomes(errors=1)

@@ -13,6 +13,7 @@ from conformance.brokers.spark import (
     java_words,
     named_jars,
     next_asked,
+    packages,
     ready,
     substitutes,
     wanted,
@@ -202,6 +203,26 @@ def test_what_no_release_has_is_named_in_ivy_s_words(machine):
     assert "name jars in CDC_CONFORMANCE_SPARK_JARS" in text
     assert "--broker none" not in text
     assert "use --broker none, which needs no Kafka source" in MODULES["kafka"].remedy
+
+
+@pytest.mark.slow
+def test_packages_come_with_what_they_depend_on_but_for_spark_s_own(machine):
+    asked, notes = (("org.apache.spark", TOKEN, "4.0.0"), ("org.apache.kafka", "kafka-clients", "3.9.2")), Notes()
+    expected = ["kafka-clients-3.9.2.jar", f"{TOKEN}-4.0.0.jar"]
+    assert [jar.name for jar in packages(asked, notes, environ=machine)] == expected
+    assert notes[0].startswith(f"downloading {TOKEN}, kafka-clients 4.0.0 (with all that they depend on)")
+    again = Notes()
+    assert [jar.name for jar in packages(asked, again, environ=machine)] == expected
+    assert (list(again), packages((), again, environ={})) == ([], ())
+
+
+@pytest.mark.slow
+def test_a_package_that_the_registry_lacks_is_named(machine):
+    with pytest.raises(HarnessError) as caught:
+        packages((("org.example", "decoders_2.13", "1.0"),), Notes(), environ=machine)
+    text = str(caught.value)
+    assert text.startswith("cannot download the decoders_2.13 jars: Ivy ended with exit code 1. Its log: ")
+    assert "org.example#decoders_2.13;1.0: not found" in text
 
 
 def test_named_jars_are_added_and_stand_for_their_module(machine, tmp_path):

@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.commands import config, doctor
-from conformance.commands._config_keys import COMMON, ONCE, Key, schema, sections
+from conformance.commands._config_keys import COMMON, ONCE, PLUGIN, Key, schema, sections
 from conformance.commands.brokers import BrokerProperty, BrokerSpec
 from conformance.commands.cli import cli, main
-from conformance.commands.shell import Assignment, DecoderSpec, Named, SparkSetting
+from conformance.commands.shell import Assignment, DecoderSpec, Named
+from conformance.commands.spark_options import Checked, SparkSetting
 from generators.errors import UsageError
 
 TICDC = "ticdc-canal-json"
@@ -200,6 +201,12 @@ def test_settings_of_spark_are_a_table(folder):
     assert params("run")["spark_conf"] == (("spark.driver.memory", "4g"),)
 
 
+def test_a_cluster_a_server_and_packages_are_keys(folder):
+    written(folder, "[run]\nmaster = 'spark://h:7077'\nspark-packages = ['a:b:1,c:d:2']\n[bench]\nremote = 'sc://h'\n")
+    found = params("run")
+    assert (found["master"], found["spark_packages"], params("bench")["remote"]) == ("spark://h:7077", ("a:b:1,c:d:2",), "sc://h")
+
+
 def test_a_mapping_is_a_table_or_an_array(folder):
     written(folder, "[run]\nmap = {after = 'row.after', op = 'upper(op)'}\n")
     assert params("run")["mapping"] == (("after", "row.after"), ("op", "upper(op)"))
@@ -282,7 +289,7 @@ def test_what_is_said_once_is_no_key(folder):
 def test_every_other_long_option_is_a_key():
     for section, legal in SECTIONS.items():
         if section == ("pytest",):
-            assert set(legal) == set(COMMON)
+            assert set(legal) == set(PLUGIN)
             continue
         found = cli
         for name in section:
@@ -321,6 +328,7 @@ BAD = [
     ("[run]\nreport = ['out']", "expected a string, not an array"),
     ("[run]\nmap = 'after=x'", "expected an array or a table, not a string"),
     ("[run]\nmap = ['after']", "--map 'after': expected NAME=EXPRESSION"),
+    ("[run]\nmaster = 'h:7077'", "--master 'h:7077': expected spark://HOST:PORT"),
     ("[load]\nspark-conf = {'spark.master' = 'yarn'}", "--spark-conf spark.master: the harness sets it"),
     ("[run]\nmap = {after = 3}", "expected a string, not an integer"),
     ("[run]\nmap = {after = ''}", "expected"),
@@ -427,6 +435,10 @@ def values(key: Key) -> st.SearchStrategy:
             one = st.sampled_from(list(kind.legal()))
         case BrokerSpec():
             one = st.sampled_from([*kind.kinds(), "localhost:9092", "[::1]:9092", "a:1,b:2"])
+        case Checked():
+            one = st.sampled_from(
+                {"master": ["yarn", "spark://h:7077"], "server": ["sc://h:1"], "packages": ["a:b:1", "a:b:1,c/d/2"]}[kind.name]
+            )
         case SparkSetting():
             return st.dictionaries(st.sampled_from(["spark.driver.memory", "spark.sql.ansi.enabled"]), WORD, max_size=2)
         case BrokerProperty():
@@ -542,8 +554,10 @@ def test_nothing_is_shown_without_a_file_and_an_unknown_command_is_named(folder,
 
 def test_the_pytest_plugin_has_defaults_of_its_own_section_and_of_the_top_level(folder):
     assert config.pytest_defaults(folder, cli) == {}
-    written(folder, "seed = 2\nbudget = 'ci'\n[pytest]\nbudget = 'nightly'\nbroker = 'embedded'\n[run]\nseed = 5\n")
-    assert config.pytest_defaults(folder, cli) == {"seed": 2, "budget": "nightly", "broker": "embedded"}
+    written(
+        folder, "seed = 2\nbudget = 'ci'\n[pytest]\nbudget = 'nightly'\nbroker = 'embedded'\nmaster = 'yarn'\n[run]\nseed = 5\n"
+    )
+    assert config.pytest_defaults(folder, cli) == {"seed": 2, "budget": "nightly", "broker": "embedded", "master": "yarn"}
     written(folder, "[pytest]\nseed = 'x'\n")
     with pytest.raises(UsageError, match=r"\[pytest\], seed"):
         config.pytest_defaults(folder, cli)

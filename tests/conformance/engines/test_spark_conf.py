@@ -4,14 +4,16 @@ import re
 
 import pytest
 
-from conformance.engines.spark_conf import NAMES, OWNED, checked, merged
+from conformance.engines.spark_conf import NAMES, OWNED, away, checked, joined, merged, packages
 from generators.errors import UsageError
 
 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("spark.master", "publish --master names a cluster"),
+        ("spark.master", "--master names a cluster"),
+        ("spark.remote", "--remote names a server of Spark Connect"),
+        ("spark.pyspark.python", "PYSPARK_PYTHON names that of the workers"),
         ("spark.ui.port", "a run has no UI"),
         ("spark.cdc.firstOffset", "the harness's own"),
         ("spark.local.dir", "which TMPDIR places"),
@@ -39,3 +41,42 @@ def test_the_user_s_settings_win_and_a_jvm_gets_both_options():
     assert merged(conf, {"spark.a": "2", "spark.b": "3"}) == {options: "-Xmn1g", "spark.a": "2", "spark.b": "3"}
     assert merged(conf, {options: "-Dx=y"}) == {options: "-Xmn1g -Dx=y", "spark.a": "1"}
     assert merged({}, {options: "-Dx=y"}) == {options: "-Dx=y"}
+
+
+def test_options_of_their_own_go_by_spark_s_names():
+    assert joined({"spark.a": "1"}) == {"spark.a": "1"}
+    given = joined({"spark.jars.packages": "a:b:1"}, master="spark://h:7077", added=("c:d:2,e:f:3",))
+    assert given == {"spark.master": "spark://h:7077", "spark.jars.packages": "a:b:1,c:d:2,e:f:3"}
+    assert joined({}, remote="sc://h:15002/;token=x") == {"spark.remote": "sc://h:15002/;token=x"}
+    assert packages("a:b_2.13:1,c/d/2") == (("a", "b_2.13", "1"), ("c", "d", "2"))
+
+
+def test_the_driver_s_address_can_be_set_on_a_cluster_alone():
+    host = {"spark.driver.host": "me"}
+    assert joined(host, master="yarn") == {**host, "spark.master": "yarn"}
+    for master in ("", "local[2]"):
+        with pytest.raises(UsageError, match=r"^--spark-conf spark.driver.host: without --master Spark listens on loopback"):
+            joined(host, master=master)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"master": "h:7077"}, "--master 'h:7077': expected spark://HOST:PORT, yarn, k8s://https://HOST:PORT or local[N]"),
+        ({"master": "spark://h"}, "--master 'spark://h': expected spark://HOST:PORT"),
+        ({"master": "sc://h:15002"}, "--master 'sc://h:15002': expected spark://HOST:PORT"),
+        ({"remote": "spark://h:7077"}, "--remote 'spark://h:7077': expected sc://HOST:PORT"),
+        ({"master": "yarn", "remote": "sc://h"}, "--master yarn and --remote sc://h: give one of them"),
+        ({"remote": "sc://h", "added": ("a:b:1",)}, "--remote sc://h: the server has its own jars"),
+        ({"added": ("a:b",)}, "--spark-packages 'a:b': expected GROUP:ARTEFACT:VERSION"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, told):
+    with pytest.raises(UsageError, match=f"^{re.escape(told)}"):
+        joined({}, **options)
+
+
+def test_a_session_is_away_or_here():
+    assert away({}) == away({"spark.master": "local[4]"}) == ""
+    assert away({"spark.master": "yarn"}) == "yarn"
+    assert away({"spark.remote": "sc://h"}) == "sc://h"

@@ -1,10 +1,12 @@
 """The session: what its JVM is started with."""
 
-from unittest.mock import MagicMock
+from unittest.mock import MagicMock, call
 
 import pytest
+from pyspark.errors import AnalysisException
 
-from spark_checks.services.session import AVRO_LIMITS, session
+from conformance.engines.child import OURS
+from spark_checks.services.session import AVRO_LIMITS, UnsettableError, session
 
 
 @pytest.mark.spark
@@ -26,3 +28,23 @@ def test_a_jvm_that_writes_an_archive_takes_none(monkeypatch, writes):
     session(conf={"spark.driver.extraJavaOptions": own})
     assert asked["spark.driver.extraJavaOptions"].endswith(own)
     assert ('"-XX:SharedArchiveFile=/x y.jsa"' in asked["spark.driver.extraJavaOptions"]) is not writes
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """The settings of a session of Spark Connect."""
+    builder = MagicMock()
+    monkeypatch.setattr("spark_checks.services.session.SparkSession.builder", builder)
+    return builder.remote.return_value.getOrCreate.return_value.conf
+
+
+def test_a_server_gets_the_settings_of_a_session_alone(server):
+    session(conf={**OURS, "spark.remote": "sc://h", "spark.sql.ansi.enabled": "false"}, jars=("x.jar",))
+    zone, partitions = call("spark.sql.session.timeZone", "UTC"), call("spark.sql.shuffle.partitions", "2")
+    assert server.set.call_args_list == [zone, partitions, call("spark.sql.ansi.enabled", "false")]
+
+
+def test_what_a_server_does_not_set_is_named(server):
+    server.set.side_effect = AnalysisException("[CANNOT_MODIFY_CONFIG]")
+    with pytest.raises(UnsettableError, match=r"^--spark-conf \S+: the server at sc://h takes it only at its start$"):
+        session(conf={"spark.remote": "sc://h"})

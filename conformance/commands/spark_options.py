@@ -1,0 +1,98 @@
+"""The options that place and set the Spark session of a decoder."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import click
+
+from conformance.commands.shell import Assignment, ParamType
+from conformance.engines import spark_conf as conf
+from generators.errors import UsageError
+
+
+class SparkSetting(Assignment):
+    """KEY=VALUE, a setting of Spark's session."""
+
+    name = "setting"
+    names = conf.NAMES
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Name and value. Raises UsageError, also for a setting that the harness owns."""
+        name, equals, text = (value[0], "=", value[1]) if isinstance(value, tuple) else str(value).partition("=")
+        if not equals or not name or not text:
+            raise UsageError(f"--spark-conf {value!r}: expected KEY=VALUE, such as spark.sql.ansi.enabled=false")
+        return conf.checked(name, text)
+
+
+class Checked(ParamType):
+    """A text of a pattern that a function checks, which raises UsageError."""
+
+    def __init__(self, name: str, check: Callable[[str], object], pattern: str) -> None:
+        self.name, self.pattern, self._check = name, pattern, check
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text. Raises UsageError."""
+        self._check(str(value))
+        return str(value)
+
+
+MASTER = click.option(
+    "--master",
+    metavar="URL",
+    type=Checked("master", conf.master_url, conf.MASTERS),
+    help="The Spark cluster, as Spark names it: spark://HOST:PORT, yarn, k8s://https://HOST:PORT; default: this machine.",
+)
+_OPTIONS: Final = (
+    MASTER,
+    click.option(
+        "--remote",
+        metavar="URL",
+        type=Checked("server", conf.server_url, conf.SERVERS),
+        help="A server of Spark Connect: sc://HOST:PORT.",
+    ),
+    click.option(
+        "--spark-packages",
+        "spark_packages",
+        multiple=True,
+        metavar="G:A:V,...",
+        type=Checked("packages", conf.packages, conf.PACKAGE_LISTS),
+        help="Packages of a Maven registry to add to Spark, with what they depend on; repeatable.",
+    ),
+    click.option(
+        "--spark-conf",
+        multiple=True,
+        metavar="KEY=VALUE",
+        type=SparkSetting(),
+        help="A setting of Spark's session, such as spark.driver.memory=4g; repeatable. spark.jars names jars to add.",
+    ),
+)
+
+
+def on_cluster(command: str, settings: Mapping[str, str]) -> None:
+    """Refuses Spark Connect for what needs Spark's own process. Raises UsageError."""
+    if conf.REMOTE in settings:
+        raise UsageError(f"--remote {settings[conf.REMOTE]}: {command} needs Spark's driver here; --master names a cluster")
+
+
+def not_away(settings: object) -> None:
+    """Refuses other machines while a decoder's source changes. Raises UsageError."""
+    if isinstance(settings, Mapping) and (place := conf.away(settings)):
+        raise UsageError(f"--watch watches on this machine, since workers of {place} get a module once")
+
+
+def spark_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a session, for a command. It gets them as `spark_conf`: settings by Spark's names."""
+
+    @functools.wraps(command)
+    def placed(*, master: str | None, remote: str | None, spark_packages: tuple[str, ...], **given: Any) -> Any:
+        given["spark_conf"] = conf.joined(
+            dict(given["spark_conf"]), master=master or "", remote=remote or "", added=spark_packages
+        )
+        return command(**given)
+
+    for option in reversed(_OPTIONS):
+        placed = option(placed)
+    return placed

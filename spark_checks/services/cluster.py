@@ -1,0 +1,109 @@
+"""Sessions on other machines: what this process sends there, and what is missing there.
+
+No disk is shared: tables go through the driver, and modules as Spark's own artefacts (`--py-files`, `addArtifacts`).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import itertools
+import re
+import sys
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.utils import is_remote
+
+OWN: Final = ("generators", "conformance", "spark_checks")
+"""The packages that workers get."""
+_numbers = itertools.count(1)
+
+_NO_MODULE: Final = re.compile(r"(?:ModuleNotFoundError: No module named |PACKAGE_NOT_INSTALLED\] )['\"]?(\w+)")
+_SIGNS: Final[Mapping[str, str]] = {
+    r'Cannot run program "([^"]+)"': "cannot run {}; PYSPARK_PYTHON names the Python of the workers",
+    r"PYTHON_VERSION_MISMATCH\].*?(3\.\d+)": "has Python {}, which is not this machine's; PYSPARK_PYTHON names another",
+    r"\b(AVRO_NOT_LOADED|ClassNotFoundException: \S+)": "lacks a jar ({})",
+    r"Failed to find (?:the )?data source: (\w+)": "lacks the jars of the source {}",
+    r"(StatusCode\.UNAVAILABLE|stopped SparkContext|SparkContext was shut down)": "has ended the session ({})",
+}
+"""What a machine of the session lacks, by what its error says."""
+
+
+def local(spark: SparkSession) -> bool:
+    """Whether a session runs on this machine alone, and reads its files."""
+    return not is_remote() and str(spark.conf.get("spark.master")).startswith("local")
+
+
+def parallelism(spark: SparkSession) -> int:
+    """The number of tasks that run at once, as far as the session tells."""
+    if not is_remote():
+        return int(spark.sparkContext.defaultParallelism)
+    return spark.range(1_000).select(F.spark_partition_id()).distinct().count()
+
+
+def table(spark: SparkSession, *paths: str) -> DataFrame:
+    """The rows of Parquet files that the harness wrote. Other machines get them from the driver."""
+    if local(spark):
+        return spark.read.parquet(*paths)
+    return spark.createDataFrame(pa.concat_tables(map(pq.read_table, paths)))
+
+
+@functools.cache
+def shares(spark: SparkSession, folder: str) -> bool:
+    """Whether the session's machines and this one see the same folder: a row of each of four tasks arrives here."""
+    place, tasks = Path(folder) / f".shared-{next(_numbers)}", 4
+    try:
+        spark.range(0, tasks, 1, tasks).write.mode("overwrite").parquet(str(place))
+        return bool(sum(pq.read_metadata(file).num_rows for file in place.glob("*.parquet")) == tasks)
+    except Exception:  # noqa: BLE001 - a folder that is not there fails in each file system's own way
+        return False
+
+
+def send_own(spark: SparkSession, folder: str) -> None:
+    """Sends the harness's own modules to the workers."""
+    roots = [Path(sys.modules[name].__file__ or "").parent for name in OWN if name in sys.modules]
+    files = {f"{root.name}/{file.relative_to(root)}": file for root in roots for file in _sources(root)}
+    _send(spark, Path(folder) / "cdc-conformance-modules.zip", files)
+
+
+def send(spark: SparkSession, folder: str, modules: Mapping[str, Path]) -> None:
+    """Sends a decoder's modules, by name, to the workers; of a package, every module."""
+    files: dict[str, Path] = {}
+    for name, file in modules.items():
+        top = sys.modules.get(name.partition(".")[0])
+        if top is not None and (own := Path(top.__file__ or "/")).name == "__init__.py":
+            files |= {f"{own.parent.name}/{one.relative_to(own.parent)}": one for one in _sources(own.parent)}
+        else:
+            # A decoder's file is loaded under a name that hides nothing.
+            files[file.name if name.startswith("_cdc_user_") else f"{name.replace('.', '/')}.py"] = file
+    if files:
+        _send(spark, Path(folder) / f"decoder-{next(_numbers)}.zip", files)
+
+
+def _sources(root: Path) -> Iterable[Path]:
+    return (file for kind in ("py", "toml", "json") for file in root.rglob(f"*.{kind}"))
+
+
+def _send(spark: SparkSession, path: Path, files: Mapping[str, Path]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, file in sorted(files.items()):
+            archive.write(file, name)
+    spark.addArtifacts(str(path), pyfile=True)
+
+
+def lacking(error: BaseException, place: str) -> str:
+    """What a machine of the session lacks, if that is why it failed; else ""."""
+    text = str(error)
+    for sign, what in _SIGNS.items():
+        if found := re.search(sign, text, re.DOTALL):
+            return f"a machine of {place} {what.format(found[1])}"
+    if (found := _NO_MODULE.search(text)) and importlib.util.find_spec(found[1].lower()) is not None:
+        return f"a worker of {place} has no Python module {found[1].lower()}, which is here: install it there"
+    return ""

@@ -1,0 +1,59 @@
+"""Decoders through a real server of Spark Connect, whose jar pip's pyspark brings; the client is the extra `connect`."""
+
+import re
+
+import pytest
+
+import conformance
+from conformance.brokers.embedded import free_ports
+from generators.errors import HarnessError, UsageError
+
+pytest.importorskip("grpc")
+pytestmark = pytest.mark.spark
+
+TICDC = "ticdc-canal-json"
+
+
+@pytest.fixture(scope="module")
+def server(program):
+    """The server's URL."""
+    port = free_ports(1)[0]
+    settings = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.ui.enabled": "false",
+    }
+    given = (word for name, value in settings.items() for word in ("--conf", f"{name}={value}"))
+    main = ("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", "local[2]")
+    program("Spark Connect server started", "spark-submit", *main, *given)
+    return f"sc://127.0.0.1:{port}"
+
+
+def judged(url, **options):
+    return conformance.run(TICDC, remote=url, writer_profile="v8.5.7", **options)
+
+
+def test_reference_decoders_conform(server):
+    result = judged(server)
+    assert (result.exit_code, result.failures, result.formats[0].levels) == (0, (), (1, 2))
+    assert len(result.formats[0].cases) > 800
+
+
+def test_a_decoder_in_python_gets_its_modules_and_ours(server, python_decoder):
+    result = judged(server, decoder="mine.py:decode")
+    assert (result.exit_code, result.failures) == (0, ())
+
+
+def test_what_the_server_lacks_is_told_and_convicts_nobody(server, python_decoder):
+    told = f"a worker of {server} has no Python module pyarrow, which is here: install it there"
+    with pytest.raises(HarnessError, match=re.escape(told)):
+        judged(server, decoder="mine.py:arrow", level="changes", select=(f"{TICDC}/v8.5.7/int/*",))
+
+
+def test_a_setting_of_the_server_s_start_is_refused(server):
+    told = f"--spark-conf spark.driver.memory: the server at {server} takes it only at its start"
+    with pytest.raises(UsageError, match=re.escape(told)):
+        judged(server, spark_conf={"spark.driver.memory": "4g"})

@@ -1,0 +1,61 @@
+"""Decoders on a standalone cluster: a master and two workers whose Python has pyspark and nothing else."""
+
+import re
+
+import pytest
+
+import conformance
+from conformance.brokers.embedded import free_ports
+from generators.errors import HarnessError
+
+pytestmark = pytest.mark.spark
+
+TICDC = "ticdc-canal-json"
+SMALL = {"spark.executor.memory": "512m", "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+PLACE = "org.apache.spark.deploy"
+LOCAL = ("--host", "127.0.0.1", "--webui-port", "0")
+
+
+@pytest.fixture(scope="module")
+def cluster(program):
+    """The master's URL."""
+    port = str(free_ports(1)[0])
+    url = f"spark://127.0.0.1:{port}"
+    program("New state: ALIVE", "spark-class", f"{PLACE}.master.Master", *LOCAL, "--port", port)
+    for name in ("one", "two"):
+        size = ("--cores", "1", "--memory", "600m", "--work-dir", name)
+        program("Successfully registered with master", "spark-class", f"{PLACE}.worker.Worker", *LOCAL, *size, url)
+    return url
+
+
+def judged(url, **options):
+    return conformance.run(TICDC, master=url, spark_conf=SMALL, writer_profile="v8.5.7", **options)
+
+
+def test_reference_decoders_conform_through_kafka(cluster, kafka, bare_python, monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", bare_python)
+    result = judged(cluster, broker=kafka.bootstrap)
+    assert (result.exit_code, result.failures, result.formats[0].levels) == (0, (), (1, 2))
+    assert len(result.formats[0].cases) > 800
+
+
+def test_a_decoder_in_python_gets_its_modules_and_ours_on_workers(cluster, bare_python, python_decoder, monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", bare_python)
+    result = judged(cluster, decoder="mine.py:decode")
+    assert (result.exit_code, result.failures) == (0, ())
+    assert len(result.formats[0].cases) > 800
+
+
+@pytest.mark.parametrize(
+    ("python", "decoder", "told"),
+    [
+        ("", "mine.py:arrow", "a worker of {} has no Python module pyarrow, which is here: install it there"),
+        ("/no/python", "mine.py:decode", "a machine of {} cannot run /no/python; PYSPARK_PYTHON names the Python of the workers"),
+    ],
+)
+def test_what_a_worker_lacks_is_told_and_convicts_nobody(
+    cluster, bare_python, python_decoder, monkeypatch, python, decoder, told
+):
+    monkeypatch.setenv("PYSPARK_PYTHON", python or bare_python)
+    with pytest.raises(HarnessError, match=re.escape(told.format(cluster))):
+        judged(cluster, decoder=decoder, level="changes", select=(f"{TICDC}/v8.5.7/int/*",))
