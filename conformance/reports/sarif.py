@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -131,8 +132,8 @@ def where(decoder: str) -> tuple[Path, int] | None:
         bases = [Path(source), *(Path(folder, *source.split(".")) for folder in ("", *sys.path))]
         files = [file for base in bases for file in (base.with_name(f"{base.name}.py"), base / "__init__.py")]
     for file in files:
-        whole = file.resolve()
-        if whole.is_file() and whole.is_relative_to(Path.cwd()):
+        # Unlike Path.is_file, this takes a word that is too long for a name, such as a command's JSON, for no file.
+        if os.path.isfile(file) and (whole := file.resolve()).is_relative_to(Path.cwd()):  # noqa: PTH113
             return whole.relative_to(Path.cwd()), _line(whole, function)
     return None
 

@@ -102,6 +102,7 @@ def project(tmp_path, monkeypatch):
         ("pack age/inner:decode", ("pack age/inner/__init__.py", 1)),
         ("cmd:node decoder.js --fast", ("decoder.js", 1)),
         ("cmd:decoder --fast", None),
+        (f"cmd:decoder '{'x' * 5_000}' decoder.js", ("decoder.js", 1)),
         ("absent.py:decode", None),
         ("json:loads", None),
     ],
