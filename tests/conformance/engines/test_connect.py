@@ -12,6 +12,7 @@ pytest.importorskip("grpc")
 pytestmark = pytest.mark.spark
 
 TICDC = "ticdc-canal-json"
+SOME = tuple(f"{TICDC}/v8.5.7/{kind}" for kind in ("shape", "int", "old"))
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +38,15 @@ def judged(url, **options):
 
 
 def test_reference_decoders_conform(server):
-    result = judged(server)
-    assert (result.exit_code, result.failures, result.formats[0].levels) == (0, (), (1, 2))
-    assert len(result.formats[0].cases) > 800
+    result = judged(server, select=SOME)
+    assert (result.exit_code, result.failures) == (0, ())
+    assert {one.case.level for one in result.formats[0].cases} == {1, 2}
 
 
 def test_a_decoder_in_python_gets_its_modules_and_ours(server, python_decoder):
-    result = judged(server, decoder="mine.py:decode")
+    result = judged(server, decoder="mine.py:decode", select=SOME)
     assert (result.exit_code, result.failures) == (0, ())
+    assert len(result.formats[0].cases) > 30
 
 
 def test_what_the_server_lacks_is_told_and_convicts_nobody(server, python_decoder):

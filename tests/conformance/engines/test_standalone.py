@@ -13,6 +13,7 @@ pytestmark = pytest.mark.spark
 TICDC = "ticdc-canal-json"
 SMALL = {"spark.executor.memory": "512m", "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
 PLACE = "org.apache.spark.deploy"
+SOME = tuple(f"{TICDC}/v8.5.7/{kind}" for kind in ("shape", "int", "old"))
 LOCAL = ("--host", "127.0.0.1", "--webui-port", "0")
 
 
@@ -34,16 +35,16 @@ def judged(url, **options):
 
 def test_reference_decoders_conform_through_kafka(cluster, kafka, bare_python, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", bare_python)
-    result = judged(cluster, broker=kafka.bootstrap)
-    assert (result.exit_code, result.failures, result.formats[0].levels) == (0, (), (1, 2))
-    assert len(result.formats[0].cases) > 800
+    result = judged(cluster, broker=kafka.bootstrap, select=SOME)
+    assert (result.exit_code, result.failures) == (0, ())
+    assert {one.case.level for one in result.formats[0].cases} == {1, 2}
 
 
 def test_a_decoder_in_python_gets_its_modules_and_ours_on_workers(cluster, bare_python, python_decoder, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", bare_python)
-    result = judged(cluster, decoder="mine.py:decode")
+    result = judged(cluster, decoder="mine.py:decode", select=SOME)
     assert (result.exit_code, result.failures) == (0, ())
-    assert len(result.formats[0].cases) > 800
+    assert len(result.formats[0].cases) > 30
 
 
 @pytest.mark.parametrize(
