@@ -190,9 +190,22 @@ def ends(bootstrap: Target, topic: str, timeout_s: float = 10) -> dict[int, tupl
     """The first offset of each partition of a topic, and the one that follows its last. Raises HarnessError."""
     kafka = client()
     consumer = kafka.Consumer({"group.id": "cdc-conformance-count", **settings(bootstrap), "log_level": 0})
+    deadline = time.monotonic() + timeout_s
+
+    def of_partition(number: int) -> tuple[int, int]:
+        while True:
+            try:
+                low, high = consumer.get_watermark_offsets(kafka.TopicPartition(topic, number), timeout=timeout_s)
+                return low, high
+            except kafka.KafkaException as error:
+                # A broker is named as the leader of a new partition shortly before it knows that itself.
+                new = error.args[0].code() in (kafka.KafkaError.NOT_LEADER_FOR_PARTITION, kafka.KafkaError.LEADER_NOT_AVAILABLE)
+                if not new or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
     try:
-        partitions = consumer.list_topics(topic, timeout=timeout_s).topics[topic].partitions
-        return {n: consumer.get_watermark_offsets(kafka.TopicPartition(topic, n), timeout=timeout_s) for n in partitions}
+        return {n: of_partition(n) for n in consumer.list_topics(topic, timeout=timeout_s).topics[topic].partitions}
     except kafka.KafkaException as error:
         raise HarnessError(f"cannot count the records of topic {topic!r} at {bootstrap}: {_text(error)}") from error
     finally:

@@ -1,8 +1,7 @@
-"""Completion: what each place of a command line is offered, how soon, and the scripts that three shells load."""
+"""Completion: what each place of a command line is offered, by what little, and the scripts that three shells load."""
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -212,15 +211,12 @@ def test_bash_itself_gets_the_replies(folder, words, replies):
 
 
 @pytest.mark.parametrize("words", ["run tic", f"run --select {TICDC}/v7.1.6/tinyint/"])
-def test_an_answer_takes_less_than_a_second_of_the_processor_and_no_spark(words):
+def test_an_answer_imports_nothing_heavy(words):
     start, end = "import json, sys; from _cdc_conformance_pytest import main", "print(json.dumps(list(sys.modules)))"
     code = f"{start}\ntry:\n    main()\nfinally:\n    {end}"
     env = {**os.environ, "PYTHONPATH": str(ROOT), VARIABLE: "bash_complete", "COMP_WORDS": f"{PROGRAM} {words}"}
     env["COMP_CWORD"] = str(len(words.split()))
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([sys.executable, "-c", code, words], env=env, capture_output=True, text=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     *values, modules = done.stdout.splitlines()
     assert len(values) >= 2
     assert {"pyspark", "pyarrow", "hypothesis", "confluent_kafka", "pandas", "rich"}.isdisjoint(json.loads(modules))
-    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 1
