@@ -149,6 +149,12 @@ def bench(
 @click.option("--partitions", type=int, default=2, show_default=True, help="Partitions of the topic.")
 @SEED
 @asks_broker(REAL_BROKER, TOPIC, PREFIX)
+@click.option(
+    "--producers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Makes and publishes messages in N tasks of Spark, on the executors of --master; default: a process of this machine.",
+)
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for load.json and load.html.")
 @spark_options
 @user_tables
@@ -156,14 +162,15 @@ def bench(
 def load(name: str, **options: Any) -> None:
     """Loads a decoder through Kafka and structured streaming: does it keep up, with what lag, and are its rows right?
 
-    A separate process publishes at the rate, on a fixed schedule. Every offset is accounted for, and a sample of the rows is
-    judged by the format's rules. The decoder keeps up if the backlog does not grow, 99 % of the messages are decoded within 5 s
-    and two trigger intervals, and the rest within 20 s of the end. Exit code 1: it falls behind, raises, loses messages, or its
-    rows break a rule; 3: the producer cannot reach the rate on this machine.
+    A separate process publishes at the rate, on a fixed schedule; with --producers, Spark's executors do, beside the decoder.
+    Every offset is accounted for, and a sample of the rows is judged by the format's rules. The decoder keeps up if the backlog
+    does not grow, 99 % of the messages are decoded within 5 s and two trigger intervals, and the rest within 20 s of the end.
+    Exit code 1: it falls behind, raises, loses messages, or its rows break a rule; 3: the producers cannot reach the rate.
 
     \b
     Example: cdc-conformance load ticdc-canal-json --rate 5000 --duration 30 --report load
     Example: cdc-conformance load ticdc-canal-json --tables orders.sql --rate 2000
+    Example: cdc-conformance load debezium-json --master spark://spark.test:7077 --broker kafka.test:9092 --producers 8
     """
     from conformance.engines.child import OURS, QUICK, ChildEngine, needed
     from conformance.engines.spark_conf import merged
@@ -186,13 +193,15 @@ def load(name: str, **options: Any) -> None:
         seed=options["seed"],
         search=search,
         tables=own[1] if own else None,
+        producers=options["producers"],
     )
     loading.check(settings)
     options["asked"].check_spark()
     on_cluster("load", options["spark_conf"])
     # Without the settings that make a JVM start quickly but run slowly.
     conf = merged({} if settings.decoder else dict(OURS.items() - QUICK.items()), options["spark_conf"])
-    with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), conf=conf, note=note) as engine:
+    cores = 2 + (settings.producers or 0)
+    with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), cores=cores, conf=conf, note=note) as engine:
         note("starting Spark and Kafka")
         with reached(options["asked"], note, conf) as started:
             described = f"{started.kind} {started.bootstrap}"

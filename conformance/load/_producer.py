@@ -9,95 +9,28 @@ ends, publishing stops and the process exits.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import queue
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from generators.bulk import orders
-from generators.bulk import traffic as load
+from conformance.load.source import ProducerSource, place_hash
 from generators.errors import HarnessError
-from generators.model import Kind, Layout, Message, Written
+from generators.model import Layout
 from generators.publishing.cluster import Cluster
 from generators.publishing.pacing import Delivered, publish_paced
 from generators.tables import load as tables
-from generators.tables.load import TableLoad
-from generators.wire_format import Format, Profile, get
+from generators.wire_format import get
 
 MARK_S: Final = 0.01
 """Interval of the reported intended times of a partition, in seconds."""
 TICK_S: Final = 0.1
 """Interval of the reported acknowledgement counts, in seconds."""
-
-PROBED: Final = 256
-"""Units that are tried to see whether each is one message; every kind of change is among them."""
-
-
-def place_hash(partition: int, offset: int) -> int:
-    """A number for a (partition, offset), as the decoding side computes it."""
-    return (offset * 2654435761 + partition * 40503) % 4294967291
-
-
-Unit = tuple[int, int]
-"""A message by the unit of load that it belongs to and its ordinal there."""
-
-
-class ProducerSource:
-    """The messages of one seed in order, each with its unit, and whether a decoder owes a row for it at the level; of `own`
-    tables, if given.
-
-    If every unit is one message and the profile has templates, messages are made while publishing. Else the writer, which is
-    slower than the rate, makes a pool of units beforehand, which is repeated.
-    """
-
-    def __init__(
-        self, fmt: Format[Any], profile: Profile, seed: int, layout: Layout, level: int, pool: int, own: TableLoad | None = None
-    ) -> None:
-        self._pool: list[tuple[Message, Unit, bool]] = []
-        self.drawn = 0
-        table = (own.table if own else orders.load_table(profile.source)).name
-
-        def written(units: int) -> Iterator[tuple[Written, ...]]:
-            for unit in range(units):
-                scenario = own.scenario(seed, unit) if own else orders.load_scenario(fmt, profile, seed, unit)
-                yield tuple(fmt.write(scenario.history, profile, layout))
-
-        self.plain = (
-            own is None
-            and load.is_learned(fmt, profile, layout)
-            and all(len(found) == 1 and _owed(found[0], level, table) for found in written(PROBED))
-        )
-        if self.plain:
-            self._messages: Iterator[Message] = load.messages(fmt, profile, seed, layout=layout)
-            return
-        for unit, found in enumerate(written(pool)):
-            self._pool += ((one.message, (unit, place), _owed(one, level, table)) for place, one in enumerate(found))
-        self._messages = itertools.cycle([message for message, _, _ in self._pool])
-
-    def __iter__(self) -> Iterator[Message]:
-        return self
-
-    def __next__(self) -> Message:
-        message = next(self._messages)
-        self.drawn += 1
-        return message
-
-    def about(self, number: int) -> tuple[Unit, bool]:
-        """The unit of message `number`, and whether the decoder owes a row for it."""
-        if self.plain:
-            return (number, 0), True
-        _, unit, owed = self._pool[number % len(self._pool)]
-        return unit, owed
-
-
-def _owed(one: Written, level: int, table: str) -> bool:
-    return any(level == 1 or (change.kind is Kind.ROW and change.table == table) for change in one.changes)
 
 
 class Reports:

@@ -12,7 +12,7 @@ The decoder **keeps up** at a rate when, while messages come at that rate,
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -81,6 +81,29 @@ class Timetable:
         return found
 
 
+@dataclass(slots=True)
+class SentSample:
+    """Intended send times of sampled messages: (offset, seconds since the epoch, messages that it stands for) by partition."""
+
+    found: dict[int, list[tuple[int, float, int]]] = field(default_factory=dict)
+
+    def add(self, partition: int, offset: int, at: float, weight: int) -> None:
+        """Adds a message."""
+        insort(self.found.setdefault(partition, []), (offset, at, weight))
+
+    def spread(self, offsets: Mapping[int, tuple[int, int]]) -> list[tuple[float, float]]:
+        """(intended time, weight) of the messages in the ranges."""
+        return [
+            (at, float(weight))
+            for partition, (low, high) in offsets.items()
+            for _, at, weight in self._between(self.found.get(partition, []), low, high)
+        ]
+
+    @staticmethod
+    def _between(known: list[tuple[int, float, int]], low: int, high: int) -> list[tuple[int, float, int]]:
+        return known[bisect_left(known, (low,)) : bisect_left(known, (high,))]
+
+
 def quantile(weighted: Sequence[tuple[float, float]], share: float) -> float | None:
     """The weighted quantile: the smallest value not exceeded by `share` of the weight; None for no values."""
     ordered, total = sorted(weighted), sum(weight for _, weight in weighted)
@@ -109,7 +132,7 @@ class Step:
     trigger_ms: int
     ticks: list[tuple[float, int]] = field(default_factory=list)
     batches: list[Batch] = field(default_factory=list)
-    table: Timetable = field(default_factory=Timetable)
+    table: Timetable | SentSample = field(default_factory=Timetable)
     published: Mapping[str, Any] = field(default_factory=dict)
     drained_s: float | None = None
     problem: str = ""

@@ -24,9 +24,10 @@ from conformance.engines.child import DECODERS, ChildEngine
 from conformance.judging.judge import BAD, Capabilities, CaseResult, Finding, Judge
 from conformance.judging.output import check_columns, read
 from conformance.judging.results import Failure
+from conformance.load._executors import Executors
 from conformance.load._process import Producer
 from conformance.load.bench import plain_profile
-from conformance.load.figures import DRAIN_S, Batch, Step
+from conformance.load.figures import DRAIN_S, Batch, SentSample, Step, Timetable
 from conformance.rules.base import rules
 from generators.bulk import orders
 from generators.drawing.cases import as_case
@@ -69,7 +70,7 @@ class LoadSettings:
     """The settings of a load. `profile` None is the format's plain one, `decoder` None the reference, `level` None the highest.
 
     `rate` is messages/s, in a search the first rate; `duration_s` is the time per step. `tables` are a user's, in place of
-    `shop.orders`.
+    `shop.orders`. `producers` is the number of Spark's tasks that publish, None for a process of this machine.
     """
 
     format: str
@@ -84,6 +85,7 @@ class LoadSettings:
     search: bool = False
     warm_up: tuple[int, ...] = WARM_UP
     tables: TableLoad | None = None
+    producers: int | None = None
 
     @property
     def bursts(self) -> tuple[int, ...]:
@@ -195,7 +197,9 @@ class Lane:
                 "pool": self._pool,
                 "tables": self._kept(stack),
             }
-            self.producer = stack.enter_context(Producer(asked))
+            engine, several = self._engine, self.settings.producers
+            self.producer: Producer | Executors = Executors(engine, asked, several) if several else Producer(asked)
+            stack.enter_context(self.producer)
             stack.callback(self._stop_query)
             self.outcome.mode = self._ask("start", START_S, **self._query())["mode"]
             self._until(lambda events: any("ready" in event for event in events), START_S, "making messages")
@@ -304,22 +308,26 @@ class Lane:
 
     def hold(self, rate: float, duration_s: float) -> Step:
         """Holds a rate for some seconds, then waits for the rest. The result has the step from its beginning on."""
-        step = Step(rate, self.settings.trigger_ms)
+        table = SentSample() if self.settings.producers else Timetable()
+        step = Step(rate, self.settings.trigger_ms, table=table)
         self.outcome.steps.append(step)
         first = len(self.batches)
 
         def each() -> None:
             step.batches = self.batches[first:]
+            decoded = sum(batch.taken for batch in step.batches)
+            if self.settings.producers and not step.published:
+                self._note(f"{rate:,.0f}/s: {decoded:,} decoded")
+                return
             acked = step.ticks[-1][1] if step.ticks else 0
-            waiting = max(0, acked - sum(batch.taken for batch in step.batches))
-            self._note(f"{rate:,.0f}/s: {acked:,} acknowledged, {waiting:,} waiting")
+            self._note(f"{rate:,.0f}/s: {acked:,} acknowledged, {max(0, acked - decoded):,} waiting")
 
         def take(events: list[dict[str, Any]]) -> bool:
             for event in events:
                 if event.get("tick"):
                     step.ticks.append((event["tick"][0], event["tick"][1]))
-                for partition, offset, at in event.get("marks", ()):
-                    step.table.add(partition, offset, at)
+                for mark in (*event.get("marks", ()), *event.get("sent", ())):
+                    step.table.add(*mark)
                 if "done" in event:
                     step.published = event["done"]
             return bool(step.published)
@@ -329,7 +337,8 @@ class Lane:
         self.producer.tell({"rate": rate, "count": count, "duration_s": duration_s * 1.25 + 1})
         self._until(take, duration_s + START_S, "publishing", each)
         # The last ones come after the last tick.
-        step.ticks.append((max(time.time() - POLL_S, step.sent), step.published["acked"]))
+        if not step.ticks or step.ticks[-1][1] < step.published["acked"]:
+            step.ticks.append((max(time.time() - POLL_S, step.sent), step.published["acked"]))
         step.drained_s = self.drain(DRAIN_S, each)
         return step
 
@@ -422,7 +431,7 @@ def run(
                 lane.hold(settings.rate, settings.duration_s)
             lane.settle()
             lane.judge(loaded.capabilities)
-    except DecoderFailed as error:
+    except (DecoderFailed, ChildDied) as error:
         # A query also ends with its broker, which is not the decoder's fault.
         kafka.check_reachable(bootstrap)
         outcome.failed = str(error)

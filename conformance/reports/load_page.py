@@ -79,7 +79,8 @@ def record(outcome: LoadResult) -> dict[str, Any]:
 
     Lags and durations are seconds, rates messages a second. `timeline` has a point a second of the measured step
     (`t` from its first acknowledged message), `batches` its micro-batches (thinned), `search` every step. `accounted` is false
-    if not everything was decoded: what is missing is unknown.
+    if not everything was decoded: what is missing is unknown. `producers` is the number of Spark's tasks that published, or null;
+    then the lags are those of `lag_sample` messages.
     """
     settings, step = outcome.settings, outcome.step
     word, said = headline(outcome)
@@ -97,6 +98,7 @@ def record(outcome: LoadResult) -> dict[str, Any]:
         "duration_s": settings.duration_s,
         "trigger_ms": settings.trigger_ms,
         "partitions": settings.partitions,
+        "producers": settings.producers,
         "seed": settings.seed,
         "broker": outcome.broker,
         "query": {"stream": "one streaming query", "batches": "the decoder called for each batch"}.get(outcome.mode, ""),
@@ -139,20 +141,24 @@ def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
     lags, backlog, seconds = step.lags(), step.backlog(), [(batch.seconds, 1.0) for batch in step.batches]
     decoded, published = sum(batch.taken for batch in step.batches), step.published
     busy = sum(batch.seconds for batch in step.batches)
+    # Spark's tasks report at their end alone.
+    known = bool(published) or not outcome.settings.producers
+    until = (step.ticks[-1][1] if step.ticks else 0) if known else None
     return {
-        "sent": published.get("sent", step.ticks[-1][1] if step.ticks else 0),
-        "acknowledged": published.get("acknowledged", step.ticks[-1][1] if step.ticks else 0),
-        "not_delivered": published.get("failed", 0),
-        "offered_per_second": round(step.offered, 1),
+        "sent": published.get("sent", until),
+        "acknowledged": published.get("acknowledged", until),
+        "not_delivered": published.get("failed", 0 if known else None),
+        "offered_per_second": round(step.offered, 1) if known else None,
         "publish_ms": {"p50": published.get("p50_ms"), "p99": published.get("p99_ms"), "max": published.get("max_ms")},
         "decoded": decoded,
         "decoded_per_busy_second": round(decoded / busy, 1) if busy else None,
+        "lag_sample": len(lags) if outcome.settings.producers else None,
         "lag_s": {name: _rounded(quantile(lags, share)) for name, share in SHARES},
         "batch_s": {name: _rounded(quantile(seconds, share)) for name, share in SHARES},
         "batches": len(step.batches),
         "planning_s": round(sum(batch.planning_ms for batch in step.batches) / 1000, 3),
-        "backlog_max": max((size for _, size in backlog), default=0),
-        "backlog_growth_per_second": round(step.growth, 1),
+        "backlog_max": max((size for _, size in backlog), default=0) if known else None,
+        "backlog_growth_per_second": round(step.growth, 1) if known else None,
         "drained_s": _rounded(step.drained_s),
     }
 
@@ -217,22 +223,27 @@ def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         if result["complete"]
         else _missing(result["missing"])
     )
-    sample = result["sample"]
+    sample, of = result["sample"], found["lag_sample"]
+    backlog = "not known" if growth is None else f"at most {found['backlog_max']:,} messages; {growth:+,.0f}/s in the second half"
     broken = sum(sample["findings"].values())
     return [
-        ("rate", f"{result['rate']:,.0f}/s asked for, {found['offered_per_second']:,.0f}/s offered"),
+        ("rate", f"{result['rate']:,.0f}/s asked for, {_count(found['offered_per_second'])}/s offered"),
         (
             "messages",
-            f"{found['acknowledged']:,} acknowledged, {found['not_delivered']:,} not delivered, {found['decoded']:,} decoded",
+            ", ".join(f"{_count(found[name])} {name.replace('_', ' ')}" for name in ("acknowledged", "not_delivered", "decoded")),
         ),
         ("decoding speed", f"{_number(found['decoded_per_busy_second'])}/s while a batch runs"),
-        ("lag, end to end", _seconds(lag)),
+        ("lag, end to end", _seconds(lag) + ("" if of is None else f"; of {of:,} sampled messages")),
         ("batches", f"{found['batches']:,}; {_seconds(batch)}"),
-        ("backlog", f"at most {found['backlog_max']:,} messages; {growth:+,.0f}/s in the second half; {rest}"),
+        ("backlog", f"{backlog}; {rest}"),
         ("publishing", f"p50 {_number(publish['p50'])} ms, p99 {_number(publish['p99'])} ms, max {_number(publish['max'])} ms"),
         ("offsets accounted for", account),
         ("sample", f"{sample['messages']:,} messages judged, {broken:,} findings"),
     ]
+
+
+def _count(value: float | None) -> str:
+    return "an unknown number" if value is None else f"{value:,.0f}"
 
 
 def _missing(count: int) -> str:
@@ -249,9 +260,10 @@ def _seconds(values: Mapping[str, float | None]) -> str:
 
 def subject(result: Mapping[str, Any]) -> str:
     """The decoder and its load, in a line."""
+    by = f"{result['producers']} producers on executors, " if result["producers"] else ""
     return (
         f"{result['format']} {result['profile']}, level {LEVELS[result['level']]}, decoder {result['decoder']}, trigger "
-        f"{result['trigger_ms']} ms, {result['partitions']} partitions, seed {result['seed']}, broker {result['broker']}"
+        f"{result['trigger_ms']} ms, {result['partitions']} partitions, {by}seed {result['seed']}, broker {result['broker']}"
     )
 
 

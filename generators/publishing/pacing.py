@@ -323,6 +323,7 @@ def publish_paced(
     delivered: Callable[[Delivered], None] | None = None,
     stop: Callable[[], bool] | None = None,
     progress: Callable[[int], None] | None = None,
+    ready: Callable[[], None] | None = None,
     timeout_s: float = 30,
 ) -> Published:
     """Publishes messages to their partitions of a topic, None each to its own, on an absolute schedule: idempotent, acknowledged
@@ -331,8 +332,9 @@ def publish_paced(
     `rate` is messages a second, None as fast as possible. It ends with the input, after `count` messages, after `duration_s`
     seconds or when `stop()` is true, whichever comes first, and then waits for messages in flight. `stamp` sets each record's
     timestamp to its intended time in place of the writer's. `delivered` gets every acknowledged message, in the order of its
-    partition; `progress` the acknowledged count about twice a second. What is in flight is bounded by the client's queue:
-    when it is full, messages wait, and their latency grows.
+    partition; `progress` the acknowledged count about twice a second; `ready` is called when the broker is reached, and the
+    schedule starts when it returns. What is in flight is bounded by the client's queue: when it is full, messages wait, and their
+    latency grows.
 
     Raises UsageError for a rate, count or duration that makes no sense; PublishStopped when the broker is not reached or
     acknowledges nothing for `timeout_s` seconds; PublishInterrupted on Ctrl-C. Both of the latter carry what was published.
@@ -360,6 +362,8 @@ def publish_paced(
     try:
         if head:
             run.connect(topic or head[0].topic)
+            if ready is not None:
+                ready()
             run.began = clock()
             _produce(run, itertools.chain(head, source), None if duration_s is None else run.began + duration_s, over)
         run.drain()

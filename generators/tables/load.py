@@ -86,5 +86,10 @@ class TableLoad:
 
 def load(path: Path) -> TableLoad:
     """What `save` kept."""
-    values, users, ops = pickle.loads(path.read_bytes())  # noqa: S301 - our own process wrote it
+    return restored(path.read_bytes())
+
+
+def restored(kept: bytes) -> TableLoad:
+    """What `save` wrote."""
+    values, users, ops = pickle.loads(kept)  # noqa: S301 - our own process wrote it
     return TableLoad(values, users, ops)

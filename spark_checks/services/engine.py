@@ -43,6 +43,7 @@ SERVICES: Final = {
     "bench": "throughput",
     "fuzz": "fuzzing",
     "generate": "generate",
+    "produce": "producing",
     "stream": "streaming",
     "sustain": "sustained",
 }

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,12 +16,15 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from conformance.commands.cli import cli
+from conformance.engines.base import DecodeRaised
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.load import _process as _load_process
 from conformance.load import sustained as loading
+from conformance.load._executors import Executors
 from conformance.load._process import Producer
-from conformance.load._producer import ProducerSource, Reports, place_hash
-from conformance.load.figures import DRAIN_S, Batch, Step, Timetable, quantile, slope
+from conformance.load._producer import Reports
+from conformance.load.figures import DRAIN_S, Batch, SentSample, Step, Timetable, quantile, slope
+from conformance.load.source import ProducerSource, Tally, place_hash
 from conformance.load.sustained import LoadResult, LoadSettings, next_rate
 from conformance.reports import load_page as report
 from generators.bulk import orders
@@ -28,7 +32,7 @@ from generators.errors import HarnessError, UsageError
 from generators.model import Layout, Message
 from generators.publishing.cluster import Cluster
 from generators.publishing.kafka import create_topic, delete_topic, publish, records_in
-from generators.publishing.pacing import Delivered
+from generators.publishing.pacing import Delivered, Histogram, Published
 from generators.wire_format import get
 
 FORMAT = "ticdc-canal-json"
@@ -170,6 +174,8 @@ def test_each_message_of_the_source_is_that_of_its_unit(name, profile, level):
 class Numbered:
     """A source whose message n is unit n; every third owes no row."""
 
+    drawn = 0
+
     def about(self, number):
         return (number, 0), number % 3 != 2
 
@@ -187,6 +193,102 @@ def test_the_producer_tells_what_is_owed_where_samples_lie_and_when_messages_wer
     assert [offset for _, offset, _ in marks] == [50, 53, 56, 58]
     assert told[0]["tick"] == [BEGAN + 0.001, 1]
     assert json.loads(json.dumps(told)) != []
+
+
+@pytest.mark.parametrize(("name", "profile"), [(FORMAT, "v7.1.6"), ("debezium-json", "3.5.0.Final")])
+def test_producers_side_by_side_publish_different_messages_and_know_their_units(name, profile):
+    fmt, layout, units = get(name), Layout(partitions=2), []
+    for number in range(3):
+        source = ProducerSource(fmt, fmt.profile(profile), 7, layout, 2, pool=60, part=(number, 3))
+        source.begin(20 * number)
+        for _ in range(20):
+            message, first = next(source), source.drawn - 1
+            (unit, place), _ = source.about(first)
+            history = orders.load_scenario(fmt, fmt.profile(profile), 7, unit).history
+            assert fmt.write(history, fmt.profile(profile), layout)[place].message == message
+            units.append((unit, place))
+    assert len(set(units)) == 60
+
+
+class Answering:
+    """An engine whose session runs two producers at once and adds up their entries."""
+
+    pid = 1
+
+    def __init__(self, *commands):
+        self.asked, self._commands = [], iter(commands)
+
+    def ask(self, service, request, _limit_s):
+        assert service == "produce"
+        self.asked.append(request)
+        answer: Future = Future()
+        if request["do"] != "status":
+            answer.set_result({})
+        elif isinstance(found := next(self._commands), Exception):
+            answer.set_exception(found)
+        else:
+            answer.set_result(found)
+        return answer
+
+
+def added_up(tallies, done):
+    """What Spark makes of the entries."""
+    groups = {}
+    for what, a, b, n, t, text in (entry for tally in tallies for entry in tally.entries(*done)):
+        groups.setdefault((what, a, b, text), []).append((n, t))
+    return [[*key, sum(n for n, _ in found), min(t for _, t in found), max(t for _, t in found)] for key, found in groups.items()]
+
+
+def published(count, **more):
+    latencies = Histogram()
+    for _ in range(count):
+        latencies.add(0.25)
+    return Published(count, count, 0, 2.0, count / 2.0, 250.0, 250.0, 250.0, latencies=latencies, **more)
+
+
+def test_what_several_producers_count_is_added_up_and_their_lags_are_a_sample(monkeypatch):
+    monkeypatch.setattr("conformance.load._executors.LAGS", 5)
+    engine = Answering({"done": False}, "later")
+    with Executors(engine, {"topic": "t"}, 2) as producers:
+        assert producers.take() == [{"ready": True}]
+        producers.tell({"count": 20, "rate": 10.0, "duration_s": 3.0})
+        command = engine.asked[-1]
+        assert (command["do"], command["first"], command["thin"], command["width"]) == ("begin", 0, 4, 0.1)
+        tallies = [Tally(Numbered(), 2, command, 10) for _ in range(2)]
+        for number in range(20):
+            at = command["base"] + number * 0.1 + 0.05
+            tallies[number % 2](Delivered(number // 2, 0, 50 + number, at - 0.02, at))
+        assert producers.take() == []
+        engine._commands = iter([{"done": True, "entries": added_up(tallies, (published(10),))}])
+        *events, sent, done = producers.take()
+        engine._commands = iter([{"done": True, "entries": added_up(tallies, (published(10), "no broker"))}])
+        producers.tell({"count": 8})
+        assert engine.asked[-1]["first"] == 20
+        with pytest.raises(HarnessError, match="no broker"):
+            producers.take()
+    owed = [50 + number for number in range(20) if number // 2 % 3 != 2]
+    assert (done["done"]["sent"], done["done"]["acked"], done["done"]["failed"]) == (20, 20, 0)
+    assert (producers.acked, producers.owed, producers.places) == (20, len(owed), sum(place_hash(0, one) for one in owed))
+    assert producers.samples == {(0, 50): (0, 0), (0, 60): (5, 0)}
+    assert done["done"]["max_ms"] == pytest.approx(done["done"]["p50_ms"], rel=0.01) == 250.0
+    assert [acked for event in events for _, acked in event.values()] == list(range(21))
+    assert [offset for _, offset, _, weight in sorted(sent["sent"]) if weight == 4] == [50, 51, 58, 59, 66, 67]
+
+
+def test_what_ends_the_tasks_is_an_error_of_the_environment_and_not_the_decoders():
+    with Executors(Answering(DecodeRaised("executor lost")), {}, 2) as producers:
+        producers.take()
+        producers.tell({"count": 8})
+        with pytest.raises(HarnessError, match="publishing on executors failed: executor lost"):
+            producers.take()
+
+
+def test_sampled_times_are_those_of_the_messages_in_the_range_whoever_sent_them():
+    table = SentSample()
+    for offset, at in ((10, 100.0), (14, 99.0), (12, 101.0)):
+        table.add(0, offset, at, 3)
+    assert table.spread({0: (10, 14), 1: (0, 99)}) == [(100.0, 3.0), (101.0, 3.0)]
+    assert table.spread({0: (14, 15)}) == [(99.0, 3.0)]
 
 
 def test_a_producer_that_cannot_start_is_an_error_with_its_exit_code(monkeypatch, eventually):
@@ -253,6 +355,19 @@ def test_the_headline_and_the_exit_code_say_what_it_came_to(outcome):
     assert report.headline(outcome) == ("failed", "the decoder fails at 1,000/s: ValueError: no")
     outcome.interrupted = True
     assert (report.headline(outcome)[0], outcome.exit_code) == ("interrupted", 130)
+
+
+def test_what_executors_have_not_told_is_not_known(outcome):
+    outcome.settings = replace(outcome.settings, producers=4)
+    outcome.steps[0].ticks, outcome.steps[0].published, outcome.interrupted = [], {}, True
+    found = json.loads(json.dumps(report.record(outcome)))
+    told = found["figures"]
+    assert [told[name] for name in ("sent", "acknowledged", "not_delivered", "offered_per_second", "backlog_max")] == [None] * 5
+    assert told["decoded"] == 10_000
+    text = report.markdown(outcome)
+    assert "| messages | an unknown number acknowledged, an unknown number not delivered, 10,000 decoded |" in text
+    assert "| backlog | not known; the rest in 1.0 s |" in text
+    assert "4 producers on executors" in text
 
 
 def test_a_search_tells_the_highest_rate_that_keeps_up(outcome):
@@ -531,6 +646,22 @@ class TestUnderLoad:
         assert math.isfinite(quantile(step.lags(), 1.0))
         assert sum(weight for _, weight in step.lags()) == pytest.approx(800)
         assert topics(kafka) == []
+
+    def test_producers_on_executors_account_for_every_offset(self, under_load, kafka):
+        outcome = under_load(producers=1)
+        assert (outcome.failed, outcome.accounted, outcome.complete) == ("", True, True)
+        assert outcome.owed == outcome.messages == 900
+        assert set(outcome.sample.verdicts) == {Verdict.PASS}
+        assert 300 <= outcome.sample.messages <= 500
+        step = outcome.steps[0]
+        assert (step.published["sent"], step.published["failed"], step.ticks[-1][1]) == (800, 0, 800)
+        assert sum(weight for _, weight in step.lags()) == 800
+        assert quantile(step.lags(), 1.0) < 60
+        assert topics(kafka) == []
+
+    def test_producers_leave_the_decoder_a_core(self, under_load):
+        with pytest.raises(UsageError, match="--producers 2: the session runs 2 tasks at once; the decoder needs one"):
+            under_load(producers=2)
 
     def test_a_format_with_several_messages_a_change_is_accounted_for_at_both_levels(self, under_load):
         for level in (1, 2):

@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from conformance.load._producer import place_hash
+from conformance.load.source import place_hash
 from spark_checks.services import sustained
 
 
