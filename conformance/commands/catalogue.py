@@ -25,6 +25,7 @@ from conformance.commands.shell import (
     print_rows,
     user_tables,
 )
+from conformance.commands.spark_options import MASTER
 from generators import wire_format as registry
 from generators.errors import NothingSelected, UnknownName, UsageError
 from generators.wire_format import FORMATS, get
@@ -151,10 +152,23 @@ def corpus() -> None:
 @click.argument("formats", nargs=-1, required=True, metavar="FORMAT...", type=FORMAT_NAME)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The output directory.")
 @SEED
-@click.option("--count", type=click.IntRange(0), default=100, show_default=True, help="Drawn cases per profile.")
+@click.option(
+    "--count",
+    type=click.IntRange(0),
+    default=100,
+    show_default=True,
+    help="Drawn cases per profile; with --executors, statements.",
+)
 @PROFILES
 @click.option("--boundaries/--no-boundaries", default=True, show_default=True, help="Include the named cases.")
 @click.option("--parquet", is_flag=True, help="Also writes messages.parquet in the shape of Spark's Kafka source.")
+@click.option(
+    "--executors",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Writes a bulk corpus instead: messages of load, made on this many Spark executor cores, in Parquet.",
+)
+@MASTER
 @user_tables
 def corpus_write(
     formats: tuple[str, ...],
@@ -164,13 +178,19 @@ def corpus_write(
     writer_profile: tuple[str, ...],
     boundaries: bool,
     parquet: bool,
+    executors: int | None,
+    master: str | None,
     **own: Any,
 ) -> None:
     """Writes a corpus per format and profile: named cases and seeded cases.
 
+    With --executors it is a bulk corpus: the messages of --count statements, by default of a format's last profile, without
+    cases and expected changes. The same seed gives the same messages on any number of executors.
+
     \b
     Example: cdc-conformance corpus write ticdc-canal-json --out corpora --seed 7 --count 200
     Example: cdc-conformance corpus write ticdc-canal-json --tables orders.sql --out corpora
+    Example: cdc-conformance corpus write ticdc-canal-json --out corpora --executors 4 --count 1000000
     """
     from conformance.cases import tables as of_user
     from conformance.cases.catalogue import check_profiles, named_cases, profiles
@@ -179,6 +199,15 @@ def corpus_write(
 
     check_profiles(registry.formats(formats), writer_profile)
     tables = given_tables(own, seed)
+    if master and not executors:
+        raise UsageError("--master URL needs --executors N")
+    if executors:
+        from conformance.commands import bulk_corpora
+
+        if tables is not None:
+            raise UsageError("--tables cannot be combined with --executors")
+        bulk_corpora.write(formats, writer_profile, out, seed, count, executors, master or "")
+        return
     of_tables(formats, formats, writer_profile, tables, own["verbose"])
     for fmt in registry.formats(formats):
         selected = profiles(fmt, writer_profile)
@@ -207,10 +236,15 @@ def corpus_verify(directory: Path | None) -> None:
     Example: cdc-conformance corpus verify corpora
     """
     from generators.recorded import store
+    from generators.storage import bulk
     from generators.storage import corpus as disk
 
+    large = bulk.find(directory) if directory else []
     found: dict[str, list[str]] = (
-        {str(folder): disk.verify(folder) for folder in disk.find(directory)}
+        {
+            **{str(folder): bulk.verify(folder) for folder in large},
+            **{str(folder): disk.verify(folder) for folder in disk.find(directory, none=bool(large))},
+        }
         if directory
         else {f"recorded {product}": store.verify(product) for product in store.PRODUCTS}
     )

@@ -50,7 +50,7 @@ DECODERS = "spark_checks.decoders"
 LANES = 2
 """Limit of concurrent decode calls. A small job leaves a core idle during planning and scheduling."""
 
-SERVICES = ("bench", "fuzz", "generate", "produce", "stream", "sustain")
+SERVICES = ("bench", "corpus", "fuzz", "generate", "produce", "stream", "sustain")
 """Services beside decoding: each word is a request's `op` and names a module of spark_checks.services.engine."""
 
 QUICK: Mapping[str, str] = {

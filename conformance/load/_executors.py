@@ -62,7 +62,7 @@ class Executors:
             found.setdefault(name, []).append(entry)
         if "stopped" in found:
             raise HarnessError(found["stopped"][0][2])
-        sums = {name: found[name][0][3] for name in ("sent", "acknowledged", "failed", "owed", "places")}
+        sums = {name: found[name][0][3] for name in ("sent", "acknowledged", "failed", "owed", "places", "cpu")}
         began, first, ended = (
             found[name][0][at] if name in found else 0.0 for name, at in (("began", 4), ("first", 4), ("ended", 5))
         )
@@ -81,6 +81,7 @@ class Executors:
         done = {
             **{name: sums[name] for name in ("sent", "acknowledged", "failed", "owed", "places")},
             "acked": sums["acknowledged"],
+            "cpu_s": sums["cpu"] / 1e6,
             "seconds": seconds,
             "per_second": sums["acknowledged"] / seconds if seconds > 0 else 0.0,
             **{name: latencies.quantile_ms(share) for name, share in (("p50_ms", 0.5), ("p99_ms", 0.99))},

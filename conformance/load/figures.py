@@ -126,7 +126,7 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 @dataclass(slots=True)
 class Step:
-    """One rate, held for some time. `ticks` are (seconds since the epoch, acknowledged)."""
+    """One rate, held for some time. `ticks` are (seconds since the epoch, acknowledged); `decode_cpu_s` is what the JVMs' threads took."""
 
     rate: float
     trigger_ms: int
@@ -136,6 +136,7 @@ class Step:
     published: Mapping[str, Any] = field(default_factory=dict)
     drained_s: float | None = None
     problem: str = ""
+    decode_cpu_s: float | None = None
 
     @property
     def began(self) -> float:

@@ -111,7 +111,7 @@ Entry = tuple[str, int, int, int, float, str]
 class Tally:
     """The accounts of one of several producers, as entries that can be added up: their number grows with time alone.
 
-    `sent`, `acknowledged`, `failed`, `owed` and `places` are sums; `began`, `first` (acknowledgement) and `ended` are times;
+    `sent`, `acknowledged`, `failed`, `owed`, `places` and `cpu` (microseconds) are sums; `began`, `first` (acknowledgement) and `ended` are times;
     `tick` counts acknowledgements by interval after `base`; `latency` and `largest` are those of a Histogram; `lag` has the
     partition, offset and intended time of each message in `thin`; `sample` the unit and the ordinal there of judged ones.
     """
@@ -121,7 +121,7 @@ class Tally:
         self._thin, self._base, self._width = command["thin"], command["base"], command["width"]
         self._most = -(-SAMPLES // producers)
         self._owed = self._places = 0
-        self._acknowledged_s = 0.0
+        self._acknowledged_s, self._began_cpu = 0.0, time.process_time()
         self._ticks: Counter[int] = Counter()
         self._lags: list[Entry] = []
         self._samples: list[Entry] = []
@@ -143,7 +143,8 @@ class Tally:
     def entries(self, done: Published, stopped: str = "") -> list[Entry]:
         """The figures at the end; `stopped` is why it did not finish."""
         now = time.time()
-        counts = {"sent": done.sent, "acknowledged": done.acknowledged, "failed": done.failed}
+        cpu = int((time.process_time() - self._began_cpu) * 1e6)
+        counts = {"sent": done.sent, "acknowledged": done.acknowledged, "failed": done.failed, "cpu": cpu}
         times = {"began": now - done.seconds, "first": self._acknowledged_s, "ended": now}
         return [
             *((name, 0, 0, count, 0.0, "") for name, count in {**counts, "owed": self._owed, "places": self._places}.items()),

@@ -236,11 +236,11 @@ class _Parquet:
         self._writer.close()
 
 
-def find(folder: Path) -> list[Path]:
-    """The corpora at or below a folder, sorted. Raises CorpusError when there is none."""
+def find(folder: Path, none: bool = False) -> list[Path]:
+    """The corpora at or below a folder, sorted. Raises CorpusError when there is none, unless `none` is fine."""
     folder = Path(folder)
     folders = sorted(file.parent for file in folder.rglob(MANIFEST) if not _hidden(file.relative_to(folder)))
-    if not folders:
+    if not folders and not none:
         raise CorpusError(f"{folder}: no corpus here: no {MANIFEST} at or below it")
     return folders
 

@@ -41,6 +41,7 @@ TASK_RECORDS: Final = 20_000
 """Records from Kafka per partition of a decode call."""
 SERVICES: Final = {
     "bench": "throughput",
+    "corpus": "corpora",
     "fuzz": "fuzzing",
     "generate": "generate",
     "produce": "producing",

@@ -7,6 +7,7 @@ The Kafka client runs inside `mapInArrow`, since Spark's own sink cannot set tim
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
@@ -30,6 +31,7 @@ SCHEMA: Final = pa.schema(
         ("acknowledged", pa.int64()),
         ("failed", pa.int64()),
         ("seconds", pa.float64()),
+        ("cpu", pa.float64()),
         ("errors", pa.list_(pa.string())),
         ("places", pa.list_(pa.int32())),
         ("counts", pa.list_(pa.int64())),
@@ -40,7 +42,7 @@ SCHEMA: Final = pa.schema(
 """The result of a range; `stopped` is why it did not finish, else null."""
 
 DDL: Final = (
-    "start bigint, count bigint, sent bigint, acknowledged bigint, failed bigint, seconds double, errors array<string>, "
+    "start bigint, count bigint, sent bigint, acknowledged bigint, failed bigint, seconds double, cpu double, errors array<string>, "
     "places array<int>, counts array<bigint>, largest double, stopped string"
 )
 
@@ -65,6 +67,7 @@ def _publish(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     rate = task["rate"] and task["rate"] / task["executors"]
     for batch in batches:
         for units in batch.to_pylist():
+            began = time.process_time()
             made = load.messages(fmt, profile, task["seed"], units["start"], units["count"], layout=layout, options=options)
             stopped = None
             try:
@@ -77,16 +80,17 @@ def _publish(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
             except PublishStopped as error:
                 # Raised here, Spark would run the range again and publish its messages twice.
                 done, stopped = error.published, str(error)
-            yield pa.RecordBatch.from_pylist([_row(units, done, stopped)], SCHEMA)
+            yield pa.RecordBatch.from_pylist([_row(units, done, time.process_time() - began, stopped)], SCHEMA)
 
 
-def _row(units: Mapping[str, int], done: Published, stopped: str | None) -> dict[str, Any]:
+def _row(units: Mapping[str, int], done: Published, cpu: float, stopped: str | None) -> dict[str, Any]:
     return {
         **units,
         "sent": done.sent,
         "acknowledged": done.acknowledged,
         "failed": done.failed,
         "seconds": done.seconds,
+        "cpu": cpu,
         "errors": list(done.errors),
         "places": list(done.latencies.counts),
         "counts": list(done.latencies.counts.values()),
@@ -101,7 +105,7 @@ def handle(spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str
     It has `format`, `profile`, `seed`, `options` (`orders.options_text`), `partitions`, `bootstrap`, `properties` (of the Kafka
     client), `topic`, `count` (units), `executors` (ranges, published at once where there are as many cores), `rate` (of all of
     them together, or null), `stamp` and `timeout_s`. The answer adds the ranges up: `sent`, `acknowledged`, `failed`, `seconds`
-    (of the slowest), `p50_ms`, `p99_ms`,
+    (of the slowest), `cpu_seconds` (of all their processes), `p50_ms`, `p99_ms`,
     `max_ms`, `errors`, `stopped` (reasons), and `ranges`, the acknowledged count and seconds of each.
     """
     rows = publish(ranges(spark, request["count"], request["executors"]), request).collect()
@@ -114,6 +118,7 @@ def handle(spark: SparkSession, request: Mapping[str, Any], _load: Callable[[str
         "acknowledged": sum(row["acknowledged"] for row in rows),
         "failed": sum(row["failed"] for row in rows),
         "seconds": max((row["seconds"] for row in rows), default=0.0),
+        "cpu_seconds": round(sum(row["cpu"] for row in rows), 3),
         "p50_ms": latencies.quantile_ms(0.5),
         "p99_ms": latencies.quantile_ms(0.99),
         "max_ms": latencies.max_ms,

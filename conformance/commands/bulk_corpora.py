@@ -1,0 +1,69 @@
+"""Bulk corpora of `corpus write --executors`: Spark makes and writes the messages, this process places the files."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from conformance.cases.catalogue import profiles as chosen
+from conformance.commands.shell import Progress
+from conformance.engines.base import ChildDied, DecodeRaised
+from conformance.engines.child import ChildEngine
+from conformance.engines.spark_conf import joined
+from generators.errors import HarnessError, UsageError
+from generators.storage import bulk
+from generators.storage.corpus import PARQUET
+from generators.wire_format import Format, Profile, get
+
+EVERY: Final = ("*",)
+"""The profiles of a command that names none."""
+STATEMENTS: Final = 1_000_000
+"""Statements of a file, at most."""
+
+
+def write(
+    names: tuple[str, ...], profiles: tuple[str, ...], out: Path, seed: int, count: int, executors: int, master: str
+) -> None:
+    """Writes a bulk corpus per format and named profile, else the format's last, with one line on standard error for each. Raises
+    HarnessError and UsageError; nothing is left of a corpus that is not whole."""
+    if "://" in str(out):
+        raise UsageError(f"--out {out}: a bulk corpus is written to a folder, which a cluster's machines must share")
+    conf = joined({}, master=master)
+    with Progress() as note, ChildEngine(cores=executors, conf=conf, note=note) as engine:
+        note("starting Spark")
+        engine.started.result()
+        for name in names:
+            fmt = get(name)
+            for profile in chosen(fmt, profiles) if profiles != EVERY else fmt.profiles[-1:]:
+                _write(engine, fmt, profile, out, seed, count, executors, note)
+
+
+def _write(
+    engine: ChildEngine, fmt: Format[Any], profile: Profile, out: Path, seed: int, count: int, executors: int, note: Progress
+) -> None:
+    began = time.monotonic()
+    request = {"format": fmt.name, "profile": profile.name, "seed": seed, "count": count}
+    with bulk.writing(out.absolute(), fmt, profile) as temporary:
+        folder = temporary / PARQUET
+        parts = max(executors, -(-count // STATEMENTS))
+        asked = engine.ask("corpus", {**request, "parts": parts, "out": str(folder), "near": str(temporary)}, float("inf"))
+        try:
+            while not asked.done():
+                time.sleep(0.2)
+                note(f"{fmt.name} {profile.name}: writing {count:,} statements on {executors} executors")
+            answer = asked.result()
+        except (ChildDied, DecodeRaised) as error:
+            raise HarnessError(f"writing on executors failed: {error}") from error
+        except KeyboardInterrupt:
+            # Else its tasks would go on writing into a folder that is removed.
+            engine.close()
+            raise
+        files = bulk.settle(folder)
+        size = sum(file.stat().st_size for file in folder.iterdir())
+        text = bulk.manifest(fmt, profile, seed, count, answer["messages"], answer["content"])
+        (temporary / bulk.BULK).write_bytes(text)
+    told = f"{answer['messages']} messages, content {answer['content']}, {files} files, {size} bytes"
+    click.echo(f"{out / fmt.name / profile.name}: {told}, {time.monotonic() - began:.1f} s", err=True)

@@ -1,0 +1,186 @@
+"""Bulk corpora: the messages of load in Parquet, in the shape of Spark's Kafka source, written in ranges.
+
+`<out>/<format>/<profile>/` holds `bulk.json` and the folder `messages.parquet`. Statement n is unit n of load, so expectations
+need not be stored: `generators.bulk.orders.load_scenario` gives them. The offset of a message is `n * width + its place`; `bulk.json`
+has the width, the most messages that a statement has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from generators.bulk import traffic as load
+from generators.errors import HarnessError
+from generators.model import Message
+from generators.storage import codec
+from generators.storage._folder import whole_folder
+from generators.storage.corpus import PARQUET, CorpusError
+from generators.storage.jsonform import Malformed, Plain, from_line, to_line
+from generators.wire_format import Format, Profile, get
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+VERSION: Final = 1
+BULK: Final = "bulk.json"
+FIELDS: Final = ("version", "format", "profile", "deployment", "seed", "statements", "width", "messages", "content")
+PROBED: Final = 256
+"""Statements that are tried for the width; every kind of change is among them."""
+BATCH: Final = 8_192
+WORD: Final = 15
+"""Hex digits of each of the two parts of a message's digest that are added up."""
+COMPARED: Final = 1_000
+"""Messages that `verify` compares with the writer's."""
+
+
+@cache
+def shape(fmt: Format[Any], profile: Profile) -> tuple[int, bool]:
+    """The most messages of a statement, and whether each has as many."""
+    sizes = [len(list(load.messages(fmt, profile, 0, unit, 1))) for unit in range(PROBED)]
+    return max(sizes), len(set(sizes)) == 1
+
+
+def numbered(fmt: Format[Any], profile: Profile, seed: int, start: int, count: int) -> Iterator[tuple[int, Message]]:
+    """The messages of a range of statements with their offsets."""
+    width, even = shape(fmt, profile)
+    if even:
+        yield from zip(itertools.count(start * width), load.messages(fmt, profile, seed, start, count), strict=False)
+        return
+    for unit in range(start, start + count):
+        for place, message in enumerate(load.messages(fmt, profile, seed, unit, 1)):
+            if place == width:
+                raise HarnessError(f"statement {unit} has more than the {width} messages that the first {PROBED} have")
+            yield unit * width + place, message
+
+
+def rows(messages: Iterable[tuple[int, Message]]) -> Iterator[dict[str, Any]]:
+    """The rows of messages in the shape of Spark's Kafka source."""
+    for offset, one in messages:
+        yield {
+            "key": one.key,
+            "value": one.value,
+            "topic": one.topic,
+            "partition": one.partition,
+            "offset": offset,
+            "timestamp": one.timestamp_ms * 1000,
+            "timestampType": 0,
+            "headers": [{"key": name, "value": value} for name, value in one.headers] or None,
+        }
+
+
+def schema() -> pa.Schema:
+    """The columns of `rows`."""
+    import pyarrow as pa
+
+    header = pa.struct([("key", pa.string()), ("value", pa.binary())])
+    return pa.schema(
+        [
+            *(("key", pa.binary()), ("value", pa.binary()), ("topic", pa.string()), ("partition", pa.int32())),
+            *(("offset", pa.int64()), ("timestamp", pa.timestamp("us", tz="UTC")), ("timestampType", pa.int32())),
+            ("headers", pa.list_(header)),
+        ]
+    )
+
+
+def canonical(row: Mapping[str, Any]) -> bytes:
+    """The text of a row that is hashed; `spark_checks.services.corpora` has the same in SQL."""
+    headers = row["headers"]
+    texts = None if headers is None else ",".join(f"{_hex(one['key'].encode())}={_hex(one['value'])}" for one in headers)
+    place = (row["topic"], row["partition"], row["offset"], row["timestamp"], row["timestampType"])
+    return "|".join((_hex(row["key"]), _hex(row["value"]), *map(str, place), "-" if texts is None else texts)).encode()
+
+
+def _hex(value: bytes | None) -> str:
+    return "-" if value is None else value.hex().upper()
+
+
+def words(row: Mapping[str, Any]) -> tuple[int, int]:
+    """The two numbers that a row adds to the content's hash."""
+    digest = hashlib.sha256(canonical(row)).hexdigest()
+    return int(digest[:WORD], 16), int(digest[WORD : 2 * WORD], 16)
+
+
+def content(first: int, second: int) -> str:
+    """The hash of messages from the sums of their words: it depends on no order and no file."""
+    return "".join(f"{total % 16**WORD:0{WORD}x}" for total in (first, second))
+
+
+def manifest(fmt: Format[Any], profile: Profile, seed: int, statements: int, messages: int, content: str) -> bytes:
+    """The text of `bulk.json`."""
+    deployment = codec.dump_deployment(profile.deployment)
+    values = (VERSION, fmt.name, profile.name, deployment, str(seed), statements, shape(fmt, profile)[0], messages, content)
+    lines = (f'"{name}":{to_line(value)}' for name, value in zip(FIELDS, values, strict=True))
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+@contextmanager
+def writing(out: Path, fmt: Format[Any], profile: Profile) -> Iterator[Path]:
+    """A folder for `bulk.json` and the Parquet files, which takes its place at the end, or vanishes. Raises UsageError and
+    HarnessError as a corpus does."""
+    with whole_folder(out / fmt.name / profile.name, {BULK, PARQUET}) as temporary:
+        yield temporary
+
+
+def settle(folder: Path) -> int:
+    """Numbers the files that Spark wrote, and removes what else it left; their number."""
+    files = sorted(folder.glob("part-*.parquet"))
+    for other in set(folder.iterdir()) - set(files):
+        other.unlink()
+    for number, file in enumerate(files):
+        file.rename(folder / f"{number:05}.parquet")
+    return len(files)
+
+
+def find(folder: Path) -> list[Path]:
+    """The bulk corpora at or below a folder, sorted."""
+    return sorted(file.parent for file in Path(folder).rglob(BULK) if not file.parent.name.startswith("."))
+
+
+def verify(folder: Path) -> list[str]:
+    """The problems of a bulk corpus: its messages against its manifest, and some against the writer."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        known = _manifest(folder / BULK)
+        fmt = get(known["format"])
+        profile = fmt.profile(known["profile"])
+        step = max(1, known["messages"] // COMPARED)
+        found, first, second, problems = 0, 0, 0, list[str]()
+        for file in sorted((folder / PARQUET).glob("*.parquet")):
+            for batch in pq.ParquetFile(file).iter_batches(BATCH):
+                for row in batch.cast(schema()).set_column(5, "timestamp", batch["timestamp"].cast(pa.int64())).to_pylist():
+                    one, other = words(row)
+                    first, second = first + one, second + other
+                    if found % step == 0 and not problems and row != _written(fmt, profile, known, row["offset"]):
+                        problems.append(f"{file}: offset {row['offset']} is not what the writer writes")
+                    found += 1
+    except (CorpusError, OSError, pa.ArrowException) as error:
+        return [str(error)]
+    if found != known["messages"]:
+        problems.append(f"{folder}: {found} messages, the manifest says {known['messages']}")
+    elif (hashed := content(first, second)) != known["content"]:
+        problems.append(f"{folder}: content is {hashed}, the manifest says {known['content']}")
+    return problems
+
+
+def _written(fmt: Format[Any], profile: Profile, known: Mapping[str, Any], offset: int) -> dict[str, Any] | None:
+    unit, place = divmod(offset, known["width"])
+    made = list(load.messages(fmt, profile, int(known["seed"]), unit, 1))
+    return next(rows([(offset, made[place])])) if place < len(made) and unit < known["statements"] else None
+
+
+def _manifest(file: Path) -> dict[str, Plain]:
+    try:
+        data = from_line(file.read_bytes())
+    except Malformed as error:
+        raise CorpusError(f"{file}: {error}") from None
+    if not isinstance(data, dict) or data.get("version") != VERSION or set(data) != set(FIELDS):
+        raise CorpusError(f"{file}: version {VERSION} of a bulk corpus has the fields {', '.join(FIELDS)}")
+    return data

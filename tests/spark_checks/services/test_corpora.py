@@ -1,0 +1,73 @@
+"""Bulk corpora that executors write: the same messages in any number of ranges."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from generators.bulk import traffic as load
+from generators.storage import bulk
+from generators.storage.corpus import PARQUET
+from generators.wire_format import get
+from spark_checks.services import corpora
+
+PROFILES = (("ticdc-canal-json", "v7.1.6"), ("debezium-json", "3.5.0.Final"))
+
+
+@pytest.mark.parametrize(("name", "profile"), PROFILES)
+def test_a_message_has_one_offset_whatever_the_ranges(name, profile):
+    fmt = get(name)
+    chosen = fmt.profile(profile)
+    whole = list(bulk.numbered(fmt, chosen, 7, 0, 300))
+    assert [one for _, one in whole] == list(load.messages(fmt, chosen, 7, 0, 300))
+    assert [one for start in (0, 101, 202) for one in bulk.numbered(fmt, chosen, 7, start, min(101, 300 - start))] == whole
+    offsets = [offset for offset, _ in whole]
+    width, even = bulk.shape(fmt, chosen)
+    assert (width, even) == ((1, True) if name == "ticdc-canal-json" else (2, False))
+    assert offsets == sorted(set(offsets))
+    assert offsets[-1] // width == 299
+
+
+def test_the_content_is_that_of_the_rows_in_any_order():
+    fmt = get("debezium-json")
+    made = list(bulk.rows(islice(bulk.numbered(fmt, fmt.profiles[0], 7, 0, 9), 9)))
+    assert bulk.canonical({**made[0], "key": None, "value": b"\x0a|", "headers": [{"key": "h", "value": None}]}) == (
+        b"-|0A7C|%s|%d|0|%d|0|68=-" % (made[0]["topic"].encode(), made[0]["partition"], made[0]["timestamp"])
+    )
+
+    def hashed(rows: list[dict[str, Any]]) -> str:
+        return bulk.content(*map(sum, zip(*map(bulk.words, rows), strict=True)))
+
+    assert hashed(made) == hashed(made[::-1])
+    assert hashed(made) != hashed([*made[1:], {**made[0], "value": b"x"}])
+    assert len(hashed(made)) == 30
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("name", "profile"), PROFILES)
+def test_any_number_of_ranges_writes_the_same_messages(spark, tmp_path, name, profile):
+    fmt = get(name)
+    chosen, told = fmt.profile(profile), []
+    for parts in (1, 3, 7):
+        with bulk.writing(tmp_path / str(parts), fmt, chosen) as folder:
+            request = {"format": name, "profile": profile, "seed": 7, "count": 3_000, "parts": parts}
+            told.append(corpora.handle(spark, {**request, "out": str(folder / PARQUET), "near": str(folder)}, lambda _: None))
+            assert bulk.settle(folder / PARQUET) == parts
+            manifest = bulk.manifest(fmt, chosen, 7, 3_000, told[-1]["messages"], told[-1]["content"])
+            (folder / bulk.BULK).write_bytes(manifest)
+    assert told[0] == told[1] == told[2]
+    found = bulk.find(tmp_path)
+    assert len(found) == 3
+    assert [bulk.verify(folder) for folder in found] == [[]] * 3
+    rows = [sorted(pq.read_table(folder / PARQUET).to_pylist(), key=lambda row: row["offset"]) for folder in found]
+    assert rows[0] == rows[1] == rows[2]
+    assert [row["value"] for row in rows[0]] == [one.value for one in load.messages(fmt, chosen, 7, 0, 3_000)]
+    damaged = found[0] / bulk.BULK
+    damaged.write_text(json.dumps({**json.loads(damaged.read_text()), "seed": "8"}), "utf-8")
+    assert "is not what the writer writes" in bulk.verify(found[0])[0]
+    (found[1] / PARQUET / "00002.parquet").unlink()
+    assert "messages, the manifest says" in bulk.verify(found[1])[0]
