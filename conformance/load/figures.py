@@ -126,7 +126,10 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 @dataclass(slots=True)
 class Step:
-    """One rate, held for some time. `ticks` are (seconds since the epoch, acknowledged); `decode_cpu_s` is what the JVMs' threads took."""
+    """One rate, held for some time.
+
+    `ticks` are (seconds since the epoch, acknowledged); `decode_cpu_s` is the CPU time of the query's tasks in JVMs, if known.
+    """
 
     rate: float
     trigger_ms: int

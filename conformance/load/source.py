@@ -111,7 +111,8 @@ Entry = tuple[str, int, int, int, float, str]
 class Tally:
     """The accounts of one of several producers, as entries that can be added up: their number grows with time alone.
 
-    `sent`, `acknowledged`, `failed`, `owed`, `places` and `cpu` (microseconds) are sums; `began`, `first` (acknowledgement) and `ended` are times;
+    `sent`, `acknowledged`, `failed`, `owed`, `places` and `cpu` (microseconds) are sums; `began`, `first` (acknowledgement) and
+    `ended` are times;
     `tick` counts acknowledgements by interval after `base`; `latency` and `largest` are those of a Histogram; `lag` has the
     partition, offset and intended time of each message in `thin`; `sample` the unit and the ordinal there of judged ones.
     """

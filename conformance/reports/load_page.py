@@ -271,7 +271,7 @@ def _seconds(values: Mapping[str, float | None]) -> str:
 
 def subject(result: Mapping[str, Any]) -> str:
     """The decoder and its load, in a line."""
-    by = f"{result['producers']} producers on executors, " if result["producers"] else ""
+    by = f"{result['producers']} on executors publish, " if result["producers"] else ""
     return (
         f"{result['format']} {result['profile']}, level {LEVELS[result['level']]}, decoder {result['decoder']}, trigger "
         f"{result['trigger_ms']} ms, {result['partitions']} partitions, {by}seed {result['seed']}, broker {result['broker']}"

@@ -1,8 +1,8 @@
 """Bulk corpora: the messages of load in Parquet, in the shape of Spark's Kafka source, written in ranges.
 
 `<out>/<format>/<profile>/` holds `bulk.json` and the folder `messages.parquet`. Statement n is unit n of load, so expectations
-need not be stored: `generators.bulk.orders.load_scenario` gives them. The offset of a message is `n * width + its place`; `bulk.json`
-has the width, the most messages that a statement has.
+need not be stored: `generators.bulk.orders.load_scenario` gives them. The offset of a message is `n * width + its place`;
+`bulk.json` has the width, the most messages that a statement has.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ SCHEMA: Final = pa.schema(
 """The result of a range; `stopped` is why it did not finish, else null."""
 
 DDL: Final = (
-    "start bigint, count bigint, sent bigint, acknowledged bigint, failed bigint, seconds double, cpu double, errors array<string>, "
-    "places array<int>, counts array<bigint>, largest double, stopped string"
+    "start bigint, count bigint, sent bigint, acknowledged bigint, failed bigint, seconds double, cpu double, "
+    "errors array<string>, places array<int>, counts array<bigint>, largest double, stopped string"
 )
 
 

@@ -367,7 +367,7 @@ def test_what_executors_have_not_told_is_not_known(outcome):
     text = report.markdown(outcome)
     assert "| messages | an unknown number acknowledged, an unknown number not delivered, 10,000 decoded |" in text
     assert "| backlog | not known; the rest in 1.0 s |" in text
-    assert "4 producers on executors" in text
+    assert "4 on executors publish" in text
 
 
 def test_a_search_tells_the_highest_rate_that_keeps_up(outcome):
