@@ -29,7 +29,8 @@ def write(
 ) -> None:
     """Writes a bulk corpus per format and named profile, else the format's last, with one line on standard error for each. Raises
     HarnessError and UsageError; nothing is left of a corpus that is not whole."""
-    if "://" in str(out):
+    # A Path has one slash where the URL has two.
+    if ":/" in str(out):
         raise UsageError(f"--out {out}: a bulk corpus is written to a folder, which a cluster's machines must share")
     conf = joined({}, master=master)
     with Progress() as note, ChildEngine(cores=executors, conf=conf, note=note) as engine:

@@ -1,12 +1,19 @@
-"""Decoders on a standalone cluster: a master and two workers whose Python has pyspark and nothing else."""
+"""Decoders on a standalone cluster: a master and two workers whose Python has pyspark and, for decoders, nothing else."""
 
 import re
+import sys
 
 import pytest
 
 import conformance
 from conformance.brokers.embedded import free_ports
+from conformance.engines.child import ChildEngine
+from conformance.judging.judge import Verdict
+from conformance.load import sustained as loading
+from conformance.load.sustained import LoadSettings
 from generators.errors import HarnessError
+from generators.storage import bulk
+from generators.wire_format import get
 
 pytestmark = pytest.mark.spark
 
@@ -60,3 +67,17 @@ def test_what_a_worker_lacks_is_told_and_convicts_nobody(
     monkeypatch.setenv("PYSPARK_PYTHON", python or bare_python)
     with pytest.raises(HarnessError, match=re.escape(told.format(cluster))):
         judged(cluster, decoder=decoder, level="changes", select=(f"{TICDC}/v8.5.7/int/*",))
+
+
+def test_executors_publish_beside_a_decoder_and_write_a_corpus(cluster, kafka, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    settings = LoadSettings("huawei-cdl-json", rate=200.0, duration_s=2.0, profile="1.0", warm_up=(100,), producers=1)
+    with ChildEngine(packages=("kafka",), conf={"spark.master": cluster, **SMALL}) as engine:
+        outcome = loading.run(settings, engine, kafka.bootstrap)
+        request = {"format": TICDC, "profile": "v8.5.7", "seed": 3, "count": 300, "parts": 3}
+        answer = engine.ask("corpus", {**request, "out": str(tmp_path / "out"), "near": str(tmp_path)}, 120).result()
+    assert (outcome.failed, outcome.accounted, outcome.complete) == ("", True, True)
+    assert outcome.owed == outcome.messages == 500
+    assert set(outcome.sample.verdicts) == {Verdict.PASS}
+    rows = bulk.rows(bulk.numbered(get(TICDC), get(TICDC).profile("v8.5.7"), 3, 0, 300))
+    assert answer == {"messages": 300, "content": bulk.content(*map(sum, zip(*map(bulk.words, rows), strict=True)))}
