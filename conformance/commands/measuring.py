@@ -199,7 +199,8 @@ def load(name: str, **options: Any) -> None:
     options["asked"].check_spark()
     on_cluster("load", options["spark_conf"])
     # Without the settings that make a JVM start quickly but run slowly.
-    conf = merged({} if settings.decoder else dict(OURS.items() - QUICK.items()), options["spark_conf"])
+    own_conf = {} if settings.decoder else dict(OURS.items() - QUICK.items())
+    conf = merged({**own_conf, **(loading.BESIDE if settings.producers else {})}, options["spark_conf"])
     cores = 2 + (settings.producers or 0)
     with Progress() as note, ChildEngine(packages=needed((fmt,), kafka=True), cores=cores, conf=conf, note=note) as engine:
         note("starting Spark and Kafka")

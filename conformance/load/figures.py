@@ -126,10 +126,7 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 @dataclass(slots=True)
 class Step:
-    """One rate, held for some time.
-
-    `ticks` are (seconds since the epoch, acknowledged); `decode_cpu_s` is the CPU time of the query's tasks in JVMs, if known.
-    """
+    """One rate, held for some time. `ticks` are (seconds since the epoch, acknowledged)."""
 
     rate: float
     trigger_ms: int
@@ -139,7 +136,6 @@ class Step:
     published: Mapping[str, Any] = field(default_factory=dict)
     drained_s: float | None = None
     problem: str = ""
-    decode_cpu_s: float | None = None
 
     @property
     def began(self) -> float:

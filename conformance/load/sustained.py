@@ -58,6 +58,9 @@ SEARCH_TO: Final = 1_000_000.0
 SEARCH_WITHIN: Final = 0.1
 """A search ends when the lowest failing rate is within this share of the highest rate that keeps up."""
 
+BESIDE: Final[Mapping[str, str]] = {"spark.locality.wait": "0s"}
+"""Settings of a session with producers: else the decoder's tasks wait seconds for an executor that a producer occupies."""
+
 Note = Callable[[str], None]
 
 
@@ -177,7 +180,6 @@ class Lane:
         self._pool = POOL if self.settings.search else min(POOL, total)
         self.batches: list[Batch] = []
         self.topic = ""
-        self._cpu_s: float | None = None
         self._before: dict[int, tuple[int, int]] = {}
         self._stack = contextlib.ExitStack()
 
@@ -254,7 +256,6 @@ class Lane:
     def poll(self) -> None:
         """Reads the query's status. Raises DecoderFailed."""
         answer = self._ask("status")
-        self._cpu_s = answer["cpu_s"]
         for one in answer["batches"]:
             kinds = {kind: one[kind] for kind in one if kind.isupper()}
             batch = Batch(
@@ -313,7 +314,7 @@ class Lane:
         table = SentSample() if self.settings.producers else Timetable()
         step = Step(rate, self.settings.trigger_ms, table=table)
         self.outcome.steps.append(step)
-        first, before = len(self.batches), self._cpu_s
+        first = len(self.batches)
 
         def each() -> None:
             step.batches = self.batches[first:]
@@ -342,8 +343,6 @@ class Lane:
         if not step.ticks or step.ticks[-1][1] < step.published["acked"]:
             step.ticks.append((max(time.time() - POLL_S, step.sent), step.published["acked"]))
         step.drained_s = self.drain(DRAIN_S, each)
-        if before is not None and self._cpu_s is not None:
-            step.decode_cpu_s = self._cpu_s - before
         return step
 
     def settle(self) -> None:

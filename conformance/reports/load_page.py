@@ -152,7 +152,6 @@ def figures(outcome: LoadResult, step: Step) -> dict[str, Any]:
         "publish_ms": {"p50": published.get("p50_ms"), "p99": published.get("p99_ms"), "max": published.get("max_ms")},
         "decoded": decoded,
         "decoded_per_busy_second": round(decoded / busy, 1) if busy else None,
-        "decode_cpu_s": _rounded(step.decode_cpu_s),
         "publish_cpu_s": _rounded(published.get("cpu_s")),
         "lag_sample": len(lags) if outcome.settings.producers else None,
         "lag_s": {name: _rounded(quantile(lags, share)) for name, share in SHARES},
@@ -225,7 +224,7 @@ def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         if result["complete"]
         else _missing(result["missing"])
     )
-    sample, of = result["sample"], found["lag_sample"]
+    sample, of, cpu = result["sample"], found["lag_sample"], found["publish_cpu_s"]
     backlog = "not known" if growth is None else f"at most {found['backlog_max']:,} messages; {growth:+,.0f}/s in the second half"
     broken = sum(sample["findings"].values())
     return [
@@ -235,7 +234,11 @@ def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
             ", ".join(f"{_count(found[name])} {name.replace('_', ' ')}" for name in ("acknowledged", "not_delivered", "decoded")),
         ),
         ("decoding speed", f"{_number(found['decoded_per_busy_second'])}/s while a batch runs"),
-        ("CPU", _cpu(found)),
+        *(
+            [("CPU of publishing", f"{1e6 * cpu / found['acknowledged']:,.1f} µs a message")]
+            if cpu and found["acknowledged"]
+            else []
+        ),
         ("lag, end to end", _seconds(lag) + ("" if of is None else f"; of {of:,} sampled messages")),
         ("batches", f"{found['batches']:,}; {_seconds(batch)}"),
         ("backlog", f"{backlog}; {rest}"),
@@ -243,14 +246,6 @@ def rows(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("offsets accounted for", account),
         ("sample", f"{sample['messages']:,} messages judged, {broken:,} findings"),
     ]
-
-
-def _cpu(found: Mapping[str, Any]) -> str:
-    """Microseconds a message: of the decoder's tasks in Spark's JVMs, and of the producers' processes."""
-    decode, publish = found["decode_cpu_s"], found["publish_cpu_s"]
-    parts = [("decoding in the JVM", decode, found["decoded"]), ("making and publishing", publish, found["acknowledged"])]
-    said = [f"{what} {1e6 * cpu / count:,.1f} µs a message" for what, cpu, count in parts if cpu is not None and count]
-    return ", ".join(said) or "not known"
 
 
 def _count(value: float | None) -> str:

@@ -101,8 +101,7 @@ class _Query:
         self._table = codec.load_table(request["table"])
         self._deployment = codec.load_deployment(request["deployment"])
         self._seen: dict[int, dict[str, Any]] = {}
-        self._last = self._stage = -1
-        self._cpu_s: float | None = 0.0
+        self._last = -1
         self._until: dict[str, int] = {}
         self._full = False
         self._lock = threading.Lock()
@@ -174,31 +173,7 @@ class _Query:
         """See `handle`."""
         failed = self._query.exception()
         batches = [self._batch(progress) for progress in self._new()]
-        if batches:
-            self._count_cpu()
-        ended = told(failed) if failed else None
-        return {"active": self._query.isActive, "failure": ended, "batches": batches, "cpu_s": self._cpu_s}
-
-    def _count_cpu(self) -> None:
-        """Adds the CPU time of the query's stages that have ended since; of threads of JVMs alone, not of Python's workers."""
-        jvm: Any = self._spark._jvm
-        gateway: Any = self._spark.sparkContext._gateway
-        try:
-            none = gateway.new_array(jvm.double, 0)
-            store = self._spark._jsparkSession.sparkContext().statusStore()
-            stages = store.stageList(None, False, False, none, jvm.java.util.ArrayList())
-            last = self._stage
-            for place in range(stages.size()):
-                stage = stages.apply(place)
-                if stage.stageId() <= last:
-                    break
-                if stage.status().toString() == "COMPLETE":
-                    self._stage = max(self._stage, stage.stageId())
-                    if self._cpu_s is not None and str(self._query.runId) in str(stage.description()):
-                        self._cpu_s += stage.executorCpuTime() / 1e9
-        except (Py4JError, TypeError):
-            # Not Spark's public interface: another release may have another.
-            self._cpu_s = None
+        return {"active": self._query.isActive, "failure": told(failed) if failed else None, "batches": batches}
 
     def _new(self) -> list[Any]:
         """The progress of every batch since the last call, in order."""

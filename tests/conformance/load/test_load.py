@@ -506,6 +506,19 @@ def test_options_that_make_no_sense_are_refused_before_anything_starts(arguments
     assert told in str(raised)
 
 
+@pytest.mark.parametrize(("more", "cores", "wait"), [((), 2, None), (("--producers", "3"), 5, "0s")])
+def test_producers_get_cores_of_their_own_and_no_task_waits_for_theirs(monkeypatch, more, cores, wait):
+    given = {}
+
+    def started(**options):
+        given.update(options)
+        raise HarnessError("enough")
+
+    monkeypatch.setattr("conformance.engines.child.ChildEngine", started)
+    assert str(CliRunner().invoke(cli, ["load", FORMAT, *more]).exception) == "enough"
+    assert (given["cores"], given["conf"].get("spark.locality.wait")) == (cores, wait)
+
+
 def test_a_broker_that_does_not_answer_is_an_error_of_the_environment(fake, monkeypatch):
     make, _ = fake
     monkeypatch.setattr("conformance.engines.child.ChildEngine", lambda **_: make())
