@@ -26,6 +26,7 @@ from generators.publishing.topics import (
     records_in,
     run_topic,
     run_topic_name,
+    run_topics,
     unreachable,
 )
 
@@ -48,6 +49,7 @@ __all__ = [
     "records_in",
     "run_topic",
     "run_topic_name",
+    "run_topics",
 ]
 
 PRODUCER_CONFIG: Mapping[str, str | int | bool] = {

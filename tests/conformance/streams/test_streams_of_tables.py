@@ -8,7 +8,8 @@ from click.testing import CliRunner
 from conformance.commands.cli import cli
 from conformance.commands.shell import read_tables
 from conformance.streams import kept, reading
-from conformance.streams.kept import Kept, Keys, StreamResult, expected, judge
+from conformance.streams.kept import Kept, Keys, expected, judge
+from conformance.streams.told import StreamResult
 from generators.garbage.nemesis import named
 from generators.model import State
 from generators.wire_format import FORMATS, get

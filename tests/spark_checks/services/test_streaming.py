@@ -16,12 +16,13 @@ from conformance.brokers.broker import Broker
 from conformance.brokers.spark_options import spark_options
 from conformance.rules.order import order_of
 from conformance.streams import reading as streams
-from conformance.streams.kept import Group, judge, read_state
-from conformance.streams.written import Used
+from conformance.streams.kept import judge, read_state
+from conformance.streams.told import Group
+from conformance.streams.written import Gapped
 from generators.garbage.nemesis import STAGES, named
 from generators.model import Column, Message, Table
 from generators.publishing.cluster import Cluster
-from generators.publishing.kafka import publish, run_topic
+from generators.publishing.kafka import publish, run_topic, run_topics
 from generators.publishing.topics import ends
 from generators.sources.mysql import TYPES
 from generators.storage import codec
@@ -251,13 +252,14 @@ def test_of_a_used_topic_only_committed_messages_count(
     spark: SparkSession, kafka: Broker, tmp_path: Path, asked: Callable[..., tuple[Group, dict[str, Any]]], level: str
 ) -> None:
     group, request = asked("huawei-cdl-json", "1.0", "corrupt")
-    with run_topic(kafka.cluster, group.partitions) as topic:
-        used = Used(kafka.cluster, topic, group.partitions)
+    with run_topics(kafka.cluster, group.topics) as names:
+        used = Gapped(kafka.cluster, group, names, used=True)
         for stage in range(STAGES):
             used.publish(group.messages(stage))
         options = {**used.options, "kafka.isolation.level": level}
-        streaming.handle(spark, {**request, "source": {"kafka": options, "topic": topic}, "makers": ["reference"]}, load)
-        firsts = {first for first, _ in ends(kafka.cluster, topic).values()}
+        source = {"kafka": options, "topic": names[""]}
+        streaming.handle(spark, {**request, "source": source, "makers": ["reference"]}, load)
+        firsts = {first for first, _ in ends(kafka.cluster, names[""]).values()}
     (outcome,) = judge(group, used.numbered(read_state(tmp_path / "tables" / "reference")))
     assert firsts == {1}
     assert outcome.corrupt > 0
