@@ -21,7 +21,7 @@ def traps(fmt: str) -> Iterator[Trap]:
     for liar in liars(fmt):
         yield Trap(liar.name, liar.level, liar.convicts, liar.why)
     for keeper in _streams.liars(fmt):
-        for rule in keeper.rules:
+        for rule in keeper.rules(fmt):
             yield Trap(keeper.name, 0, f"{fmt}/stream/{rule}", keeper.why)
 
 

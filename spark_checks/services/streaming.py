@@ -71,25 +71,6 @@ def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lanes:
-    """The lanes that partitions are (`conformance.streams.told.Told`), by TOPIC/NUMBER; empty if a lane is its partition."""
-
-    told: Mapping[str, int]
-
-    @property
-    def lane(self) -> str:
-        """The lane of a record or change; NULL for a partition of no stream."""
-        if not self.told:
-            return "partition"
-        # A literal map would be an expression a lane.
-        return f"try_element_at(from_json('{json.dumps(self.told)}', 'map<string,int>'), concat(topic, '/', partition))"
-
-    def of(self, frame: DataFrame) -> DataFrame:
-        """The frame with lanes for partitions, by which keepers know messages."""
-        return frame.withColumn("partition", F.expr(self.lane)) if self.told else frame
-
-
-@dataclass(frozen=True, slots=True)
 class _Part:
     """The lanes from `low` up to `high`, which were written under one deployment; all of them if `whole`."""
 
@@ -97,7 +78,7 @@ class _Part:
     low: int
     high: int
     whole: bool
-    lanes: _Lanes
+    lanes: topics.Lanes
 
     def of(self, records: DataFrame) -> DataFrame:
         """Its records."""
@@ -110,7 +91,7 @@ class _Reading:
 
     decoder: Decoder
     parts: tuple[_Part, ...]
-    lanes: _Lanes
+    lanes: topics.Lanes
     keepers: tuple[Keeper, ...]
     hold: Mapping[str, Any]
     marks: Path
@@ -170,11 +151,12 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
     if request.get("list"):
         from spark_checks.liars import streams as _streams
 
-        told = _streams.liars(request["format"])
-        return {"liars": [{"name": one.name, "convicts": rule, "why": one.why} for one in told for rule in one.rules]}
+        fmt = request["format"]
+        liars = ((one, rule) for one in _streams.liars(fmt) for rule in one.rules(fmt))
+        return {"liars": [{"name": one.name, "convicts": rule, "why": one.why} for one, rule in liars]}
     tables = tuple(codec.load_table(one) for one in request["tables"])
     decoder, told = load(request["decoder"]), request["parts"]
-    lanes = _Lanes(request.get("lanes") or {})
+    lanes = topics.Lanes(request.get("lanes") or {})
     parts = tuple(_Part(codec.load_deployment(one), low, high, len(told) == 1, lanes) for one, low, high in told)
     directory = request["directory"]
     records = records_of(spark, request["source"])
