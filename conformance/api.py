@@ -42,9 +42,9 @@ def run(
 ) -> RunResult:
     """Judges a decoder, or the reference decoders, on the named formats, all of them by default.
 
-    The arguments are the options of `cdc-conformance run`; `listen` gets the run's events (conformance.running.events). Nothing
-    is printed or saved. `RunResult.exit_code` is the command's, `failures` are the broken rules with the smallest message of
-    each.
+    The arguments are the options of `cdc-conformance run`; `broker_properties` are those of the Kafka client by name. `listen`
+    gets the run's events (conformance.running.events). Nothing is printed or saved. `RunResult.exit_code` is the command's,
+    `failures` are the broken rules with the smallest message of each.
 
     Raises UsageError, UnknownName, NothingSelected, and HarnessError when the harness or its environment fails.
     """

@@ -283,6 +283,12 @@ def given_tables(options: Mapping[str, Any], seed: int) -> Values | None:
     return values
 
 
+def print_left_out(told: Sequence[str], verbose: bool, of: str = "") -> None:
+    """Prints which tables are left out, a line each."""
+    click.echo(f"{len(told)} {'table is' if len(told) == 1 else 'tables are'} left out{of}:", err=True)
+    print_notes(told, verbose)
+
+
 def print_notes(told: Sequence[str], verbose: bool) -> None:
     """Prints the first notes on tables, with `verbose` all of them."""
     shown = told if verbose else told[:NOTES]
@@ -331,8 +337,7 @@ def of_tables(
         elif name in given:
             raise UsageError(f"{name} can write none of the tables: {'; '.join(found.notes)}")
     if told:
-        click.echo(f"{len(told)} {'table is' if len(told) == 1 else 'tables are'} left out:", err=True)
-        print_notes(told, verbose)
+        print_left_out(told, verbose)
     if not kept:
         raise UsageError(problem or f"no format can write the tables: {'; '.join(told)}")
     return tuple(kept)

@@ -24,7 +24,7 @@ from conformance.commands.shell import (
     given_tables,
     known,
     of_tables,
-    print_notes,
+    print_left_out,
     user_tables,
 )
 from conformance.commands.spark_options import on_cluster, spark_options
@@ -59,8 +59,7 @@ def _without_key(values: Values, verbose: bool) -> None:
     if len(told) == len(values.schema.tables):
         raise UsageError(f"no stream can be of these tables: {'; '.join(told)}")
     if told:
-        click.echo(f"{len(told)} {'table is' if len(told) == 1 else 'tables are'} left out of the streams:", err=True)
-        print_notes(told, verbose)
+        print_left_out(told, verbose, " of the streams")
 
 
 @click.command(short_help="Compares tables built from changes with the source's.")

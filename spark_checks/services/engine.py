@@ -25,12 +25,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
+from conformance.engines.spark_conf import away
 from generators.model import Deployment, Table
 from generators.storage import codec
 from generators.wire_format import module_name
 from spark_checks.liars.base import Liar, common
 from spark_checks.services import cluster
-from spark_checks.services.session import MASTER, REMOTE, UnsettableError, session
+from spark_checks.services.session import UnsettableError, session
 from spark_checks.services.topics import source
 
 FIRST_OFFSET: Final = "spark.cdc.firstOffset"
@@ -48,7 +49,7 @@ SERVICES: Final = {
 }
 """The services beside decoding, by their request (conformance.engines.child.SERVICES): modules with a `handle`."""
 
-OWN: Final = ("generators", "conformance", "spark_checks", "_cdc_conformance_pytest")
+OWN: Final = (*cluster.OWN, "_cdc_conformance_pytest")
 """The harness's own modules."""
 CLAIMS: Final = ("profiles", "kinds", "columns", "types", "conventions")
 
@@ -247,7 +248,7 @@ class SparkEngine:
         except UnsettableError as error:
             raise DecoderError(str(error)) from error
         if not cluster.local(self._spark):
-            self._place = conf.get(REMOTE) or conf[MASTER]
+            self._place = away(conf)
             cluster.send_own(self._spark, home)
         warm_up(self._spark)
 

@@ -12,6 +12,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from conformance.brokers.archive import WRITES, spark_classes, using
+from conformance.engines.spark_conf import ADDRESS, MASTER, REMOTE, away
 
 AVRO_LIMITS: Final = " ".join(
     f"-Dorg.apache.avro.limits.{what}.maxLength={limit}"
@@ -19,8 +20,6 @@ AVRO_LIMITS: Final = " ".join(
 )
 """Avro's limits of lengths. Without them one flipped bit allocates gigabytes and ends the JVM."""
 
-MASTER: Final = "spark.master"
-REMOTE: Final = "spark.remote"
 _DRIVER: Final = "spark.driver.extraJavaOptions"
 _EXECUTOR: Final = "spark.executor.extraJavaOptions"
 
@@ -46,16 +45,16 @@ def session(
     """
     if conf.get(REMOTE):
         return _connected(conf)
-    away = not conf.get(MASTER, "local").startswith("local")
+    here = not away(conf)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    if not away:
+    if here:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName(app).master(f"local[{cores}]")
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
-        **({} if away else {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}),
+        **(dict.fromkeys(ADDRESS, "127.0.0.1") if here else {}),
         "spark.driver.memory": "2g",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
