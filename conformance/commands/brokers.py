@@ -12,8 +12,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from conformance.commands.shell import Assignment, ParamType, completions
-from generators.errors import UsageError
-from generators.publishing.layouts import PARTS, parts
+from conformance.commands.spark_options import Checked
+from generators.publishing.layouts import SEVERAL, several
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
@@ -78,21 +78,9 @@ REAL_BROKER: Final = click.option(
 )
 
 
-class TopicPattern(ParamType):
-    """A pattern of topics' names (`generators.publishing.layouts`)."""
-
-    name = "pattern"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The pattern. Raises UsageError for one that names no part, or an unknown part."""
-        if not parts(str(value), "--topic-pattern"):
-            raise UsageError(f"--topic-pattern {value}: name a part, {', '.join(f'{{{part}}}' for part in PARTS)}")
-        return str(value)
-
-
 TOPIC_PATTERN: Final = click.option(
     "--topic-pattern",
-    type=TopicPattern(),
+    type=Checked("topics", several, SEVERAL),
     metavar="PATTERN",
     help="A topic for each table, named by {topic} (the writer's own), {database}, {schema} or {table}; default: one topic.",
 )

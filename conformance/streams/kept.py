@@ -287,19 +287,24 @@ def _coverage(stream: Told, keys: Keys, flat: Sequence[Written], kept: Kept, out
     if kept.rows_alone:
         return set().union(*doubtful.values())
     own = range(stream.first, stream.first + len(stream.places))
+
+    def where(lane: int) -> str:
+        topic, number = stream.places[lane - stream.first]
+        return f"{f'topic {topic}, ' if topic else ''}partition {number}"
+
     for partition in own:
         count, last = kept.seen.get(partition, (0, -1))
         owed, end = there.get(partition, (0, -1))
         if (count, last) != (owed, end):
-            words = f"partition {partition}: {count} messages were seen, the last at {last}; there are {owed}, the last at {end}"
+            words = f"{where(partition)}: {count} messages were seen, the last at {last}; there are {owed}, the last at {end}"
             outcome.differ(RESTART if how else "every-offset", words)
     told = {place for place in kept.corrupt if place[0] in own}
     for place in sorted(spoiled - told)[:SHOWN]:
         outcome.differ(
-            RESTART if how else "corrupt-kept", f"partition {place[0]}, offset {place[1]} is unreadable, and nothing tells of it"
+            RESTART if how else "corrupt-kept", f"{where(place[0])}, offset {place[1]} is unreadable, and nothing tells of it"
         )
     for place in sorted(told - spoiled - doubtful.keys())[:SHOWN]:
-        outcome.differ("corrupt-kept", f"partition {place[0]}, offset {place[1]} can be read, and is told to be unreadable")
+        outcome.differ("corrupt-kept", f"{where(place[0])}, offset {place[1]} can be read, and is told to be unreadable")
     return set().union(*(keys for place, keys in doubtful.items() if place in told))
 
 

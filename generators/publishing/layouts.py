@@ -25,6 +25,16 @@ def parts(pattern: str, option: str = "--topic") -> tuple[str, ...]:
     return found
 
 
+SEVERAL: Final = r"\{(topic|database|schema|table)\}"
+"""What every pattern of several topics has in it."""
+
+
+def several(pattern: str) -> None:
+    """Raises UsageError for a --topic-pattern that names no part, or an unknown one."""
+    if not parts(pattern, "--topic-pattern"):
+        raise UsageError(f"--topic-pattern {pattern}: name a part, {', '.join(f'{{{part}}}' for part in PARTS)}")
+
+
 def topic_of(pattern: str, own: str, table: Table) -> str:
     """The topic of a message on a table, whose writer's topic is `own`."""
     name = pattern.format(topic=own, database=table.database, schema=table.schema or "", table=table.name)
