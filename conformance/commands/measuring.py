@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from conformance.commands.brokers import PREFIX, REAL_BROKER, TOPIC, asks_broker, reached
+from conformance.commands.brokers import PREFIX, REAL_BROKER, TOPIC, TOPIC_PATTERN, asks_broker, reached
 from conformance.commands.shell import (
     FORMAT,
     FORMAT_NAME,
@@ -149,6 +149,11 @@ def bench(
 @click.option("--partitions", type=int, default=2, show_default=True, help="Partitions of the topic.")
 @SEED
 @asks_broker(REAL_BROKER, TOPIC, PREFIX)
+@TOPIC_PATTERN
+@click.option(
+    "--used-topics", is_flag=True, help="Publishes in transactions, beside aborted ones, to topics without their first offsets."
+)
+@click.option("--log-append-time", is_flag=True, help="Creates topics whose broker sets the timestamps of records.")
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for load.json and load.html.")
 @spark_options
 @user_tables
@@ -172,6 +177,9 @@ def load(name: str, **options: Any) -> None:
     from conformance.reports.console import console
 
     (fmt,) = known((name,), decoder=options["decoder"])
+    for option in ("topic_pattern", "used_topics", "log_append_time"):
+        if options[option] and options["asked"].topic:
+            raise UsageError(f"--{option.replace('_', '-')} is about topics that are created; leave out --topic")
     search, tables = options["search"], given_tables(options, options["seed"])
     own = table_load(get(fmt), options["profile"], tables, options["verbose"])
     settings = loading.LoadSettings(
@@ -186,6 +194,9 @@ def load(name: str, **options: Any) -> None:
         seed=options["seed"],
         search=search,
         tables=own[1] if own else None,
+        pattern=options["topic_pattern"] or "",
+        used=options["used_topics"],
+        append_time=options["log_append_time"],
     )
     loading.check(settings)
     options["asked"].check_spark()

@@ -1,31 +1,39 @@
 """The producer process of `load`: reads commands, publishes seeded load, and reports the results, all as JSON lines.
 
 The first line on standard input is an object: `format`, `profile`, `seed`, `partitions`, `level`, `bootstrap`, `properties` (of
-the Kafka client), `topic`, `every` (offsets that are multiples of it are sampled), `pool` (units made beforehand where the writer
-makes the format's messages), `tables` (the file of a user's tables, if given). Then each line is a command: `{"count": N}`
-publishes N messages at once, `{"rate": R, "count": N, "duration_s": S}` on a schedule, for S seconds at most. When standard input
-ends, publishing stops and the process exits.
+the Kafka client), `prefix` (of transactional ids), `names` (of the topics, by what `pattern` makes of a message; "" without a
+pattern), `used` (messages are in transactions, beside unreadable ones in aborted transactions), `every` (offsets that are
+multiples of it are sampled), `pool` (units made beforehand where the writer makes the format's messages), `tables` (the file of a
+user's tables, if given). A partition is told as its lane: the partitions of all topics in the order of `names`.
+
+Then each line is a command: `{"count": N}` publishes N messages at once, `{"rate": R, "count": N, "duration_s": S}` on a
+schedule, for S seconds at most. When standard input ends, publishing stops and the process exits.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
 import queue
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
+from conformance.load._topics import ABORTED
 from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.errors import HarnessError
-from generators.model import Kind, Layout, Message, Written
+from generators.model import Kind, Layout, Message, Table, Written
 from generators.publishing.cluster import Cluster
+from generators.publishing.layouts import topic_of
 from generators.publishing.pacing import Delivered, publish_paced
+from generators.publishing.transactions import Transactions
 from generators.tables import load as tables
 from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile, get
@@ -35,6 +43,8 @@ MARK_S: Final = 0.01
 TICK_S: Final = 0.1
 """Interval of the reported acknowledgement counts, in seconds."""
 
+COMMITTED_S: Final = 0.2
+"""Interval of commits, and of aborted transactions, in seconds."""
 PROBED: Final = 256
 """Units that are tried to see whether each is one message; every kind of change is among them."""
 
@@ -42,6 +52,29 @@ PROBED: Final = 256
 def place_hash(partition: int, offset: int) -> int:
     """A number for a (partition, offset), as the decoding side computes it."""
     return (offset * 2654435761 + partition * 40503) % 4294967291
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The topics of messages: their `names` by what `pattern` makes of a message; "" without a pattern."""
+
+    names: Mapping[str, str]
+    pattern: str
+    partitions: int
+    _known: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def sent(self, message: Message, table: Table) -> Message:
+        """The message with its topic."""
+        own = message.topic, table.name
+        if own not in self._known:
+            self._known[own] = self.names[topic_of(self.pattern, message.topic, table) if self.pattern else ""]
+        return replace(message, topic=self._known[own])
+
+    @property
+    def lanes(self) -> Mapping[tuple[str, int], int]:
+        """The lane of each partition of the topics."""
+        places = ((name, number) for name in self.names.values() for number in range(self.partitions))
+        return {place: lane for lane, place in enumerate(places)}
 
 
 Unit = tuple[int, int]
@@ -57,11 +90,21 @@ class ProducerSource:
     """
 
     def __init__(
-        self, fmt: Format[Any], profile: Profile, seed: int, layout: Layout, level: int, pool: int, own: TableLoad | None = None
+        self,
+        fmt: Format[Any],
+        profile: Profile,
+        seed: int,
+        layout: Layout,
+        level: int,
+        pool: int,
+        own: TableLoad | None = None,
+        routes: Routes | None = None,
     ) -> None:
+        self._routes = routes
         self._pool: list[tuple[Message, Unit, bool]] = []
         self.drawn = 0
-        table = (own.table if own else orders.load_table(profile.source)).name
+        first = own.table if own else orders.load_table(profile.source)
+        table = first.name
 
         def written(units: int) -> Iterator[tuple[Written, ...]]:
             for unit in range(units):
@@ -74,10 +117,14 @@ class ProducerSource:
             and all(len(found) == 1 and _owed(found[0], level, table) for found in written(PROBED))
         )
         if self.plain:
-            self._messages: Iterator[Message] = load.messages(fmt, profile, seed, layout=layout)
+            made = load.messages(fmt, profile, seed, layout=layout)
+            self._messages: Iterator[Message] = (routes.sent(one, first) for one in made) if routes else made
             return
         for unit, found in enumerate(written(pool)):
-            self._pool += ((one.message, (unit, place), _owed(one, level, table)) for place, one in enumerate(found))
+            of = own.users[unit % len(own.users)].table if own else first
+            for place, one in enumerate(found):
+                message = routes.sent(one.message, of) if routes else one.message
+                self._pool.append((message, (unit, place), _owed(one, level, table)))
         self._messages = itertools.cycle([message for message, _, _ in self._pool])
 
     def __iter__(self) -> Iterator[Message]:
@@ -103,8 +150,15 @@ def _owed(one: Written, level: int, table: str) -> bool:
 class Reports:
     """The events of a running publication: ticks, marks of intended times, samples; and the expected rows."""
 
-    def __init__(self, source: ProducerSource, first: int, every: int, tell: Callable[[dict[str, Any]], None]) -> None:
-        self._source, self._first, self._every, self._tell = source, first, every, tell
+    def __init__(
+        self,
+        source: ProducerSource,
+        first: int,
+        every: int,
+        tell: Callable[[dict[str, Any]], None],
+        lanes: Mapping[tuple[str, int], int] = MappingProxyType({}),
+    ) -> None:
+        self._source, self._first, self._every, self._tell, self._lanes = source, first, every, tell, lanes
         self._acked = self._owed = self._places = 0
         self._told_s = 0.0
         self._last: dict[int, tuple[int, float]] = {}
@@ -115,6 +169,7 @@ class Reports:
     def __call__(self, delivered: Delivered) -> None:
         """Counts an acknowledged message."""
         partition, offset, intended = delivered.partition, delivered.offset, delivered.intended_s
+        partition = self._lanes.get((delivered.topic, partition), partition)
         self._acked += 1
         (unit, place), owed = self._source.about(self._first + delivered.number)
         if owed:
@@ -163,14 +218,19 @@ def main() -> None:
     fmt = get(asked["format"])
     profile, layout = fmt.profile(asked["profile"]), Layout(partitions=asked["partitions"])
     own = tables.load(Path(asked["tables"])) if asked.get("tables") else None
-    source = ProducerSource(fmt, profile, asked["seed"], layout, asked["level"], asked["pool"], own)
+    routes = Routes(asked["names"], asked["pattern"], asked["partitions"])
+    single = next(iter(routes.names.values())) if len(routes.names) == 1 else None
+    source = ProducerSource(fmt, profile, asked["seed"], layout, asked["level"], asked["pool"], own, None if single else routes)
+    cluster = Cluster(asked["bootstrap"], asked["properties"], asked["prefix"])
+    if asked["used"]:
+        threading.Thread(target=_aborting, args=(cluster, routes, stopping), daemon=True).start()
     tell({"ready": True})
     while (command := commands.get()) is not None:
-        reports = Reports(source, source.drawn, asked["every"], tell)
+        reports = Reports(source, source.drawn, asked["every"], tell, routes.lanes)
         try:
             published = publish_paced(
-                Cluster(asked["bootstrap"], asked["properties"]),
-                asked["topic"],
+                cluster,
+                single,
                 source,
                 rate=command.get("rate"),
                 count=command.get("count"),
@@ -178,12 +238,23 @@ def main() -> None:
                 stamp="rate" in command,
                 delivered=reports,
                 stop=stopping.is_set,
+                commit_s=COMMITTED_S if asked["used"] else None,
             )
         except HarnessError as error:
             reports.end()
             tell({"failed": str(error)})
             return
         tell({"done": asdict(published) | reports.end()})
+
+
+def _aborting(cluster: Cluster, routes: Routes, stopping: threading.Event) -> None:
+    """Publishes unreadable messages to every partition in transactions that are aborted, until the end."""
+    with contextlib.suppress(HarnessError):
+        # A broker that is gone ends the publishing, which tells of it.
+        writer = Transactions(cluster)
+        while not stopping.wait(COMMITTED_S):
+            writer.send(Message(topic, number, None, ABORTED) for topic, number in routes.lanes)
+            writer.end(commit=False)
 
 
 if __name__ == "__main__":
