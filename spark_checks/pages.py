@@ -21,7 +21,8 @@ def traps(fmt: str) -> Iterator[Trap]:
     for liar in liars(fmt):
         yield Trap(liar.name, liar.level, liar.convicts, liar.why)
     for keeper in _streams.liars(fmt):
-        yield Trap(keeper.name, 0, f"{fmt}/stream/{keeper.convicts}", keeper.why)
+        for rule in keeper.rules(fmt):
+            yield Trap(keeper.name, 0, f"{fmt}/stream/{rule}", keeper.why)
 
 
 def pages() -> dict[str, str]:

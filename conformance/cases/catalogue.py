@@ -16,7 +16,7 @@ from functools import cache, partial
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
-from generators.drawing.cases import as_case, boundary_scenarios
+from generators.drawing.cases import as_case, boundary_scenarios, case_id
 from generators.errors import UnknownName, UsageError
 from generators.garbage import faults
 from generators.model import Case, Deployment, Kind, Message, Origin, Scenario, Table, Written
@@ -133,36 +133,45 @@ def check_profiles(formats: Iterable[Format[Any]], globs: Sequence[str]) -> None
 
 
 @cache
-def _named(fmt: Format[Any], profile: Profile) -> tuple[Case, ...]:
-    cases = [as_case(fmt, profile, scenario) for scenario in boundary_scenarios(fmt, profile)]
+def _named(fmt: Format[Any], profile: Profile, patterns: tuple[str, ...]) -> tuple[Case, ...]:
+    """The profile's named cases whose id matches a pattern, or all without patterns; no other's messages are written."""
+
+    def asked(scenario: Scenario) -> bool:
+        return not patterns or any(matches(case_id(fmt, profile, scenario), pattern) for pattern in patterns)
+
     compression = profile.deployment.compression
     applicable = faults.applicable(fmt.faults, compression)
-    for fault, scenario in faults.fault_scenarios(profile.database, profile.source, applicable):
-        cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name))
-    for fault in applicable:
-        if fault.obligation == faults.MUST:
-            base = faults.unreadable_row(fault, profile.source)
-            cases.append(faulty(as_case(fmt, profile, base), partial(faults.apply, fault=fault), fault.name))
+    unreadable = ((f, faults.unreadable_row(f, profile.source)) for f in applicable if f.obligation == faults.MUST)
+    cases = [as_case(fmt, profile, scenario) for scenario in boundary_scenarios(fmt, profile) if asked(scenario)]
+    for fault, scenario in (*faults.fault_scenarios(profile.database, profile.source, applicable), *unreadable):
+        if asked(scenario):
+            cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.apply, fault=fault), fault.name))
     if compression == "none":
         for cell, scenario in faults.cell_fault_scenarios(fmt.supports, fmt.cell_faults(profile), profile.source):
-            cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.cell_fault, fault=cell), cell.name))
-        cases += _of_three(fmt, profile, applicable)
+            if asked(scenario):
+                cases.append(faulty(as_case(fmt, profile, scenario), partial(faults.cell_fault, fault=cell), cell.name))
+        cases += _of_three(fmt, profile, applicable, asked)
     return tuple(case for case in cases if case.written)
 
 
-def _of_three(fmt: Format[Any], profile: Profile, applicable: Iterable[faults.Fault]) -> Iterator[Case]:
+def _of_three(
+    fmt: Format[Any], profile: Profile, applicable: Iterable[faults.Fault], asked: Callable[[Scenario], bool]
+) -> Iterator[Case]:
     """Messages of three rows that cannot be read to the end, or whose second row has an unfit cell: where a message holds
     several rows."""
-    for fault, scenario in faults.fault_scenarios(profile.database, profile.source, applicable):
-        if fault.tag == "truncated" and scenario.name.endswith("/insert"):
-            case = as_case(fmt, profile, boundaries.of_three(scenario))
-            if any(len(sent.changes) > 1 for sent in case.written):
-                yield faulty(case, partial(faults.apply, fault=fault), fault.name)
+    spoiling: list[tuple[str, Callable[[Written], Written], Scenario]] = [
+        (fault.name, partial(faults.apply, fault=fault), boundaries.of_three(scenario))
+        for fault, scenario in faults.fault_scenarios(profile.database, profile.source, applicable)
+        if fault.tag == "truncated" and scenario.name.endswith("/insert")
+    ]
     fitting = [cell for cell in fmt.cell_faults(profile) if cell.name not in faults.OUTSIDE_DOMAIN][:1]
     for cell, scenario in faults.cell_fault_scenarios(fmt.supports, tuple(fitting), profile.source):
-        case = as_case(fmt, profile, boundaries.of_three(scenario, cell.column))
-        if any(len(sent.changes) > 1 for sent in case.written):
-            yield faulty(case, partial(faults.cell_fault, fault=cell), cell.name)
+        spoiling.append((cell.name, partial(faults.cell_fault, fault=cell), boundaries.of_three(scenario, cell.column)))
+    for name, apply, scenario in spoiling:
+        if asked(scenario):
+            case = as_case(fmt, profile, scenario)
+            if any(len(sent.changes) > 1 for sent in case.written):
+                yield faulty(case, apply, name)
 
 
 def faulty(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
@@ -171,10 +180,10 @@ def faulty(case: Case, apply: Callable[[Written], Written], name: str) -> Case:
     return replace(case, written=tuple(written), origin=Origin.FAULT, fault=name)
 
 
-def named_cases(fmt: Format[Any], selected: Sequence[Profile]) -> Iterator[Case]:
-    """Every boundary, format-specific and fault case of the profiles."""
+def named_cases(fmt: Format[Any], selected: Sequence[Profile], patterns: tuple[str, ...] = ()) -> Iterator[Case]:
+    """Every boundary, format-specific and fault case of the profiles, or those whose id matches a pattern."""
     for profile in selected:
-        yield from _named(fmt, profile)
+        yield from _named(fmt, profile, patterns)
 
 
 def recorded_cases(

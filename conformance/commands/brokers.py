@@ -12,6 +12,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from conformance.commands.shell import Assignment, ParamType, completions
+from conformance.commands.spark_options import Checked
+from generators.publishing.layouts import SEVERAL, several
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
@@ -73,6 +75,14 @@ REAL_BROKER: Final = click.option(
     show_default=True,
     metavar="BROKER",
     help="auto, embedded, container or HOST:PORT.",
+)
+
+
+TOPIC_PATTERN: Final = click.option(
+    "--topic-pattern",
+    type=Checked("topics", several, SEVERAL),
+    metavar="PATTERN",
+    help="A topic for each table, named by {topic} (the writer's own), {database}, {schema} or {table}; default: one topic.",
 )
 TOPIC: Final = click.option(
     "--topic", metavar="NAME", help="With HOST:PORT: a topic that is there; default: a new one, deleted at the end."

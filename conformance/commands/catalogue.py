@@ -130,7 +130,7 @@ def list_cases(formats: tuple[str, ...], writer_profile: tuple[str, ...], select
     rows = [
         {"id": case.id, "level": case.level, "messages": len(case.written), "tags": sorted(case.tags)}
         for fmt in registry.formats(formats)
-        for case in (*named_cases(fmt, profiles(fmt, writer_profile)), *recorded_cases(fmt, writer_profile, None))
+        for case in (*named_cases(fmt, profiles(fmt, writer_profile), select), *recorded_cases(fmt, writer_profile, None))
         if not select or any(matches(case.id, pattern) for pattern in select)
     ]
     if not rows:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from conformance.commands.brokers import PREFIX, REAL_BROKER, TOPIC, asks_broker, reached
+from conformance.commands.brokers import PREFIX, REAL_BROKER, TOPIC, TOPIC_PATTERN, asks_broker, reached
 from conformance.commands.shell import (
     FORMAT,
     FORMAT_NAME,
@@ -155,6 +155,11 @@ def bench(
     metavar="N",
     help="Makes and publishes messages in N tasks of Spark, on the executors of --master; default: a process of this machine.",
 )
+@TOPIC_PATTERN
+@click.option(
+    "--used-topics", is_flag=True, help="Publishes in transactions, beside aborted ones, to topics without their first offsets."
+)
+@click.option("--log-append-time", is_flag=True, help="Creates topics whose broker sets the timestamps of records.")
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Directory for load.json and load.html.")
 @spark_options
 @user_tables
@@ -179,6 +184,9 @@ def load(name: str, **options: Any) -> None:
     from conformance.reports.console import console
 
     (fmt,) = known((name,), decoder=options["decoder"])
+    for option in ("topic_pattern", "used_topics", "log_append_time"):
+        if options[option] and options["asked"].topic:
+            raise UsageError(f"--{option.replace('_', '-')} is about topics that are created; leave out --topic")
     search, tables = options["search"], given_tables(options, options["seed"])
     own = table_load(get(fmt), options["profile"], tables, options["verbose"])
     settings = loading.LoadSettings(
@@ -194,6 +202,9 @@ def load(name: str, **options: Any) -> None:
         search=search,
         tables=own[1] if own else None,
         producers=options["producers"],
+        pattern=options["topic_pattern"] or "",
+        used=options["used_topics"],
+        append_time=options["log_append_time"],
     )
     loading.check(settings)
     options["asked"].check_spark()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from string import Formatter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,10 +19,11 @@ from conformance.commands.spark_options import MASTER
 from generators.bulk import orders
 from generators.bulk import traffic as load
 from generators.bulk.orders import LoadOptions
-from generators.errors import HarnessError, UnknownName, UsageError
+from generators.errors import HarnessError, UsageError
 from generators.model import Layout, Message, Table
 from generators.publishing import kafka
 from generators.publishing.cluster import Cluster, Target, client, fields, settings
+from generators.publishing.layouts import parts, topic_of
 from generators.publishing.pacing import Published, PublishInterrupted, PublishStopped, publish_paced
 from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile, get
@@ -146,22 +145,6 @@ def publish(name: str, profile: str | None, asked: Asked, topic: str, measure: b
     sys.exit(code)
 
 
-PARTS: Final = ("topic", "database", "schema", "table")
-"""What a --topic may name: the writer's own topic, and the names of the table."""
-
-
-def parts(topic: str) -> tuple[str, ...]:
-    """The parts that a --topic names. Raises UsageError."""
-    try:
-        found = tuple(name for _, name, _, _ in Formatter().parse(topic) if name is not None)
-    except ValueError as error:
-        raise UsageError(f"--topic {topic}: {error}") from None
-    for name in found:
-        if name not in PARTS:
-            raise UnknownName("part of --topic", name, PARTS)
-    return found
-
-
 class Routed:
     """Messages with the topics that a pattern gives them, which are created when the first message of each comes."""
 
@@ -174,9 +157,7 @@ class Routed:
         return (replace(message, topic=self._topic(message.topic, table)) for message, table in self._messages)
 
     def _topic(self, own: str, table: Table) -> str:
-        name = self.pattern.format(topic=own, database=table.database, schema=table.schema or "", table=table.name)
-        # As Debezium does: other characters are illegal in a topic's name.
-        name = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+        name = topic_of(self.pattern, own, table)
         if name not in self.topics:
             kafka.ensure_topic(self.cluster, name, self.partitions)
             self.topics.add(name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.commands.brokers import BROKER, PREFIX, asks_broker, reached
+from conformance.commands.brokers import BROKER, PREFIX, TOPIC_PATTERN, asks_broker, reached
 from conformance.commands.shell import (
     ALL,
     FORMAT,
@@ -33,7 +33,7 @@ from generators.garbage.nemesis import NEMESES
 
 if TYPE_CHECKING:
     from conformance.brokers.asked import Asked
-    from conformance.streams.kept import StreamResult
+    from conformance.streams.told import StreamResult
     from generators.publishing.cluster import Cluster
     from generators.tables.values import Values
 
@@ -71,6 +71,7 @@ def _without_key(values: Values, verbose: bool) -> None:
 @click.option(
     "--used-topics", is_flag=True, help="Reads topics without their first offsets, with transactions, committed and aborted."
 )
+@TOPIC_PATTERN
 @click.option("--decoder", metavar="SPEC", type=SPARK_DECODER, help="A decoder instead of the reference; one format only.")
 @SEED
 @asks_broker(BROKER, PREFIX)
@@ -84,6 +85,7 @@ def stream(
     nemesis: str,
     restart: bool,
     used_topics: bool,
+    topic_pattern: str | None,
     decoder: str | None,
     seed: int,
     asked: Asked,
@@ -126,7 +128,7 @@ def stream(
     names = of_tables(names, formats, writer_profile, tables, options["verbose"])
     if tables is not None:
         _without_key(tables, options["verbose"])
-    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, used_topics, tables)
+    settings = StreamSettings(names, writer_profile, nemesis, seed, decoder, restart, used_topics, tables, topic_pattern or "")
     outcomes: list[StreamResult] = []
     packages, conf = needed(names, kafka=asked.kafka), merged({**QUICK, **CONSUMERS}, spark_conf)
     with Progress() as note, ChildEngine(packages=packages, conf=conf, note=note) as engine:

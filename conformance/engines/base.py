@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 import pyarrow as pa
@@ -104,8 +105,11 @@ class Engine(Protocol):
         ...
 
 
-def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int]) -> None:
-    """Writes messages as Parquet in the form of Spark's Kafka source with headers."""
+def write_records(
+    path: Path, messages: Sequence[Message], offsets: Sequence[int], append_ms: Mapping[str, int] = MappingProxyType({})
+) -> None:
+    """Writes messages as Parquet in the form of Spark's Kafka source with headers. `append_ms` are the timestamps of the topics
+    whose broker sets them."""
     import pyarrow.parquet as pq
 
     header = pa.struct([("key", pa.string()), ("value", pa.binary())])
@@ -115,8 +119,8 @@ def write_records(path: Path, messages: Sequence[Message], offsets: Sequence[int
         "topic": pa.array([m.topic for m in messages], pa.string()),
         "partition": pa.array([m.partition for m in messages], pa.int32()),
         "offset": pa.array(list(offsets), pa.int64()),
-        "timestamp": pa.array([m.timestamp_ms * 1000 for m in messages], pa.timestamp("us", "UTC")),
-        "timestampType": pa.array([0] * len(messages), pa.int32()),
+        "timestamp": pa.array([append_ms.get(m.topic, m.timestamp_ms) * 1000 for m in messages], pa.timestamp("us", "UTC")),
+        "timestampType": pa.array([int(m.topic in append_ms) for m in messages], pa.int32()),
         "headers": pa.array(
             [[{"key": k, "value": v} for k, v in m.headers] or None for m in messages],
             pa.list_(header),

@@ -43,6 +43,11 @@ class Selection:
             if any(matches(rule.id, pattern) for rule in known) and not any(matches(case.id, pattern) for case in cases)
         )
 
+    def of_cases(self, known: Sequence[Rule]) -> tuple[str, ...]:
+        """The patterns of --select, if no pattern matches a rule, which `rule_patterns` would need all cases for. Else none."""
+        patterns = (*self.select, *self.exclude)
+        return () if any(matches(rule.id, pattern) for rule in known for pattern in patterns) else self.select
+
     def cases(self, for_rules: frozenset[str], cases: Sequence[Case]) -> list[Case]:
         """The selected cases. A rule pattern does not narrow cases; it only filters findings."""
         chosen = [p for p in self.select if p not in for_rules]

@@ -31,6 +31,7 @@ class Executors:
         self._events: list[dict[str, Any]] = [{"ready": True}]
         self.samples: dict[tuple[int, int], tuple[int, int]] = {}
         self.acked = self.owed = self.places = 0
+        self.ends: dict[int, int] = {}
         self._ask("open", OPEN_S, **asked, producers=producers)
 
     def _ask(self, what: str, limit_s: float = ANSWER_S, **request: Any) -> Mapping[str, Any]:

@@ -23,6 +23,7 @@ class Producer:
         self._lock = threading.Lock()
         self.samples: dict[tuple[int, int], tuple[int, int]] = {}
         self.acked = self.owed = self.places = 0
+        self.ends: dict[int, int] = {}
         # A separate session: on Ctrl-C we stop it, after its last events.
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", MODULE],
@@ -69,6 +70,8 @@ class Producer:
                 raise HarnessError(event["failed"])
             if "ended" in event:
                 raise HarnessError(f"the producer ended with exit code {self._process.wait()}")
+            for lane, offset, _ in event.get("marks", ()):
+                self.ends[lane] = max(self.ends.get(lane, 0), offset + 1)
             self.samples.update(((p, o), (unit, place)) for p, o, unit, place in event.get("samples", ()))
             if "done" in event:
                 self.acked += event["done"]["acked"]

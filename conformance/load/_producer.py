@@ -1,29 +1,36 @@
 """The producer process of `load`: reads commands, publishes seeded load, and reports the results, all as JSON lines.
 
 The first line on standard input is an object: `format`, `profile`, `seed`, `partitions`, `level`, `bootstrap`, `properties` (of
-the Kafka client), `topic`, `every` (offsets that are multiples of it are sampled), `pool` (units made beforehand where the writer
-makes the format's messages), `tables` (the file of a user's tables, if given). Then each line is a command: `{"count": N}`
-publishes N messages at once, `{"rate": R, "count": N, "duration_s": S}` on a schedule, for S seconds at most. When standard input
-ends, publishing stops and the process exits.
+the Kafka client), `prefix` (of transactional ids), `names` (of the topics, by what `pattern` makes of a message; "" without a
+pattern), `used` (messages are in transactions, beside unreadable ones in aborted transactions), `every` (offsets that are
+multiples of it are sampled), `pool` (units made beforehand where the writer makes the format's messages), `tables` (the file of a
+user's tables, if given). A partition is told as its lane: the partitions of all topics in the order of `names`.
+
+Then each line is a command: `{"count": N}` publishes N messages at once, `{"rate": R, "count": N, "duration_s": S}` on a
+schedule, for S seconds at most. When standard input ends, publishing stops and the process exits.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
-from conformance.load.source import ProducerSource, place_hash
+from conformance.load._topics import ABORTED
+from conformance.load.source import ProducerSource, Routes, place_hash
 from generators.errors import HarnessError
-from generators.model import Layout
+from generators.model import Layout, Message
 from generators.publishing.cluster import Cluster
 from generators.publishing.pacing import Delivered, publish_paced
+from generators.publishing.transactions import Transactions
 from generators.tables import load as tables
 from generators.wire_format import get
 
@@ -32,12 +39,22 @@ MARK_S: Final = 0.01
 TICK_S: Final = 0.1
 """Interval of the reported acknowledgement counts, in seconds."""
 
+COMMITTED_S: Final = 0.2
+"""Interval of commits, and of aborted transactions, in seconds."""
+
 
 class Reports:
     """The events of a running publication: ticks, marks of intended times, samples; and the expected rows."""
 
-    def __init__(self, source: ProducerSource, first: int, every: int, tell: Callable[[dict[str, Any]], None]) -> None:
-        self._source, self._first, self._every, self._tell = source, first, every, tell
+    def __init__(
+        self,
+        source: ProducerSource,
+        first: int,
+        every: int,
+        tell: Callable[[dict[str, Any]], None],
+        lanes: Mapping[tuple[str, int], int] = MappingProxyType({}),
+    ) -> None:
+        self._source, self._first, self._every, self._tell, self._lanes = source, first, every, tell, lanes
         self._acked = self._owed = self._places = 0
         self._told_s = 0.0
         self._last: dict[int, tuple[int, float]] = {}
@@ -48,6 +65,7 @@ class Reports:
     def __call__(self, delivered: Delivered) -> None:
         """Counts an acknowledged message."""
         partition, offset, intended = delivered.partition, delivered.offset, delivered.intended_s
+        partition = self._lanes.get((delivered.topic, partition), partition)
         self._acked += 1
         (unit, place), owed = self._source.about(self._first + delivered.number)
         if owed:
@@ -96,14 +114,19 @@ def main() -> None:
     fmt = get(asked["format"])
     profile, layout = fmt.profile(asked["profile"]), Layout(partitions=asked["partitions"])
     own = tables.load(Path(asked["tables"])) if asked.get("tables") else None
-    source = ProducerSource(fmt, profile, asked["seed"], layout, asked["level"], asked["pool"], own)
+    routes = Routes(asked["names"], asked["pattern"], asked["partitions"])
+    single = next(iter(routes.names.values())) if len(routes.names) == 1 else None
+    source = ProducerSource(fmt, profile, asked["seed"], layout, asked["level"], asked["pool"], own, None if single else routes)
+    cluster = Cluster(asked["bootstrap"], asked["properties"], asked["prefix"])
+    if asked["used"]:
+        threading.Thread(target=_aborting, args=(cluster, routes, stopping), daemon=True).start()
     tell({"ready": True})
     while (command := commands.get()) is not None:
-        reports = Reports(source, source.drawn, asked["every"], tell)
+        reports = Reports(source, source.drawn, asked["every"], tell, routes.lanes)
         try:
             published = publish_paced(
-                Cluster(asked["bootstrap"], asked["properties"]),
-                asked["topic"],
+                cluster,
+                single,
                 source,
                 rate=command.get("rate"),
                 count=command.get("count"),
@@ -111,12 +134,23 @@ def main() -> None:
                 stamp="rate" in command,
                 delivered=reports,
                 stop=stopping.is_set,
+                commit_s=COMMITTED_S if asked["used"] else None,
             )
         except HarnessError as error:
             reports.end()
             tell({"failed": str(error)})
             return
         tell({"done": asdict(published) | reports.end()})
+
+
+def _aborting(cluster: Cluster, routes: Routes, stopping: threading.Event) -> None:
+    """Publishes unreadable messages to every partition in transactions that are aborted, until the end."""
+    with contextlib.suppress(HarnessError):
+        # A broker that is gone ends the publishing, which tells of it.
+        writer = Transactions(cluster)
+        while not stopping.wait(COMMITTED_S):
+            writer.send(Message(topic, number, None, ABORTED) for topic, number in routes.lanes)
+            writer.end(commit=False)
 
 
 if __name__ == "__main__":

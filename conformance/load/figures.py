@@ -24,7 +24,8 @@ DRAIN_S: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A micro-batch: seconds since the epoch, offsets from (inclusive) and to (exclusive) by partition, rows by kind."""
+    """A micro-batch: seconds since the epoch, offsets from (inclusive) and to (exclusive) by lane (a partition of a topic), rows
+    by kind. `read` is the number of messages where offsets have gaps, else -1."""
 
     number: int
     began: float
@@ -35,6 +36,7 @@ class Batch:
     places: int
     kinds: Mapping[str, int]
     planning_ms: int = 0
+    read: int = -1
 
     @property
     def seconds(self) -> float:
@@ -44,7 +46,8 @@ class Batch:
     @property
     def taken(self) -> int:
         """The number of messages read."""
-        return sum(end - start for start, end in self.offsets.values())
+        span = sum(end - start for start, end in self.offsets.values())
+        return span if self.read < 0 else min(span, self.read)
 
 
 @dataclass(slots=True)

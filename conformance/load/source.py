@@ -6,12 +6,14 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
 from generators.bulk import orders
 from generators.bulk import traffic as load
-from generators.model import Kind, Layout, Message, Written
+from generators.model import Kind, Layout, Message, Table, Written
+from generators.publishing.layouts import topic_of
 from generators.publishing.pacing import Delivered, Published
 from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile
@@ -23,6 +25,29 @@ PROBED: Final = 256
 def place_hash(partition: int, offset: int) -> int:
     """A number for a (partition, offset), as the decoding side computes it."""
     return (offset * 2654435761 + partition * 40503) % 4294967291
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The topics of messages: their `names` by what `pattern` makes of a message; "" without a pattern."""
+
+    names: Mapping[str, str]
+    pattern: str
+    partitions: int
+    _known: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def sent(self, message: Message, table: Table) -> Message:
+        """The message with its topic."""
+        own = message.topic, table.name
+        if own not in self._known:
+            self._known[own] = self.names[topic_of(self.pattern, message.topic, table) if self.pattern else ""]
+        return replace(message, topic=self._known[own])
+
+    @property
+    def lanes(self) -> Mapping[tuple[str, int], int]:
+        """The lane of each partition of the topics."""
+        places = ((name, number) for name in self.names.values() for number in range(self.partitions))
+        return {place: lane for lane, place in enumerate(places)}
 
 
 Unit = tuple[int, int]
@@ -46,11 +71,13 @@ class ProducerSource:
         level: int,
         pool: int,
         own: TableLoad | None = None,
+        routes: Routes | None = None,
         part: tuple[int, int] = (0, 1),
     ) -> None:
         self._pool: list[tuple[Message, Unit, bool]] = []
         self.drawn = self._start = 0
-        table = (own.table if own else orders.load_table(profile.source)).name
+        first = own.table if own else orders.load_table(profile.source)
+        table = first.name
 
         def written(units: range) -> Iterator[tuple[int, tuple[Written, ...]]]:
             for unit in units:
@@ -64,11 +91,15 @@ class ProducerSource:
         )
         self._made = partial(load.messages, fmt, profile, seed, layout=layout)
         if self.plain:
-            self._messages: Iterator[Message] = self._made()
+            made = self._made()
+            self._messages: Iterator[Message] = (routes.sent(one, first) for one in made) if routes else made
             return
         number, parts = part
         for unit, found in written(range(pool * number // parts, pool * (number + 1) // parts)):
-            self._pool += ((one.message, (unit, place), _owed(one, level, table)) for place, one in enumerate(found))
+            of = own.users[unit % len(own.users)].table if own else first
+            for place, one in enumerate(found):
+                message = routes.sent(one.message, of) if routes else one.message
+                self._pool.append((message, (unit, place), _owed(one, level, table)))
         self._messages = itertools.cycle([message for message, _, _ in self._pool])
 
     def begin(self, unit: int) -> None:

@@ -18,7 +18,6 @@ from typing import Any, Final, Self
 
 import pyarrow as pa
 
-from conformance.brokers.spark_options import spark_options
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
 from conformance.engines.child import DECODERS, ChildEngine
 from conformance.judging.judge import BAD, Capabilities, CaseResult, Finding, Judge
@@ -26,6 +25,7 @@ from conformance.judging.output import check_columns, read
 from conformance.judging.results import Failure
 from conformance.load._executors import Executors
 from conformance.load._process import Producer
+from conformance.load._topics import Topics, routes, topics_of
 from conformance.load.bench import plain_profile
 from conformance.load.figures import DRAIN_S, Batch, SentSample, Step, Timetable
 from conformance.rules.base import rules
@@ -34,8 +34,7 @@ from generators.drawing.cases import as_case
 from generators.errors import HarnessError, UsageError
 from generators.model import Layout, Table
 from generators.publishing import kafka
-from generators.publishing.cluster import Target, fields
-from generators.publishing.topics import ends
+from generators.publishing.cluster import Target, fields, of
 from generators.storage import codec
 from generators.tables.load import TableLoad
 from generators.wire_format import Format, Profile, get, module_name
@@ -73,7 +72,9 @@ class LoadSettings:
     """The settings of a load. `profile` None is the format's plain one, `decoder` None the reference, `level` None the highest.
 
     `rate` is messages/s, in a search the first rate; `duration_s` is the time per step. `tables` are a user's, in place of
-    `shop.orders`. `producers` is the number of Spark's tasks that publish, None for a process of this machine.
+    `shop.orders`. `producers` is the number of Spark's tasks that publish, None for a process of this machine. `pattern` names
+    the topic of each message; `used` topics begin above 0 and have aborted messages beside committed ones; in topics of
+    `append_time` the broker sets the timestamps.
     """
 
     format: str
@@ -89,6 +90,9 @@ class LoadSettings:
     warm_up: tuple[int, ...] = WARM_UP
     tables: TableLoad | None = None
     producers: int | None = None
+    pattern: str = ""
+    used: bool = False
+    append_time: bool = False
 
     @property
     def bursts(self) -> tuple[int, ...]:
@@ -179,15 +183,13 @@ class Lane:
         self.every = SEARCH_EVERY if self.settings.search else max(1, total // SAMPLED)
         self._pool = POOL if self.settings.search else min(POOL, total)
         self.batches: list[Batch] = []
-        self.topic = ""
-        self._before: dict[int, tuple[int, int]] = {}
+        self._topics = Topics(bootstrap, {}, 0, used=False, starting={})
+        self._reached: dict[int, int] = {}
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
-            self.topic = stack.enter_context(kafka.run_topic(self._bootstrap, self.settings.partitions, note=self._note))
-            # An existing topic may have records.
-            self._before = ends(self._bootstrap, self.topic)
+            self._topics = stack.enter_context(self._created())
             asked = {
                 "format": self.fmt.name,
                 "profile": self.profile.name,
@@ -195,7 +197,10 @@ class Lane:
                 "partitions": self.settings.partitions,
                 "level": self.outcome.level,
                 **fields(self._bootstrap),
-                "topic": self.topic,
+                "prefix": of(self._bootstrap).prefix,
+                "names": dict(self._topics.names),
+                "pattern": self.settings.pattern,
+                "used": self.settings.used,
                 "every": self.every,
                 "pool": self._pool,
                 "tables": self._kept(stack),
@@ -212,6 +217,13 @@ class Lane:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def _created(self) -> contextlib.AbstractContextManager[Topics]:
+        settings = self.settings
+        ends = routes(self.fmt, self.profile, settings.seed, settings.partitions, settings.tables, settings.pattern)
+        return topics_of(
+            self._bootstrap, ends, settings.partitions, self._note, used=settings.used, append_time=settings.append_time
+        )
+
     def _kept(self, stack: contextlib.ExitStack) -> str:
         """The file of the user's tables for the producer's process; "" without."""
         if self.settings.tables is None:
@@ -223,9 +235,7 @@ class Lane:
     def _query(self) -> dict[str, Any]:
         settings = self.settings
         return {
-            "kafka": spark_options(self._bootstrap),
-            "starting": {str(partition): after for partition, (_, after) in self._before.items()},
-            "topic": self.topic,
+            **self._topics.source,
             "decoder": settings.decoder or f"{DECODERS}.{module_name(settings.format)}",
             "level": self.outcome.level,
             "table": codec.dump_table(_table(self.settings, self.profile)),
@@ -253,6 +263,13 @@ class Lane:
         """Messages read by batches that have ended."""
         return sum(batch.taken for batch in self.batches)
 
+    @property
+    def caught_up(self) -> bool:
+        """Whether all acknowledged messages are decoded. Where offsets have gaps, their number does not tell."""
+        if self.settings.used:
+            return all(self._reached.get(lane, 0) >= end for lane, end in self.producer.ends.items())
+        return self.decoded >= self.producer.acked
+
     def poll(self) -> None:
         """Reads the query's status. Raises DecoderFailed."""
         answer = self._ask("status")
@@ -268,7 +285,9 @@ class Lane:
                 places=one["places"],
                 kinds=kinds,
                 planning_ms=one["took_ms"].get("queryPlanning", 0),
+                read=one["read"] if self.settings.used else -1,
             )
+            self._reached |= {lane: end for lane, (_, end) in batch.offsets.items()}
             self.batches.append(batch)
             self.outcome.kinds.update(kinds)
             self.outcome.messages += batch.messages
@@ -294,7 +313,7 @@ class Lane:
         while True:
             self.poll()
             each()
-            if self.decoded >= self.producer.acked:
+            if self.caught_up:
                 return time.monotonic() - began
             if time.monotonic() - began > limit_s:
                 return None
@@ -348,13 +367,13 @@ class Lane:
     def settle(self) -> None:
         """Records the expected counts, if all messages are decoded."""
         outcome = self.outcome
-        if self.decoded >= self.producer.acked:
+        if self.caught_up:
             outcome.owed, outcome.owed_places, outcome.accounted = self.producer.owed, self.producer.places, True
 
     def judge(self, capabilities: Capabilities) -> None:
         """Judges the sampled messages' rows. Raises UsageError if the decoder's columns violate the contract."""
         self._note("judging the sample")
-        path = self._engine.directory / f"sample-{self.topic}.arrow"
+        path = self._engine.directory / f"sample-{time.monotonic_ns()}.arrow"
         answer = self._ask("sample", ANSWER_S, out=str(path))
         with pa.memory_map(str(path)) as file:
             table = pa.ipc.open_file(file).read_all()
@@ -455,6 +474,8 @@ def check(settings: LoadSettings) -> None:
             raise UsageError(f"--{name} {value:g}: more than 0")
     if settings.partitions < 1 or settings.trigger_ms < 0:
         raise UsageError(f"--partitions {settings.partitions} --trigger {settings.trigger_ms}: at least 1 partition, 0 ms")
+    if settings.producers and (settings.pattern or settings.used):
+        raise UsageError("--producers cannot be combined with --topic-pattern or --used-topics")
     _profile(settings)
 
 

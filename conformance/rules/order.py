@@ -26,8 +26,9 @@ class Order:
     `deletes_first` says that of several changes of one position a delete is the older; otherwise, and among the rest, what came
     later is the newer. `keys` is where the key's columns are told: change (each row), schema (messages of their own, by version),
     table (not always: whoever reads has to know the table). `watermarks` says that a WATERMARK closes its partition up to its
-    position. `placeholders` are the texts that stand for a value that was not sent. `tried` is the profile on which the self test
-    tries wrong keepers of tables, where all rules of streams have something to own in it.
+    position. `compacted` says that records have the key of their row, so that topics of them may be compacted. `placeholders` are
+    the texts that stand for a value that was not sent. `tried` is the profile on which the self test tries wrong keepers of
+    tables, where all rules of streams have something to own in it.
     """
 
     positions: tuple[tuple[str, tuple[int, ...]], ...]
@@ -36,6 +37,7 @@ class Order:
     deletes_first: bool = False
     keys: str = "change"
     watermarks: bool = False
+    compacted: bool = False
     placeholders: tuple[str, ...] = ()
     tried: str = ""
 

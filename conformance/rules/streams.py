@@ -77,6 +77,21 @@ _LAWS: Final[tuple[_Law, ...]] = (
         Effect.WRONG_ORDER,
     ),
     _Law(
+        "record-time",
+        "The timestamps of records order nothing: in a topic of LogAppendTime they are the times at which its broker got them, "
+        "so that a copy of an old record is new.",
+        Effect.WRONG_ORDER,
+        (Citation("kafka#timestamp-type"), _KEYED_TABLES),
+    ),
+    _Law(
+        "compaction",
+        "Where compaction left the last record of each key, the tables are still the source's: the first record of a row may be "
+        "an UPDATE, its only one a tombstone, and offsets are missing.",
+        Effect.LOST_CHANGE,
+        (Citation("kafka#compaction"), Citation("kafka#delete-markers"), _KEYED_TABLES),
+        needs=("compacted",),
+    ),
+    _Law(
         "convergence",
         "When the stream has been read to its end, the kept tables are the source's tables, row by row and cell by cell.",
         Effect.WRONG_VALUE,
@@ -88,7 +103,7 @@ _LAWS: Final[tuple[_Law, ...]] = (
 def rules(fmt: str) -> tuple[Rule, ...]:
     """The stream rules of a format, `<format>/stream/<name>`. Raises UnknownName."""
     order = order_of(fmt)
-    has = {"schema": order.keys == "schema", "watermarks": order.watermarks}
+    has = {"schema": order.keys == "schema", "watermarks": order.watermarks, "compacted": order.compacted}
     return tuple(
         Rule(
             f"{fmt}/stream/{law.name}",

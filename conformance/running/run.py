@@ -193,7 +193,7 @@ def _cases(settings: Settings, fmt: Format[Any], note: Note) -> list[Case]:
         cases = list(tables.named_cases(fmt, selected, settings.tables))
         note(f"{fmt.name}: {len(cases)} cases of the tables, {len(selected)} profiles; drawing {count}")
         return [*cases, *tables.drawn_cases(fmt, selected, settings.tables, count, seed)]
-    cases = list(named_cases(fmt, selected))
+    cases = list(named_cases(fmt, selected, settings.selection.of_cases(rules(fmt.name))))
     note(f"{fmt.name}: {len(cases)} named cases of {len(selected)} profiles; drawing {count}")
     cases += drawn_cases(fmt, selected, count, seed)
     return cases + list(recorded_cases(fmt, settings.writer_profile, settings.budget.recorded, settings.select))

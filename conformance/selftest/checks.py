@@ -37,7 +37,8 @@ from conformance.selftest.alter import alter
 from conformance.selftest.ideas import measuring
 from conformance.selftest.lies.base import Lie, lies
 from conformance.streams import reading as streams
-from conformance.streams.kept import RESTART, judge
+from conformance.streams.kept import judge
+from conformance.streams.told import RESTART
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios, of_asked
 from generators.garbage.nemesis import NEMESES
 from generators.model import Case, Kind, Written
@@ -55,7 +56,17 @@ STREAMED: Final = {name: order_of(name).tried for name in FORMATS if order_of(na
 """Formats whose stream liars are tried, by profile: together they exercise all stream rules."""
 NEW: Final = "new fault"
 RATE: Final = "conviction rate"
-STREAM_NEMESES: Final = ("none", "duplicate", "replay", "schema-lags", "late-watermarks", "corrupt")
+STREAM_NEMESES: Final = (
+    "none",
+    "duplicate",
+    "replay",
+    "schema-lags",
+    "late-watermarks",
+    "corrupt",
+    "copied",
+    "append-time",
+    "compacted",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +238,7 @@ def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[C
     group = streams.group_of(fmt, (fmt.profile(STREAMED[fmt.name]),), nemeses, seed)
     home = engine.directory / f"stream-liars-{fmt.name}"
     streams.write_stages(group, home / "records")
-    makers = (streams.REFERENCE, *(liar["name"] for liar in told))
+    makers = tuple(dict.fromkeys((streams.REFERENCE, *(liar["name"] for liar in told))))
     source = {"files": str(home / "records")}
     reader = streams.Reader(engine, group, streams.decoder_of(fmt, None), source, home / "tables", makers)
     stopped = reader.read(hold={"batch": 1, "at": "after", "how": "fail"}).exception()

@@ -6,141 +6,25 @@ one stream rule (conformance.rules.streams).
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TypeAlias
 
 import pyarrow as pa
 
 from conformance.judging.compare import same_text
 from conformance.rules.order import order_of
+from conformance.streams.told import RESTART, SHOWN, Group, StreamResult, Told
 from generators.drawing.streams import Key, Streamed
 from generators.errors import HarnessError
-from generators.garbage.nemesis import Nemesis, Stages
-from generators.model import Cell, Deployment, Image, Kind, Message, Op, State, Written
-from generators.wire_format import Format, Profile
+from generators.garbage.nemesis import NEMESES, is_removed
+from generators.model import Cell, Image, Kind, Op, State, Written
 
 Text: TypeAlias = tuple[str, ...]
 """The key of a row as the wire has it."""
-
-PARTITIONS: Final = 3
-"""Partitions of each stream."""
-SHOWN: Final = 5
-"""Limit of the recorded differences of a stream."""
-RESTART: Final = "restart"
-
-
-@dataclass(slots=True)
-class StreamResult:
-    """The result of one stream. `nemesis` is its name, with `+restart` or `+broker-restart` where processes were killed.
-
-    `rows` counts the source's rows at the end, `messages` all of the topic, `repeats` those seen before,
-    `corrupt` the garbage. `lost` says why a profile is not judged. `table` is the user's table, "" for the harness's own. `wrong`
-    has the first differences as (rule id, text); `broken` counts all by rule.
-    """
-
-    format: str
-    profile: str
-    nemesis: str
-    rows: int = 0
-    messages: int = 0
-    repeats: int = 0
-    corrupt: int = 0
-    cells: int = 0
-    lost: str = ""
-    table: str = ""
-    wrong: list[tuple[str, str]] = field(default_factory=list)
-    broken: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def converged(self) -> bool:
-        """Whether the tables equal the source's."""
-        return not self.broken and not self.lost
-
-    def differ(self, rule: str, what: str) -> None:
-        """Notes a difference under the rule of that name."""
-        name = f"{self.format}/stream/{rule}"
-        self.broken[name] += 1
-        if len(self.wrong) < SHOWN:
-            self.wrong.append((name, what))
-
-    def as_json(self) -> dict[str, Any]:
-        """For `--format json`."""
-        found: dict[str, Any] = {"format": self.format, "profile": self.profile, "nemesis": self.nemesis}
-        found |= {"table": self.table} if self.table else {}
-        if self.lost:
-            return {**found, "result": "not judged", "because": self.lost}
-        found |= {"result": "converged" if self.converged else "differs", "rows": self.rows, "cells": self.cells}
-        found |= {"messages": self.messages, "repeats": self.repeats, "corrupt": self.corrupt}
-        if self.broken:
-            found["broken"] = dict(self.broken)
-            found["differences"] = [{"rule": rule, "what": what} for rule, what in self.wrong]
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One stream: a history under a nemesis, in its own partitions from `first` on. The profiles `also` write just the same.
-    `table` is the user's table that it is of."""
-
-    profile: Profile
-    nemesis: Nemesis
-    story: Streamed
-    stages: Stages
-    first: int = 0
-    also: tuple[Profile, ...] = ()
-    table: str = ""
-
-    def placed(self, stage: int) -> Iterator[Message]:
-        """The messages of a stage in their physical partitions."""
-        for one in self.stages[stage]:
-            yield replace(one.message, partition=self.first + one.message.partition)
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Streams of one format that share a topic and a query; each deployment's records are decoded by themselves. `lost` are the
-    results of tables that are not judged."""
-
-    fmt: Format[Any]
-    streams: tuple[Told, ...]
-    lost: tuple[StreamResult, ...] = ()
-
-    @classmethod
-    def of(cls, fmt: Format[Any], streams: Iterable[Told]) -> Group:
-        """The group, in which the streams of a deployment stand together."""
-        by: dict[Deployment, list[Told]] = {}
-        for stream in streams:
-            by.setdefault(stream.profile.deployment, []).append(stream)
-        ordered = itertools.chain.from_iterable(by.values())
-        return cls(fmt, tuple(replace(one, first=PARTITIONS * number) for number, one in enumerate(ordered)))
-
-    @property
-    def partitions(self) -> int:
-        """The topic's partitions."""
-        return PARTITIONS * len(self.streams)
-
-    @property
-    def apart(self) -> list[Group]:
-        """A group for each deployment."""
-        parts = itertools.groupby(self.streams, key=lambda one: one.profile.deployment)
-        return [Group.of(self.fmt, some) for _, some in parts]
-
-    @property
-    def parts(self) -> list[tuple[Deployment, int, int]]:
-        """Each deployment with its first partition and the first that follows."""
-        ends = itertools.accumulate((part.partitions for part in self.apart), initial=0)
-        return [
-            (part.streams[0].profile.deployment, *span) for part, span in zip(self.apart, itertools.pairwise(ends), strict=True)
-        ]
-
-    def messages(self, stage: int) -> list[Message]:
-        """The messages of a stage."""
-        return [message for stream in self.streams for message in stream.placed(stage)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +135,11 @@ def _key(image: Mapping[str, Cell], names: Iterable[str]) -> Key:
     return tuple(image[name].value for name in names)
 
 
-def expected(story: Streamed) -> dict[Text, tuple[Key, Image]]:
+def expected(story: Streamed, *, compacted: bool = False) -> dict[Text, tuple[Key, Image]]:
     """The expected rows by their key's text: the model's key, and the expected cells.
 
-    An event without a message does not change the row; a placeholder of an unsent value stands for the older image's cell. Raises
+    An event without a message does not change the row; a placeholder of an unsent value stands for the older image's cell, which
+    may be lost if the topic was `compacted`. Raises
     HarnessError if a row of the model has no message, which is a writer's bug.
     """
     known = Keys.of(story)
@@ -273,7 +158,9 @@ def expected(story: Streamed) -> dict[Text, tuple[Key, Image]]:
                 continue
             key = tuple(after[name] for name in names)
             found = owed.get(number, {}).get(key)
-            images[key] = (old or {}) if found is None else {name: _cell(name, cell, old) for name, cell in found.items()}
+            images[key] = (
+                (old or {}) if found is None else {name: _cell(name, cell, old, compacted) for name, cell in found.items()}
+            )
     result: dict[Text, tuple[Key, Image]] = {}
     for key in story.rows:
         image = images.get(key)
@@ -287,14 +174,25 @@ def _named(key: Sequence[object]) -> str:
     return repr(key[0]) if len(key) == 1 else repr(tuple(key))
 
 
-def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None) -> Cell:
-    unsent = cell.text is not None and "__debezium_unavailable_value" in cell.text
-    return old[name] if unsent and old is not None and name in old else cell
+def _cell(name: str, cell: Cell, old: Mapping[str, Cell] | None, compacted: bool) -> Cell:
+    if cell.text is None or "__debezium_unavailable_value" not in cell.text or old is None or name not in old:
+        return cell
+    return Cell(State.ANY, cell.type, reason="compaction may have removed the value") if compacted else old[name]
 
 
 def judge(group: Group, kept: Kept, how: str = "") -> list[StreamResult]:
     """The results of a group's streams, by profile. `how` names what was killed on the way."""
-    return by_profile(group, [_judged(group, stream, kept, how) for stream in group.streams])
+    outcomes: list[StreamResult] = []
+    wrong: set[tuple[str, str, str]] = set()
+    for stream in group.streams:
+        nemesis = stream.nemesis
+        twins = [one for one in NEMESES if one.name == nemesis.twin and (one.name, stream.profile.name, stream.table) in wrong]
+        # What is wrong without the trait is no matter of the trait.
+        outcome = _judged(group, stream, kept, how, twins[0].rule if twins else nemesis.rule)
+        outcomes.append(outcome)
+        if not outcome.converged:
+            wrong.add((nemesis.name, stream.profile.name, stream.table))
+    return by_profile(group, outcomes)
 
 
 def by_profile(group: Group, outcomes: Iterable[StreamResult]) -> list[StreamResult]:
@@ -308,22 +206,22 @@ def by_profile(group: Group, outcomes: Iterable[StreamResult]) -> list[StreamRes
     return sorted(each, key=lambda outcome: order.index(outcome.profile))
 
 
-def _judged(group: Group, stream: Told, kept: Kept, how: str) -> StreamResult:
+def _judged(group: Group, stream: Told, kept: Kept, how: str, rule: str) -> StreamResult:
     story, order = stream.story, order_of(group.fmt.name)
     name = stream.nemesis.name + (f"+{how}" if how else "")
     outcome = StreamResult(group.fmt.name, stream.profile.name, name, rows=len(story.rows), table=stream.table)
     keys = Keys.of(story)
     flat = [one for stage in stream.stages for one in stage]
-    outcome.messages = len(flat)
+    outcome.messages = sum(not is_removed(one.message) for one in flat)
     refused = _coverage(stream, keys, flat, kept, outcome, how)
     if order.watermarks and not kept.rows_alone:
         _watermarks(stream, flat, kept, outcome)
-    wanted = expected(story)
+    wanted = expected(story, compacted=stream.nemesis.compacted)
     found: dict[Text, list[Mapping[str, str | None]]] = {}
     for key_texts, image in kept.rows.get(story.table.name, ()):
         found.setdefault(keys.held(key_texts, image), []).append(image)
     moved, gone = keys.former(story)
-    general = RESTART if how else stream.nemesis.rule
+    general = RESTART if how else rule
     schemas_late = order.keys == "schema" and _schemas_late(stream)
     late = "watermark" if order.watermarks and stream.nemesis.name == "late-watermarks" else general
     for text, images in found.items():
@@ -333,7 +231,7 @@ def _judged(group: Group, stream: Told, kept: Kept, how: str) -> StreamResult:
             outcome.differ("at-least-once", f"there are {len(images)} rows of key {', '.join(text)}")
         if text not in wanted:
             shown = ", ".join(text)
-            if text in moved and stream.nemesis.rule != "order":
+            if text in moved and rule not in ("order", "record-time"):
                 outcome.differ("key-change", f"row {shown} is still there, although its key was changed")
             else:
                 outcome.differ(
@@ -366,11 +264,16 @@ def _coverage(stream: Told, keys: Keys, flat: Sequence[Written], kept: Kept, out
     open: such a row is unknown from there on.
     """
     counts: Counter[int] = Counter()
+    there: dict[int, tuple[int, int]] = {}
     spoiled: set[tuple[int, int]] = set()
     doubtful: dict[tuple[int, int], set[Text]] = {}
     first_seen: set[object] = set()
     for one in flat:
         partition = stream.first + one.message.partition
+        if is_removed(one.message):
+            counts[partition] += 1
+            continue
+        there[partition] = there.get(partition, (0, -1))[0] + 1, counts[partition]
         if any(c.kind is Kind.CORRUPT for c in one.changes):
             spoiled.add((partition, counts[partition]))
         elif any((Kind.CORRUPT, None) in c.accept for c in one.changes):
@@ -383,19 +286,25 @@ def _coverage(stream: Told, keys: Keys, flat: Sequence[Written], kept: Kept, out
     outcome.corrupt = len(spoiled)
     if kept.rows_alone:
         return set().union(*doubtful.values())
-    for partition in range(stream.first, stream.first + PARTITIONS):
+    own = range(stream.first, stream.first + len(stream.places))
+
+    def where(lane: int) -> str:
+        topic, number = stream.places[lane - stream.first]
+        return f"{f'topic {topic}, ' if topic else ''}partition {number}"
+
+    for partition in own:
         count, last = kept.seen.get(partition, (0, -1))
-        if (count, last) != (counts[partition], counts[partition] - 1):
-            words = f"partition {partition}: {count} messages were seen, the last at {last}; there are {counts[partition]}"
+        owed, end = there.get(partition, (0, -1))
+        if (count, last) != (owed, end):
+            words = f"{where(partition)}: {count} messages were seen, the last at {last}; there are {owed}, the last at {end}"
             outcome.differ(RESTART if how else "every-offset", words)
-    own = range(stream.first, stream.first + PARTITIONS)
     told = {place for place in kept.corrupt if place[0] in own}
     for place in sorted(spoiled - told)[:SHOWN]:
         outcome.differ(
-            RESTART if how else "corrupt-kept", f"partition {place[0]}, offset {place[1]} is unreadable, and nothing tells of it"
+            RESTART if how else "corrupt-kept", f"{where(place[0])}, offset {place[1]} is unreadable, and nothing tells of it"
         )
     for place in sorted(told - spoiled - doubtful.keys())[:SHOWN]:
-        outcome.differ("corrupt-kept", f"partition {place[0]}, offset {place[1]} can be read, and is told to be unreadable")
+        outcome.differ("corrupt-kept", f"{where(place[0])}, offset {place[1]} can be read, and is told to be unreadable")
     return set().union(*(keys for place, keys in doubtful.items() if place in told))
 
 

@@ -7,30 +7,34 @@ Each profile and nemesis has one history, with its own table and partitions, so 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from conformance.brokers.spark_options import spark_options
 from conformance.cases.catalogue import profiles
 from conformance.cases.tables import reading, usable
 from conformance.engines.base import ChildDied, DecodeRaised, lay, write_records
 from conformance.engines.child import DECODERS, ChildEngine
-from conformance.streams.kept import PARTITIONS, RESTART, Group, Kept, StreamResult, Told, by_profile, judge, read_state, unsure
-from conformance.streams.written import New, Used
+from conformance.rules.order import order_of
+from conformance.streams.kept import Kept, by_profile, judge, read_state, unsure
+from conformance.streams.told import PARTITIONS, RESTART, Group, StreamResult, Told
+from conformance.streams.written import Gapped, New, topics_of
 from generators.drawing.shared_history import streamed
-from generators.drawing.streams import STATEMENTS, Streamed
+from generators.drawing.streams import START_MS, STATEMENTS, Streamed
 from generators.errors import HarnessError
-from generators.garbage.nemesis import STAGES, Nemesis, Stream, named
+from generators.garbage.nemesis import STAGES, Nemesis, Stream, is_removed, named
 from generators.model import Kind, Written
 from generators.publishing import kafka
 from generators.publishing.cluster import Target
+from generators.publishing.layouts import topic_of
 from generators.storage import codec
 from generators.tables import streams as of_tables
 from generators.tables.base import UserTable
@@ -52,6 +56,9 @@ CONF: Final[Mapping[str, str]] = {
 """Session settings for small micro-batches, whose compilation would cost more than their execution."""
 CONSUMERS: Final[Mapping[str, str]] = {"spark.kafka.consumer.cache.capacity": "1024"}
 """Settings of a session that reads many partitions: each has a consumer, which serves all stages."""
+APPEND_TIME: Final = "append-time"
+"""The end of the names of topics whose broker sets the timestamps."""
+NO_KEYS: Final = "its records do not have the key of their row: compaction would remove rows, or nothing"
 REFERENCE: Final = "reference"
 BROKER: Final = "broker-restart"
 
@@ -94,12 +101,23 @@ def subjects(values: Values, users: Iterable[UserTable]) -> tuple[Subject, ...]:
 
 
 def group_of(
-    fmt: Format[Any], chosen: Sequence[Profile], nemeses: Sequence[Nemesis], seed: int, of: Sequence[Subject] = OURS
+    fmt: Format[Any],
+    chosen: Sequence[Profile],
+    nemeses: Sequence[Nemesis],
+    seed: int,
+    of: Sequence[Subject] = OURS,
+    pattern: str = "",
 ) -> Group:
-    """The streams of these profiles under these nemeses, without the profiles that `not_kept` excludes.
+    """The streams of these profiles under these nemeses, without the profiles that `not_kept` excludes and the nemeses that the
+    format's records cannot have. `pattern` names the topic of each message (`generators.publishing.layouts`).
 
     Profiles of one deployment that write a history just alike share its stream.
     """
+
+    def told(profile: Profile, nemesis: Nemesis, number: int, subject: Subject) -> Told:
+        return _told(fmt, profile, nemesis, seed, number, subject, pattern)
+
+    nemeses = [one for one in nemeses if not one.compacted or order_of(fmt.name).compacted]
     found: list[Told] = []
     lost: list[StreamResult] = []
     for subject in of:
@@ -114,21 +132,42 @@ def group_of(
                 alike.setdefault((profile.deployment, hash(repr(look.written))), []).append(profile)
         for first, *others in alike.values():
             for nemesis in nemeses:
-                stream = _told(fmt, first, nemesis, seed, len(found), subject)
-                same = [
-                    one for one in others if _told(fmt, one, nemesis, seed, len(found), subject) == replace(stream, profile=one)
-                ]
+                stream = told(first, nemesis, len(found), subject)
+                same = [one for one in others if told(one, nemesis, len(found), subject) == replace(stream, profile=one)]
                 found.append(replace(stream, also=tuple(same)))
                 apart = (one for one in others if one not in same)
-                found += [_told(fmt, one, nemesis, seed, len(found) + n, subject) for n, one in enumerate(apart)]
+                found += [told(one, nemesis, len(found) + n, subject) for n, one in enumerate(apart)]
     return replace(Group.of(fmt, found), lost=tuple(lost))
 
 
-def _told(fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int, number: int, subject: Subject = OURS[0]) -> Told:
+def _told(
+    fmt: Format[Any],
+    profile: Profile,
+    nemesis: Nemesis,
+    seed: int,
+    number: int,
+    subject: Subject = OURS[0],
+    pattern: str = "",
+) -> Told:
     own = seed * 1000 + number
     story = _story(fmt, profile, nemesis, own, f"{subject.label}_{number}", subject.tell)
-    stages = nemesis(Stream(story.written, fmt.faults, profile.deployment.compression), own)
-    return Told(profile, nemesis, story, stages, table=subject.table)
+    written, topics = laid(story, pattern, APPEND_TIME if nemesis.append_time else "")
+    stages = nemesis(Stream(written, fmt.faults, profile.deployment.compression), own)
+    return Told(profile, nemesis, story, stages, table=subject.table, topics=topics)
+
+
+def laid(story: Streamed, pattern: str, kind: str) -> tuple[tuple[Written, ...], tuple[tuple[str, int], ...]]:
+    """A history's messages in its lanes (`Told`), and its topics; `kind` is the end of their names."""
+    if not pattern:
+        return story.written, ((kind, PARTITIONS),)
+    names = [topic_of(pattern, one.message.topic, story.table) + (kind and f".{kind}") for one in story.written]
+    sizes: dict[str, int] = {}
+    for name, one in zip(names, story.written, strict=True):
+        sizes[name] = max(sizes.get(name, 0), one.message.partition + 1)
+    firsts = dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
+    lanes = (firsts[name] + one.message.partition for name, one in zip(names, story.written, strict=True))
+    moved = (replace(one, message=replace(one.message, partition=lane)) for lane, one in zip(lanes, story.written, strict=True))
+    return tuple(moved), tuple(sizes.items())
 
 
 def for_restarts(group: Group) -> Group:
@@ -171,6 +210,7 @@ class Reader:
     source: Mapping[str, Any]
     directory: Path
     makers: tuple[str, ...] = (REFERENCE,)
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, stage: int = 0, hold: Mapping[str, Any] | None = None) -> Future[Mapping[str, Any]]:
         """Starts reading to the present end. The future raises the errors of `ChildEngine.ask`."""
@@ -179,6 +219,7 @@ class Reader:
             "format": self.group.fmt.name,
             "decoder": self.decoder,
             "parts": [(codec.dump_deployment(one), *span) for one, *span in self.group.parts],
+            "lanes": lanes_of(self.group, self.names),
             "tables": [codec.dump_table(stream.story.table) for stream in self.group.streams],
             "directory": str(self.directory),
             "makers": list(self.makers),
@@ -193,16 +234,23 @@ class Reader:
         return read_state(self.directory / maker)
 
 
+def lanes_of(group: Group, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, int]:
+    """The lane of each partition, TOPIC/NUMBER; empty if the lanes are the partitions of one topic."""
+    if len(group.topics) == 1:
+        return {}
+    return {f"{names.get(topic, topic)}/{number}": lane for lane, (topic, number) in enumerate(group.places)}
+
+
 def write_stages(group: Group, directory: Path) -> None:
     """Writes the stages as Parquet files, which are read in order, one per micro-batch."""
     directory.mkdir(parents=True)
     stages = [group.messages(stage) for stage in range(STAGES)]
-    # Like on a broker, all of them are on one topic, whatever topics the format has.
-    sent = [replace(message, topic="") for messages in stages for message in messages]
-    offsets = iter([offset for _, _, offset in lay(sent)])
+    offsets = iter([offset for _, _, offset in lay([message for messages in stages for message in messages])])
     for stage, messages in enumerate(stages):
+        there = [(message, offset) for message, offset in zip(messages, offsets, strict=False) if not is_removed(message)]
         path = directory / f"{stage}.parquet"
-        write_records(path, messages, [next(offsets) for _ in messages])
+        times = dict.fromkeys(group.append_time, START_MS + stage)
+        write_records(path, [message for message, _ in there], [offset for _, offset in there], times)
         os.utime(path, (1_700_000_000 + stage, 1_700_000_000 + stage))
 
 
@@ -225,16 +273,15 @@ def plainly(
     A query that ends is no verdict on the streams of other deployments: each is then read by a query of its own.
     """
     home.mkdir(parents=True, exist_ok=True)
-    written: New | Used | None = None
+    written: New | Gapped | None = None
     with contextlib.ExitStack() as stack:
         if bootstrap is None:
             write_stages(group, home / "records")
-            source: dict[str, Any] = {"files": str(home / "records")}
+            reader = Reader(engine, group, decoder, {"files": str(home / "records")}, home / "tables")
         else:
-            topic = stack.enter_context(kafka.run_topic(bootstrap, group.partitions))
-            written = Used(bootstrap, topic, group.partitions) if used else New(bootstrap, topic)
-            source = {"kafka": dict(written.options), "topic": topic}
-        reader = Reader(engine, group, decoder, source, home / "tables")
+            names = stack.enter_context(kafka.run_topics(bootstrap, group.topics, append_time=group.append_time))
+            written = topics_of(bootstrap, group, names, used=used)
+            reader = Reader(engine, group, decoder, source_of(written), home / "tables", names=names)
         try:
             for stage in range(STAGES):
                 if written is not None:
@@ -254,6 +301,11 @@ def plainly(
     ]
 
 
+def source_of(written: New | Gapped) -> dict[str, Any]:
+    """What the child reads topics by."""
+    return {"kafka": dict(written.options), "topic": ",".join(written.names.values())}
+
+
 def _per_trigger(group: Group) -> int:
     """The bound that makes BATCHES of a topic; Spark rounds each partition's share down, which would leave a message of each."""
     return sum(len(group.messages(stage)) for stage in range(STAGES)) // BATCHES + group.partitions
@@ -264,11 +316,12 @@ def killed(
 ) -> list[StreamResult]:
     """Publishes all stages, then reads them in small micro-batches and kills the process three times: before a batch's state is
     written, after it but before the commit, and at a later moment."""
-    with kafka.run_topic(bootstrap, group.partitions) as topic:
+    with kafka.run_topics(bootstrap, group.topics, append_time=group.append_time) as names:
+        written = topics_of(bootstrap, group, names)
         for stage in range(STAGES):
-            New(bootstrap, topic).publish(group.messages(stage))
-        source = {"kafka": spark_options(bootstrap), "topic": topic, "per_trigger": _per_trigger(group)}
-        reader = Reader(engine, group, decoder, source, home / "tables")
+            written.publish(group.messages(stage))
+        source = {**source_of(written), "per_trigger": _per_trigger(group)}
+        reader = Reader(engine, group, decoder, source, home / "tables", names=names)
         try:
             for batch, place in ((1, "before"), (1, "after")):
                 note(f"{group.fmt.name}: the query is killed {place} the state of batch {batch}")
@@ -279,7 +332,7 @@ def killed(
             reader.read().result()
         except (DecodeRaised, ChildDied) as error:
             return failed(group, RESTART, error)
-        return judge(group, reader.kept(), RESTART)
+        return judge(group, written.numbered(reader.kept()), RESTART)
 
 
 def _kill_when(engine: ChildEngine, reading: Future[Mapping[str, Any]], path: Path) -> None:
@@ -305,11 +358,15 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
     """Kills and restarts a separate broker while the query reads."""
     from conformance.brokers.embedded import EmbeddedKafka
 
-    with EmbeddedKafka(note) as broker, kafka.run_topic(broker.bootstrap, group.partitions) as topic:
+    with (
+        EmbeddedKafka(note) as broker,
+        kafka.run_topics(broker.bootstrap, group.topics, append_time=group.append_time) as names,
+    ):
+        written = topics_of(broker.bootstrap, group, names)
         for stage in range(STAGES):
-            New(broker.bootstrap, topic).publish(group.messages(stage))
-        source = {"kafka": spark_options(broker.bootstrap), "topic": topic, "per_trigger": _per_trigger(group)}
-        reader = Reader(engine, group, decoder, source, home / "tables")
+            written.publish(group.messages(stage))
+        source = {**source_of(written), "per_trigger": _per_trigger(group)}
+        reader = Reader(engine, group, decoder, source, home / "tables", names=names)
         try:
             reading = reader.read()
             path, deadline = reader.directory / REFERENCE / "1", time.monotonic() + LIMIT_S
@@ -324,14 +381,15 @@ def broker_killed(engine: ChildEngine, group: Group, decoder: str, home: Path, n
             reader.read().result()
         except (DecodeRaised, ChildDied) as error:
             return failed(group, BROKER, error)
-        return judge(group, reader.kept(), BROKER)
+        return judge(group, written.numbered(reader.kept()), BROKER)
 
 
 @dataclass(frozen=True, slots=True)
 class StreamSettings:
     """The settings of `stream`.
 
-    `decoder` None is the reference, `tables` None the harness's own table. `used` reads topics that were used before.
+    `decoder` None is the reference, `tables` None the harness's own table. `used` reads topics that were used before. `pattern`
+    names the topic of each message.
     """
 
     formats: tuple[str, ...]
@@ -342,6 +400,7 @@ class StreamSettings:
     restart: bool = False
     used: bool = False
     tables: Values | None = None
+    pattern: str = ""
 
 
 def run(
@@ -358,7 +417,10 @@ def run(
             for profile in chosen:
                 if why := not_kept(fmt, profile):
                     yield StreamResult(name, profile.name, "-", lost=why)
-            group, decoder = group_of(fmt, chosen, nemeses, settings.seed, of), decoder_of(fmt, settings.decoder)
+            group = group_of(fmt, chosen, nemeses, settings.seed, of, settings.pattern)
+            decoder = decoder_of(fmt, settings.decoder)
+            if all(one.compacted for one in nemeses) and not order_of(name).compacted:
+                yield StreamResult(name, "*", nemeses[0].name, lost=NO_KEYS)
             yield from group.lost
             if not group.streams:
                 continue

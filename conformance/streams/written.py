@@ -1,4 +1,4 @@
-"""The topic that a stream is read from: new, or used, with transactions in it and without its first offsets."""
+"""The topics that streams are read from: new, or used, with transactions in them and without their first offsets."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Final
 
 from conformance.brokers.spark_options import spark_options
 from conformance.streams.kept import Kept
+from conformance.streams.told import Group
 from generators.errors import HarnessError
+from generators.garbage.nemesis import is_removed
 from generators.model import Message
 from generators.publishing import kafka
 from generators.publishing.cluster import Target
-from generators.publishing.transactions import Transactions, delete_before
+from generators.publishing.transactions import Interleaved, delete_before
 
 ABORTED: Final = b"of an aborted transaction"
 """The value of messages that a reader of committed messages never sees: no decoder can read it."""
@@ -20,10 +22,10 @@ ABORTED: Final = b"of an aborted transaction"
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A new topic: its offsets begin at 0, and no message is in a transaction."""
+    """New topics: their offsets begin at 0, and no message is in a transaction. `names` are the topics by the end of the name."""
 
     bootstrap: Target
-    topic: str
+    names: Mapping[str, str]
 
     @property
     def options(self) -> Mapping[str, str]:
@@ -33,33 +35,42 @@ class New:
     def publish(self, messages: Sequence[Message]) -> None:
         """Raises HarnessError unless every message was acknowledged."""
         if messages:
-            result = kafka.publish(self.bootstrap, self.topic, messages, keep_offsets=False)
+            sent = [replace(one, topic=self.names[one.topic]) for one in messages]
+            result = kafka.publish(self.bootstrap, None, sent, keep_offsets=False)
             if result.acknowledged != len(messages):
                 raise HarnessError(f"{len(messages) - result.acknowledged} of {len(messages)} messages were not acknowledged")
 
     def numbered(self, kept: Kept) -> Kept:
-        """A state whose offsets count the published messages of a partition."""
+        """A state whose offsets count the published messages of a lane."""
         return kept
 
 
 @dataclass(slots=True)
-class Used:
-    """A topic whose first offsets are deleted. Each stage is a transaction behind an aborted one, so offsets have gaps."""
+class Gapped:
+    """Topics in which offsets are missing: messages that compaction removed are in transactions that are aborted, all others in
+    transactions that are committed.
+
+    If they are `used`, their first offsets are deleted, too, and unreadable messages are aborted before each stage.
+    """
 
     bootstrap: Target
-    topic: str
-    partitions: int
-    _writer: Transactions = field(init=False)
+    group: Group
+    names: Mapping[str, str]
+    used: bool = False
+    _writer: Interleaved = field(init=False)
+    _lanes: Mapping[tuple[str, int], int] = field(init=False)
     _numbers: dict[tuple[int, int], int] = field(default_factory=dict)
     _counts: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._writer = Transactions(self.bootstrap, self.topic)
-        self._abort()
-        delete_before(self.bootstrap, self.topic, [1] * self.partitions)
+        self._writer = Interleaved(self.bootstrap)
+        self._lanes = {(self.names[topic], number): lane for lane, (topic, number) in enumerate(self.group.places)}
+        if self.used:
+            self._writer.publish((one, True) for one in self._unread())
+            delete_before(self.bootstrap, dict.fromkeys(self._lanes, 1))
 
-    def _abort(self) -> None:
-        self._writer.abort(Message("", number, None, ABORTED) for number in range(self.partitions))
+    def _unread(self) -> list[Message]:
+        return [Message(topic, number, None, ABORTED) for topic, number in self._lanes] if self.used else []
 
     @property
     def options(self) -> Mapping[str, str]:
@@ -68,19 +79,26 @@ class Used:
 
     def publish(self, messages: Sequence[Message]) -> None:
         """Raises HarnessError unless the transaction was committed."""
-        self._abort()
-        for partition, offset in self._writer.commit(messages):
-            self._numbers[partition, offset] = self._counts.get(partition, 0)
-            self._counts[partition] = self._numbers[partition, offset] + 1
+        unread = [(one, True) for one in self._unread()]
+        sent = [(replace(one, topic=self.names[one.topic]), is_removed(one)) for one in messages]
+        for place in self._writer.publish((*unread, *sent))[len(unread) :]:
+            lane = self._lanes[place.topic, place.partition]
+            self._numbers[lane, place.offset] = self._counts.get(lane, 0)
+            self._counts[lane] = self._numbers[lane, place.offset] + 1
 
     def numbered(self, kept: Kept) -> Kept:
-        """A state whose offsets count the published messages of a partition; that of another message is below 0."""
+        """A state whose offsets count the published messages of a lane; that of another message is below 0."""
 
-        def number(partition: int, offset: int) -> int:
-            return self._numbers.get((partition, offset), -1 - offset)
+        def number(lane: int, offset: int) -> int:
+            return self._numbers.get((lane, offset), -1 - offset)
 
         return replace(
             kept,
-            corrupt=frozenset((partition, number(partition, offset)) for partition, offset in kept.corrupt),
-            seen={partition: (count, number(partition, last)) for partition, (count, last) in kept.seen.items()},
+            corrupt=frozenset((lane, number(lane, offset)) for lane, offset in kept.corrupt),
+            seen={lane: (count, number(lane, last)) for lane, (count, last) in kept.seen.items()},
         )
+
+
+def topics_of(bootstrap: Target, group: Group, names: Mapping[str, str], *, used: bool = False) -> New | Gapped:
+    """The topics of a group's streams."""
+    return Gapped(bootstrap, group, names, used) if used or group.compacted else New(bootstrap, names)

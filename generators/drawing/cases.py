@@ -37,22 +37,27 @@ def of_asked(scenario: Scenario, written: Iterable[Written]) -> tuple[Written, .
     )
 
 
+def case_id(fmt: Format[Any], profile: Profile, scenario: Scenario) -> str:
+    """The id of the scenario's case: `<format>/<profile>/<scenario>`."""
+    return f"{fmt.name}/{profile.name}/{scenario.name}"
+
+
 def as_case(fmt: Format[Any], profile: Profile, scenario: Scenario, layout: Layout = LAYOUT) -> Case:
-    """The scenario as that profile writes it, under the id `<format>/<profile>/<scenario>`, which its messages carry too.
+    """The scenario as that profile writes it, under its id, which its messages carry too.
 
     Raises Refused on a history that its source cannot have.
     """
-    case_id = f"{fmt.name}/{profile.name}/{scenario.name}"
+    name = case_id(fmt, profile, scenario)
     written = of_asked(scenario, fmt.write(scenario.history, profile, layout))
     tables = tables_of(scenario.history)
     return Case(
-        id=case_id,
+        id=name,
         format=fmt.name,
         profile=profile.name,
         deployment=profile.deployment,
         level=scenario.level,
         tables=tables if scenario.level == 1 else tables[:1],
-        written=tuple(replace(one, message=replace(one.message, case=case_id)) for one in written),
+        written=tuple(replace(one, message=replace(one.message, case=name)) for one in written),
         tags=scenario.tags,
         origin=Origin.DRAWN if "drawn" in scenario.tags else Origin.NAMED,
         scenario=scenario.name,

@@ -17,13 +17,17 @@ from typing import Final, TypeAlias
 from generators.errors import NothingSelected
 from generators.garbage import faults
 from generators.garbage.faults import FAULTS, MUST, Fault
-from generators.model import Kind, Written
+from generators.model import Kind, Message, Written
 
 Stages: TypeAlias = tuple[tuple[Written, ...], ...]
 """The messages that arrive before each look of the reader."""
 
 STAGES: Final = 4
 """Stages of every nemesis: streams under different ones can share a run."""
+
+
+REMOVED: Final = b"removed by compaction"
+"""The value that stands for a record that was removed: its offset is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +44,21 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Nemesis:
-    """A perturbation. `rule` is the last part of the stream rule that owns wrong rows under it (conformance.rules.streams).
-    `quiet` needs a history without statements, where nothing makes up for rows lost early."""
+    """A perturbation. `rule` is the last part of the stream rule that owns wrong rows under it (conformance.rules.streams),
+    unless they are wrong under `twin` as well, which is the same without the trait that the rule is about.
+
+    `quiet` needs a history without statements, where nothing makes up for rows lost early. `append_time` needs a topic whose
+    broker sets the records' timestamps, `compacted` records with the key of their row.
+    """
 
     name: str
     statement: str
     rule: str
     apply: Callable[[Stream, random.Random], Stages]
     quiet: bool = False
+    twin: str = ""
+    append_time: bool = False
+    compacted: bool = False
 
     def __call__(self, stream: Stream, seed: int) -> Stages:
         """The stages of the stream under this nemesis and seed."""
@@ -83,16 +94,21 @@ def _none(stream: Stream, chance: random.Random) -> Stages:
     return _evenly(stream.written)
 
 
-def _duplicate(stream: Stream, chance: random.Random) -> Stages:
+def _duplicate(stream: Stream, chance: random.Random, restarted_ms: int = 600_000) -> Stages:
     """A third of the messages again: at once, or any number of messages later."""
     keyed = [(float(n), written) for n, written in enumerate(stream.written)]
     size = len(keyed)
     for number, written in tuple(keyed):
         if chance.random() < 0.35:
             distance = 0.5 if chance.random() < 0.3 else chance.uniform(0.5, size)
-            keyed.append((number + distance, _again(written, 600_000)))
+            keyed.append((number + distance, _again(written, restarted_ms)))
     keyed.sort(key=lambda item: item[0])
     return _evenly([written for _, written in keyed])
+
+
+def _copied(stream: Stream, chance: random.Random) -> Stages:
+    """The same of a tool that copies records with their timestamps."""
+    return _duplicate(stream, chance, 0)
 
 
 def _replay(stream: Stream, chance: random.Random) -> Stages:
@@ -103,6 +119,34 @@ def _replay(stream: Stream, chance: random.Random) -> Stages:
     after_one = tuple(_again(written, 600_000) for written in first[len(first) // 3 :])
     after_two = tuple(_again(written, 1_200_000) for written in (first + second)[len(first) // 2 :])
     return (first, after_one + second, after_two + third, tuple(_again(written, 1_800_000) for written in stream.written))
+
+
+def _compacted(stream: Stream, chance: random.Random) -> Stages:
+    """The first two looks find what compaction left of them: the last record of each key, in the topics of rows; and of a part
+    of the keys whose last record is a tombstone, not even that."""
+    first, second, *rest = _evenly(stream.written)
+    topics = {one.message.topic for one in stream.written if _is_row(one)}
+    last: dict[tuple[str, int, bytes | None], int] = {}
+    for number, one in enumerate(first + second):
+        last[one.message.topic, one.message.partition, one.message.key] = number
+    gone = {key for key, number in last.items() if (first + second)[number].message.value is None and chance.random() < 0.5}
+
+    def left(number: int, one: Written) -> Written:
+        key = one.message.topic, one.message.partition, one.message.key
+        if one.message.topic not in topics or (last[key] == number and key not in gone):
+            return one
+        return Written(replace(one.message, value=REMOVED), ())
+
+    return (
+        tuple(itertools.starmap(left, enumerate(first))),
+        tuple(itertools.starmap(left, enumerate(second, len(first)))),
+        *rest,
+    )
+
+
+def is_removed(message: Message) -> bool:
+    """Whether a message stands for a record that was removed."""
+    return message.value == REMOVED
 
 
 def _partitions(messages: Iterable[Written]) -> dict[int, list[Written]]:
@@ -237,6 +281,24 @@ NEMESES: Final[tuple[Nemesis, ...]] = (
         quiet=True,
     ),
     Nemesis("corrupt", "Unreadable messages stand between the others.", "convergence", _corrupt),
+    Nemesis("copied", "Records come again, at once or later, under the timestamps that they had.", "order", _copied),
+    Nemesis(
+        "append-time",
+        "The same in a topic whose broker sets the timestamps (LogAppendTime).",
+        "record-time",
+        _copied,
+        twin="copied",
+        append_time=True,
+    ),
+    Nemesis(
+        "compacted",
+        "Of the first half compaction left the last record of each key, a tombstone too.",
+        "compaction",
+        _compacted,
+        quiet=True,
+        twin="none",
+        compacted=True,
+    ),
     Nemesis("all", "Garbage, repeats, lagging partitions and a replay together.", "order", _all),
 )
 """Every nemesis of the data. Killed processes are a separate check, on all of these streams at once."""

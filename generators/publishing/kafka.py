@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from generators.errors import HarnessError
 from generators.model import Message
 from generators.publishing._deliveries import Deliveries, Lane, Placed, PublishResult
-from generators.publishing.cluster import Target, client, settings
+from generators.publishing.cluster import Target, client, of, settings
 from generators.publishing.topics import (
     LARGEST_MESSAGE,
     TOPIC_CONFIG,
@@ -26,6 +27,7 @@ from generators.publishing.topics import (
     records_in,
     run_topic,
     run_topic_name,
+    run_topics,
     unreachable,
 )
 
@@ -48,6 +50,7 @@ __all__ = [
     "records_in",
     "run_topic",
     "run_topic_name",
+    "run_topics",
 ]
 
 PRODUCER_CONFIG: Mapping[str, str | int | bool] = {
@@ -94,7 +97,15 @@ class Account(Protocol):
 class Publishing:
     """A producer, and the watch over time without any acknowledgement."""
 
-    def __init__(self, bootstrap: Target, account: Account, progress: Callable[[int], None] | None, timeout_s: float) -> None:
+    def __init__(
+        self,
+        bootstrap: Target,
+        account: Account,
+        progress: Callable[[int], None] | None,
+        timeout_s: float,
+        *,
+        transactions: bool = False,
+    ) -> None:
         self.bootstrap, self.account, self.progress, self.timeout_s = bootstrap, account, progress, timeout_s
         self.fatal: str | None = None
         self.heard: list[str] = []
@@ -108,12 +119,22 @@ class Publishing:
                 "message.timeout.ms": limit,
                 "error_cb": self._error,
                 "log_level": 0,
+                **({"transactional.id": f"{of(bootstrap).prefix}-{secrets.token_hex(4)}"} if transactions else {}),
             }
         )
         self.refusal: type[Exception] = client().KafkaException
         self._connected = False
         self._seen = -1
         self._moved = self._told = time.monotonic()
+        if transactions:
+            self._transact(lambda: self.producer.init_transactions(timeout_s))
+
+    def _transact(self, what: Callable[[], object]) -> None:
+        """A step of a transaction. Raises PublishError."""
+        try:
+            what()
+        except self.refusal as error:
+            raise self.error(f"a transaction failed: {error.args[0].str()}") from error
 
     def _error(self, error: KafkaError) -> None:
         self.heard = [*self.heard[-3:], error.str()]

@@ -51,6 +51,7 @@ class Delivered:
     offset: int
     intended_s: float
     acked_s: float
+    topic: str = ""
 
 
 @dataclass(slots=True)
@@ -177,8 +178,8 @@ class _Ledger:
         if error is None and taken is not None:
             self.latencies.add(taken)
 
-    def lane(self, partition: int) -> tuple[deque[tuple[int, float]], Callable[[KafkaError | None, Report], None]]:
-        """The messages under way of a partition as (number, intended), and what its reports go to."""
+    def lane(self, topic: str, partition: int) -> tuple[deque[tuple[int, float]], Callable[[KafkaError | None, Report], None]]:
+        """The messages under way of a topic's partition as (number, intended), and what its reports go to."""
         waiting: deque[tuple[int, float]] = deque()
         last = -1
 
@@ -196,7 +197,7 @@ class _Ledger:
                 # A retry that the broker recognises too late has none; an idempotent producer's messages lie in their order.
                 known = offset if offset is not None and offset >= 0 else -1 if last < 0 else last + 1
                 last = known
-                self.told(Delivered(number, partition, known, intended, now))
+                self.told(Delivered(number, partition, known, intended, now, topic))
 
         return waiting, report
 
@@ -214,8 +215,10 @@ class _Paced(Publishing):
         stamp: bool,
         progress: Callable[[int], None] | None,
         timeout_s: float,
+        commit_s: float | None,
     ) -> None:
-        super().__init__(bootstrap, ledger, progress, timeout_s)
+        super().__init__(bootstrap, ledger, progress, timeout_s, transactions=commit_s is not None)
+        self.commit_s, self._begun_s = commit_s, 0.0
         self.topic, self.ledger, self.began, self.rate, self.stamp = topic, ledger, began, rate, stamp
         self.number = 0
         self._lanes: dict[tuple[str, int], tuple[deque[tuple[int, float]], Callable[[KafkaError | None, Report], None]]] = {}
@@ -242,7 +245,7 @@ class _Paced(Publishing):
             place = self.topic or message.topic, message.partition
             lane = self._lanes.get(place)
             if lane is None:
-                lane = self._lanes[place] = self.ledger.lane(message.partition)
+                lane = self._lanes[place] = self.ledger.lane(*place)
             waiting, report = lane
             waiting.append((self.number, intended))
             if not self._hand(message, report, int(intended * 1000) if self.stamp else message.timestamp_ms):
@@ -289,6 +292,22 @@ class _Paced(Publishing):
                 self.ledger.fail(error.args[0])
                 return False
 
+    def begin(self) -> None:
+        """Begins a transaction if the messages are in transactions."""
+        if self.commit_s is not None:
+            self._transact(self.producer.begin_transaction)
+            self._begun_s = self.ledger.clock()
+
+    def due(self) -> bool:
+        """Whether the transaction is old enough to be committed."""
+        return self.commit_s is not None and self.ledger.clock() - self._begun_s >= self.commit_s
+
+    def commit(self) -> None:
+        """Waits for messages in flight, and commits the transaction if one is open."""
+        self.drain()
+        if self.commit_s is not None:
+            self._transact(lambda: self.producer.commit_transaction(self.timeout_s))
+
     def wait(self, until: float, stop: Callable[[], bool]) -> None:
         """Serves reports until that time."""
         while (early := until - self.ledger.clock()) > 0 and not stop():
@@ -325,6 +344,7 @@ def publish_paced(
     progress: Callable[[int], None] | None = None,
     ready: Callable[[], None] | None = None,
     timeout_s: float = 30,
+    commit_s: float | None = None,
 ) -> Published:
     """Publishes messages to their partitions of a topic, None each to its own, on an absolute schedule: idempotent, acknowledged
     by all.
@@ -334,7 +354,7 @@ def publish_paced(
     timestamp to its intended time in place of the writer's. `delivered` gets every acknowledged message, in the order of its
     partition; `progress` the acknowledged count about twice a second; `ready` is called when the broker is reached, and the
     schedule starts when it returns. What is in flight is bounded by the client's queue: when it is full, messages wait, and their
-    latency grows.
+    latency grows. With `commit_s` the messages are in transactions, each committed after so many seconds.
 
     Raises UsageError for a rate, count or duration that makes no sense; PublishStopped when the broker is not reached or
     acknowledges nothing for `timeout_s` seconds; PublishInterrupted on Ctrl-C. Both of the latter carry what was published.
@@ -358,14 +378,16 @@ def publish_paced(
     source = iter(messages) if count is None else itertools.islice(messages, count)
     # The source's first message is made before the clock starts: learning a writer's templates takes seconds.
     head = list(itertools.islice(source, 1))
-    run = _Paced(bootstrap, topic, ledger, clock(), rate, stamp, progress, timeout_s)
+    run = _Paced(bootstrap, topic, ledger, clock(), rate, stamp, progress, timeout_s, commit_s)
     try:
         if head:
             run.connect(topic or head[0].topic)
             if ready is not None:
                 ready()
+            run.begin()
             run.began = clock()
             _produce(run, itertools.chain(head, source), None if duration_s is None else run.began + duration_s, over)
+            run.commit()
         run.drain()
     except KeyboardInterrupt:
         run.finish(_LAST_WAIT_S)
@@ -385,6 +407,9 @@ def _produce(run: _Paced, source: Iterator[Message], end: float | None, over: Ca
     """Hands messages over as they fall due."""
     clock, rate, burst = run.ledger.clock, run.rate, 64
     while not over():
+        if run.due():
+            run.commit()
+            run.begin()
         now = clock()
         if end is not None and now >= end:
             return

@@ -10,7 +10,7 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from generators.errors import HarnessError, UnknownName, UsageError
@@ -103,10 +103,17 @@ def _forbids(error: BaseException) -> bool:
 
 
 def create_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float = 30) -> None:
-    """Creates a topic fit for records of any time and size, replicated as the broker does by default, and waits until every
-    partition has a leader.
+    """`create_topics` with one topic."""
+    create_topics(bootstrap, {name: partitions}, timeout_s)
 
-    Raises HarnessError when it exists already, the name is illegal, the broker refuses or does not answer.
+
+def create_topics(
+    bootstrap: Target, partitions: Mapping[str, int], timeout_s: float = 30, append_time: Collection[str] = ()
+) -> None:
+    """Creates topics fit for records of any time and size, replicated as the broker does by default, and waits until every
+    partition has a leader. In those of `append_time` a record's timestamp is the time at which the broker got it.
+
+    Raises HarnessError when one exists already, a name is illegal, the broker refuses or does not answer.
     """
     kafka = client()
     from confluent_kafka.cimpl import NewTopic
@@ -114,21 +121,39 @@ def create_topic(bootstrap: Target, name: str, partitions: int, timeout_s: float
     deadline = time.monotonic() + timeout_s
     check_reachable(bootstrap, timeout_s)
     admin = admin_of(bootstrap)
-    topic = NewTopic(name, num_partitions=partitions, replication_factor=-1, config=dict(TOPIC_CONFIG))
+    topics = [
+        NewTopic(name, num_partitions=count, replication_factor=-1, config=dict(config_of(name in append_time)))
+        for name, count in partitions.items()
+    ]
     left = max(1.0, deadline - time.monotonic())
+    name = next(iter(partitions))
     try:
-        admin.create_topics([topic], operation_timeout=left, request_timeout=left)[name].result(left + 1)
+        created = admin.create_topics(topics, operation_timeout=left, request_timeout=left)
+        for name in partitions:
+            created[name].result(left + 1)
         while True:
-            known = admin.list_topics(name, timeout=max(0.1, deadline - time.monotonic())).topics[name]
-            if known.error is None and sum(p.leader >= 0 for p in known.partitions.values()) == partitions:
+            known = admin.list_topics(name if len(topics) == 1 else None, timeout=max(0.1, deadline - time.monotonic())).topics
+            missing = [one for one, count in partitions.items() if one not in known or not _led(known[one], count)]
+            if not missing:
                 return
             if time.monotonic() > deadline:
-                raise HarnessError(f"topic {name!r} at {bootstrap} has no leader for every partition after {timeout_s:g} s")
+                raise HarnessError(f"topic {missing[0]!r} at {bootstrap} has no leader for every partition after {timeout_s:g} s")
             time.sleep(0.02)
     except (kafka.KafkaException, ValueError, TimeoutError) as error:
         if _forbids(error):
             raise TopicForbidden(forbidden(bootstrap, name, _text(error))) from error
-        raise HarnessError(f"cannot create topic {name!r} with {partitions} partitions at {bootstrap}: {_text(error)}") from error
+        raise HarnessError(
+            f"cannot create topic {name!r} with {partitions[name]} partitions at {bootstrap}: {_text(error)}"
+        ) from error
+
+
+def config_of(append_time: bool) -> Mapping[str, str]:
+    """The options of a topic that is created."""
+    return {**TOPIC_CONFIG, "message.timestamp.type": "LogAppendTime"} if append_time else TOPIC_CONFIG
+
+
+def _led(topic: TopicMetadata, partitions: int) -> bool:
+    return topic.error is None and sum(one.leader >= 0 for one in topic.partitions.values()) == partitions
 
 
 def forbidden(bootstrap: Target, name: str, why: str) -> str:
@@ -218,16 +243,24 @@ def records_in(bootstrap: Target, topic: str, timeout_s: float = 10) -> int:
 
 
 def delete_topic(bootstrap: Target, name: str, timeout_s: float = 30) -> None:
-    """Deletes a topic; one that does not exist is fine. Raises HarnessError when the broker refuses or does not answer."""
+    """`delete_topics` with one topic."""
+    delete_topics(bootstrap, [name], timeout_s)
+
+
+def delete_topics(bootstrap: Target, names: Sequence[str], timeout_s: float = 30) -> None:
+    """Deletes topics; one that does not exist is fine. Raises HarnessError when the broker refuses or does not answer."""
     kafka = client()
     admin = admin_of(bootstrap)
-    try:
-        admin.delete_topics([name], operation_timeout=timeout_s, request_timeout=timeout_s)[name].result(timeout_s + 1)
-    except (kafka.KafkaException, TimeoutError) as error:
-        first = error.args[0] if error.args else None
-        if isinstance(first, kafka.KafkaError) and first.code() == kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
-            return
-        raise HarnessError(f"cannot delete topic {name!r} at {bootstrap}: {_text(error)}") from error
+    said = ""
+    for name, done in admin.delete_topics(list(names), operation_timeout=timeout_s, request_timeout=timeout_s).items():
+        try:
+            done.result(timeout_s + 1)
+        except (kafka.KafkaException, TimeoutError) as error:
+            first = error.args[0] if error.args else None
+            if not isinstance(first, kafka.KafkaError) or first.code() != kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
+                said = said or f"cannot delete topic {name!r} at {bootstrap}: {_text(error)}"
+    if said:
+        raise HarnessError(said)
 
 
 def run_topic_name(prefix: str = PREFIX) -> str:
@@ -237,29 +270,51 @@ def run_topic_name(prefix: str = PREFIX) -> str:
 
 @contextlib.contextmanager
 def run_topic(
-    bootstrap: Target, partitions: int, *, prefix: str = "", note: Callable[[str], None] | None = None
+    bootstrap: Target,
+    partitions: int,
+    *,
+    prefix: str = "",
+    note: Callable[[str], None] | None = None,
+    append_time: bool = False,
 ) -> Iterator[str]:
-    """Creates a run's own topic, yields its name, and deletes it afterwards, whatever happened in between.
-
-    If it cannot be deleted, `note` gets a text that names it; without `note` HarnessError is raised, unless another exception
-    is already raised. A cluster with a `topic` has it checked and yielded instead; it stays. Raises as `create_topic` and
-    `check_topic` do.
-    """
+    """`run_topics` with one topic, which has the run's own name. A cluster with a `topic` has it checked and yielded instead; it
+    stays. Raises as `check_topic` does, too."""
     cluster = of(bootstrap)
     if cluster.topic:
         check_topic(cluster, cluster.topic, partitions)
         yield cluster.topic
         return
-    name = run_topic_name(prefix or cluster.prefix)
+    with run_topics(bootstrap, {"": partitions}, prefix=prefix, note=note, append_time=("",) if append_time else ()) as names:
+        yield names[""]
+
+
+@contextlib.contextmanager
+def run_topics(
+    bootstrap: Target,
+    partitions: Mapping[str, int],
+    *,
+    prefix: str = "",
+    note: Callable[[str], None] | None = None,
+    append_time: Collection[str] = (),
+) -> Iterator[Mapping[str, str]]:
+    """Creates a run's own topics, yields their names by what stands behind the run's name, and deletes them afterwards, whatever
+    happened in between.
+
+    If one cannot be deleted, `note` gets a text that names it; without `note` HarnessError is raised, unless another exception
+    is already raised. Raises as `create_topics` does.
+    """
+    run = run_topic_name(prefix or of(bootstrap).prefix)
+    names = {end: f"{run}.{end}" if end else run for end in partitions}
     try:
-        create_topic(bootstrap, name, partitions)
-        yield name
+        counts = {names[end]: count for end, count in partitions.items()}
+        create_topics(bootstrap, counts, append_time=[names[end] for end in append_time])
+        yield names
     finally:
         passing = sys.exc_info()[1]
         try:
             if not isinstance(passing, TopicForbidden):
                 # A broker that is gone took its topics along: no long wait.
-                delete_topic(bootstrap, name, timeout_s=30 if passing is None else 5)
+                delete_topics(bootstrap, list(names.values()), timeout_s=30 if passing is None else 5)
         except HarnessError as error:
             if note is not None:
                 note(str(error))

@@ -110,10 +110,20 @@ class KeyKeeping(Materialiser):
         return "false"
 
 
+class Knowing(Materialiser):
+    """Takes an UPDATE of a row that it does not know for a mistake."""
+
+    def folded(self, state: DataFrame, events: DataFrame) -> DataFrame:
+        """Without the UPDATEs of keys that neither the state nor an INSERT of the batch has."""
+        told = state.select("table", "key").union(events.where("whole").select("table", "key")).distinct()
+        return super().folded(state, events.join(told, ["table", "key"], "left_semi").select(*events.columns))
+
+
 @dataclass(frozen=True, slots=True)
 class StreamLiar:
-    """A wrong keeper. `convicts` is the last part of the id of the stream rule that must catch it, `needs` what the format must
-    have for the lie to show: schema or watermarks (conformance.rules.streams)."""
+    """A wrong keeper. `convicts` is the last part of the id of the stream rule that must catch it, and `also` of another, where
+    the writer's timestamps are in the order of the commits: TiCDC's are not. `needs` is what the format must have for the lie to
+    show: schema, watermarks or compacted (conformance.rules.streams)."""
 
     name: str
     convicts: str
@@ -121,6 +131,11 @@ class StreamLiar:
     materialiser: type[Materialiser] = Materialiser
     keeper: type[Keeper] = Keeper
     needs: str = ""
+    also: str = ""
+
+    def rules(self, fmt: str) -> tuple[str, ...]:
+        """The rules that must catch it in a format."""
+        return (self.convicts, self.also) if self.also and not order_of(fmt).watermarks else (self.convicts,)
 
 
 LIARS: Final[tuple[StreamLiar, ...]] = (
@@ -131,7 +146,9 @@ LIARS: Final[tuple[StreamLiar, ...]] = (
         keeper=AtMostOnce,
     ),
     StreamLiar("applied-twice", "at-least-once", "Every delivery of an upsert appends a row.", Appending),
-    StreamLiar("ordered-by-ts", "order", "Changes are ordered by the time of publishing, not of the commit.", ByStamp),
+    StreamLiar(
+        "ordered-by-ts", "order", "Changes are ordered by the record's timestamp, not by the commit.", ByStamp, also="record-time"
+    ),
     StreamLiar("last-arrival-wins", "order", "What arrives last wins, whatever its position says.", ByArrival),
     StreamLiar(
         "late-rows-applied",
@@ -151,6 +168,13 @@ LIARS: Final[tuple[StreamLiar, ...]] = (
         "rows-before-schema-dropped", "schema-cache", "Rows whose schema has not come are dropped.", Impatient, needs="schema"
     ),
     StreamLiar("corrupt-swallowed", "corrupt-kept", "Unreadable messages vanish.", Swallowing),
+    StreamLiar(
+        "unknown-rows-not-updated",
+        "compaction",
+        "An UPDATE of a row that is not known is dropped, although compaction removed the INSERT.",
+        Knowing,
+        needs="compacted",
+    ),
     StreamLiar("old-key-left", "key-change", "An UPDATE of the key leaves the row under the old key.", KeyKeeping),
 )
 
@@ -158,7 +182,7 @@ LIARS: Final[tuple[StreamLiar, ...]] = (
 def liars(fmt: str) -> tuple[StreamLiar, ...]:
     """Those whose lie can show in a format."""
     order = order_of(fmt)
-    has = {"": True, "schema": order.keys == "schema", "watermarks": order.watermarks}
+    has = {"": True, "schema": order.keys == "schema", "watermarks": order.watermarks, "compacted": order.compacted}
     return tuple(liar for liar in LIARS if has[liar.needs])
 
 

@@ -149,7 +149,7 @@ def _source(asked: str, number: int, own: bytes) -> ProducerSource:
     users = tables.restored(own) if own else None
     producers = task["producers"]
     pool = max(task["pool"], producers)
-    return ProducerSource(fmt, profile, task["seed"], layout, task["level"], pool, users, (number, producers))
+    return ProducerSource(fmt, profile, task["seed"], layout, task["level"], pool, users, None, (number, producers))
 
 
 def _produce(text: str, own: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -173,7 +173,7 @@ def _published(asked: Mapping[str, Any], command: Mapping[str, Any], own: bytes,
     try:
         done = publish_paced(
             Cluster(asked["bootstrap"], asked["properties"]),
-            asked["topic"],
+            next(iter(asked["names"].values())),
             source,
             rate=rate and rate / producers,
             count=high - low,

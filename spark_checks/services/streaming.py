@@ -57,12 +57,12 @@ def materialised(spark: SparkSession, checkpoint: str) -> DataFrame:
 
 
 def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
-    """A streaming DataFrame of records: of a `topic` (with the options `kafka`), or of Parquet files in the order of their times
-    (`files`), one a micro-batch; `per_trigger` bounds a micro-batch of a topic."""
+    """A streaming DataFrame of records: of a `topic`, or of several with commas between them (with the options `kafka`), or of
+    Parquet files in the order of their times (`files`), one a micro-batch; `per_trigger` bounds a micro-batch of a topic."""
     if source.get("files"):
         return spark.readStream.schema(RECORDS).option("maxFilesPerTrigger", 1).parquet(source["files"])
     # Spark keeps consumers by group and partition; a query's own group would make them anew in each query.
-    options = {"kafka.group.id": f"cdc-conformance-{source['topic']}", **source["kafka"]}
+    options = {"kafka.group.id": f"cdc-conformance-{source['topic'].partition(',')[0]}", **source["kafka"]}
     reader = topics.source(spark, spark.readStream, options)
     reader = reader.option("subscribe", source["topic"]).option("startingOffsets", "earliest")
     if source.get("per_trigger"):
@@ -72,16 +72,17 @@ def records_of(spark: SparkSession, source: Mapping[str, Any]) -> DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The partitions from `low` up to `high`, which were written under one deployment; all of them if `whole`."""
+    """The lanes from `low` up to `high`, which were written under one deployment; all of them if `whole`."""
 
     deployment: Deployment
     low: int
     high: int
     whole: bool
+    lanes: topics.Lanes
 
     def of(self, records: DataFrame) -> DataFrame:
         """Its records."""
-        return records if self.whole else records.where(f"partition >= {self.low} AND partition < {self.high}")
+        return records if self.whole else records.where(f"{self.lanes.lane} BETWEEN {self.low} AND {self.high - 1}")
 
 
 @dataclass(slots=True)
@@ -90,6 +91,7 @@ class _Reading:
 
     decoder: Decoder
     parts: tuple[_Part, ...]
+    lanes: topics.Lanes
     keepers: tuple[Keeper, ...]
     hold: Mapping[str, Any]
     marks: Path
@@ -104,11 +106,12 @@ class _Reading:
         cached = records.coalesce(spark.sparkContext.defaultParallelism).persist()
         try:
             decoded = [self.decoder(1, part.of(cached), None, part.deployment) for part in self.parts]
-            changes = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), decoded).localCheckpoint(eager=True)
+            united = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), decoded)
+            changes = self.lanes.of(united).localCheckpoint(eager=True)
             self.records += cached.count()
 
             def add(keeper: Keeper) -> None:
-                keeper.add(_stamped(changes, cached) if keeper.materialiser.stamped else changes, batch)
+                keeper.add(_stamped(changes, self.lanes.of(cached)) if keeper.materialiser.stamped else changes, batch)
 
             # Most of a small merge is planning, which keeps one core busy; the keepers know nothing of each other.
             with ThreadPoolExecutor(min(len(self.keepers), KEEPERS_AT_ONCE)) as pool:
@@ -138,20 +141,23 @@ def _stamped(changes: DataFrame, records: DataFrame) -> DataFrame:
 def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
     """Answers the request `stream`: reads a source to its present end into the tables of one or several materialisers.
 
-    It has `source` (see `records_of`), `format`, `decoder`, `parts` (deployment, its first partition, the first that follows),
-    `tables`, `directory`, `makers` (names: "reference", or a liar's), `hold` ({batch, at: before | after, how: block | fail}, or
-    empty). The query's checkpoint is `directory`/query, the states of a maker are in `directory`/<maker>; existing ones are
-    continued. The answer has `batches`, `records`, `seconds`.
+    It has `source` (see `records_of`), `format`, `decoder`, `parts` (deployment, its first lane, the first that follows),
+    `lanes` (of partitions, by TOPIC/NUMBER; empty if they are those of one topic), `tables`, `directory`, `makers` (names:
+    "reference", or a liar's), `hold` ({batch, at: before | after, how: block | fail}, or empty). The query's checkpoint is
+    `directory`/query, the states of a maker are in `directory`/<maker>; existing ones are continued. The answer has `batches`,
+    `records`, `seconds`.
     With `list` the answer is the `liars` of a format: name, convicts, why. Raises what the query raises.
     """
     if request.get("list"):
         from spark_checks.liars import streams as _streams
 
-        told = _streams.liars(request["format"])
-        return {"liars": [{"name": one.name, "convicts": one.convicts, "why": one.why} for one in told]}
+        fmt = request["format"]
+        liars = ((one, rule) for one in _streams.liars(fmt) for rule in one.rules(fmt))
+        return {"liars": [{"name": one.name, "convicts": rule, "why": one.why} for one, rule in liars]}
     tables = tuple(codec.load_table(one) for one in request["tables"])
     decoder, told = load(request["decoder"]), request["parts"]
-    parts = tuple(_Part(codec.load_deployment(one), low, high, len(told) == 1) for one, low, high in told)
+    lanes = topics.Lanes(request.get("lanes") or {})
+    parts = tuple(_Part(codec.load_deployment(one), low, high, len(told) == 1, lanes) for one, low, high in told)
     directory = request["directory"]
     records = records_of(spark, request["source"])
     began = time.monotonic()
@@ -165,7 +171,7 @@ def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str]
         return _own(own, records, decoder, parts, tables, request)
     keepers = tuple(_keeper(spark, directory, request["format"], name, tables) for name in request["makers"])
     Path(directory).mkdir(parents=True, exist_ok=True)
-    reading = _Reading(decoder, parts, keepers, request.get("hold") or {}, Path(directory))
+    reading = _Reading(decoder, parts, lanes, keepers, request.get("hold") or {}, Path(directory))
     query = (
         records.writeStream.foreachBatch(reading)
         .option("checkpointLocation", f"{directory}/query")

@@ -26,7 +26,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from generators.storage import codec
 from spark_checks.services.engine import Decoder, DecoderError
 from spark_checks.services.errors import told
-from spark_checks.services.topics import source
+from spark_checks.services.topics import Lanes, source
 
 METRICS: Final = "load"
 KINDS: Final = ("ROW", "DDL", "WATERMARK", "BOOTSTRAP", "HEARTBEAT", "TRANSACTION", "CONTROL", "TOMBSTONE", "CORRUPT")
@@ -45,10 +45,11 @@ ROWS_SAMPLED: Final = 4
 def handle(spark: SparkSession, request: Mapping[str, Any], load: Callable[[str], Decoder]) -> dict[str, Any]:
     """Answers the request `sustain`, whose `do` is one of four.
 
-    `start`: reads `topic` with the options `kafka` from the offsets `starting` on, decodes with `decoder` at `level` (`table`,
-    `deployment`) every `trigger_ms` milliseconds, sampling offsets that are multiples of `every`. `status`: `batches` ended since
-    the last status, and `failure` if the query has failed. `sample`: writes the sampled rows to `out` as Arrow; `until` is the
-    offset by partition before which the sample is complete. `stop`: stops the query, if one runs.
+    `start`: reads `topic`, or several with commas between them, with the options `kafka` from the offsets `starting` on (by
+    topic), and tells their partitions by their `lanes` (TOPIC/NUMBER; empty: the partitions of the topic). It decodes with
+    `decoder` at `level` (`table`, `deployment`) every `trigger_ms` milliseconds, sampling offsets that are multiples of `every`.
+    `status`: `batches` ended since the last status, and `failure` if the query has failed. `sample`: writes the sampled rows to
+    `out` as Arrow; `until` is the offset by lane before which the sample is complete. `stop`: stops the query, if one runs.
     """
     match request["do"]:
         case "start":
@@ -100,6 +101,7 @@ class _Query:
         self._spark, self._request, self._decoder = spark, request, decoder
         self._table = codec.load_table(request["table"])
         self._deployment = codec.load_deployment(request["deployment"])
+        self._lanes = Lanes(request.get("lanes") or {})
         self._seen: dict[int, dict[str, Any]] = {}
         self._last = -1
         self._until: dict[str, int] = {}
@@ -117,7 +119,7 @@ class _Query:
         records = (
             source(spark, spark.readStream, request["kafka"])
             .option("subscribe", request["topic"])
-            .option("startingOffsets", json.dumps({request["topic"]: request["starting"]}))
+            .option("startingOffsets", json.dumps(request["starting"]))
             .load()
         )
         try:
@@ -141,7 +143,7 @@ class _Query:
         if self._schema is None:
             struct = frame.select(F.struct(*(f"`{name.replace('`', '``')}`" for name in frame.columns)).alias("s")).schema["s"]
             self._schema = self._spark._jsparkSession.parseDataType(struct.dataType.json())
-        return frame
+        return self._lanes.of(frame)
 
     def _start(self, records: DataFrame, into: Callable[[Any], Any]) -> StreamingQuery:
         writer = into(records.writeStream).option("checkpointLocation", Path(self._checkpoint).as_uri())
@@ -193,7 +195,7 @@ class _Query:
     def _batch(self, progress: Any) -> dict[str, Any]:
         number = int(progress.batchId())
         source = next(iter(progress.sources()))
-        start, end = (_offsets(text, self._request["topic"]) for text in (source.startOffset(), source.endOffset()))
+        start, end = (_offsets(text, self._lanes.told) for text in (source.startOffset(), source.endOffset()))
         took = {str(k): int(v) for k, v in dict(progress.durationMs()).items()}
         began = dt.datetime.fromisoformat(progress.timestamp()).timestamp()
         observed = self._observed(progress, number)
@@ -204,6 +206,7 @@ class _Query:
             "ended": began + took.get("triggerExecution", 0) / 1000,
             "took_ms": took,
             "offsets": {p: [start.get(p, 0), last] for p, last in end.items()},
+            "read": int(progress.numInputRows()),
             **observed,
         }
 
@@ -241,5 +244,6 @@ class _Query:
         shutil.rmtree(self._checkpoint, ignore_errors=True)
 
 
-def _offsets(text: str | None, topic: str) -> dict[str, int]:
-    return {} if text is None else {str(p): int(o) for p, o in json.loads(text).get(topic, {}).items()}
+def _offsets(text: str | None, lanes: Mapping[str, int]) -> dict[str, int]:
+    told = {} if text is None else json.loads(text)
+    return {str(lanes.get(f"{topic}/{p}", p)): int(o) for topic, each in told.items() for p, o in each.items()}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from pyspark.sql import DataFrameReader, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from conformance.brokers.spark_options import TOKENS
@@ -23,3 +26,22 @@ def source(spark: SparkSession, reader: Reader, options: Mapping[str, str]) -> R
         jvm: Any = spark.sparkContext._jvm
         jvm.java.lang.System.setProperty(_ALLOWED, url)
     return reader.format("kafka").options(**{**usual, **options})
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """The lanes that partitions of several topics are, by TOPIC/NUMBER; empty if a lane is its partition."""
+
+    told: Mapping[str, int]
+
+    @property
+    def lane(self) -> str:
+        """The lane of a record or change; NULL for a partition of no stream."""
+        if not self.told:
+            return "partition"
+        # A literal map would be an expression a lane.
+        return f"try_element_at(from_json('{json.dumps(self.told)}', 'map<string,int>'), concat(topic, '/', partition))"
+
+    def of(self, frame: DataFrame) -> DataFrame:
+        """The frame with lanes for partitions, by which keepers know messages."""
+        return frame.withColumn("partition", F.expr(self.lane)) if self.told else frame

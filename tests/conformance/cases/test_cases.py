@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -20,7 +21,7 @@ from conformance.cases.catalogue import (
 )
 from generators.drawing.cases import as_case
 from generators.errors import UnknownName, UsageError
-from generators.model import Change, Kind, Message, RowChange, Written
+from generators.model import Change, Kind, Message, Origin, RowChange, Written
 from generators.sources.registry import of_table
 from generators.wire_format import FORMATS, Format, KindRow, Profile, get
 
@@ -281,6 +282,24 @@ def test_the_drawn_table_of_the_pool_depends_on_the_seed():
 )
 def test_selection_by_prefix_and_glob(pattern, matched):
     assert matches("f/v1.0/int/max", pattern) is matched
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_patterns_write_the_matching_cases_alone(name):
+    """Of every kind: a boundary's, a spoiled message's, an unfit cell's, those of three rows."""
+    fmt, (profile, *_) = some(name)
+    patterns = (f"{name}/{profile.name}/bigint", "*/fault/*")
+    written = []
+
+    def write(history, *arguments):
+        written.append(history)
+        return fmt.write(history, *arguments)
+
+    watched = replace(fmt, write=write)
+    every = [c for c in named_cases(fmt, (profile,)) if any(matches(c.id, pattern) for pattern in patterns)]
+    assert list(named_cases(watched, (profile,), patterns)) == every
+    assert {c.origin for c in every} == {Origin.NAMED, Origin.FAULT}
+    assert len(every) <= len(written) < len(list(named_cases(fmt, (profile,)))) / 2
 
 
 def test_profiles_by_glob():

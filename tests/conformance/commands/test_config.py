@@ -437,7 +437,12 @@ def values(key: Key) -> st.SearchStrategy:
             one = st.sampled_from([*kind.kinds(), "localhost:9092", "[::1]:9092", "a:1,b:2"])
         case Checked():
             one = st.sampled_from(
-                {"master": ["yarn", "spark://h:7077"], "server": ["sc://h:1"], "packages": ["a:b:1", "a:b:1,c/d/2"]}[kind.name]
+                {
+                    "master": ["yarn", "spark://h:7077"],
+                    "server": ["sc://h:1"],
+                    "packages": ["a:b:1", "a:b:1,c/d/2"],
+                    "topics": ["{topic}", "a.{table}"],
+                }[kind.name]
             )
         case SparkSetting():
             return st.dictionaries(st.sampled_from(["spark.driver.memory", "spark.sql.ansi.enabled"]), WORD, max_size=2)

@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.commands.cli import cli
-from conformance.commands.publish import parts
 from generators.errors import HarnessError, UnknownName, UsageError
+from generators.publishing.layouts import parts
 from generators.publishing.topics import delete_topic, ends
 
 TABLES = "CREATE TABLE shop.orders (id INT PRIMARY KEY);\nCREATE TABLE shop.`größe` (id INT PRIMARY KEY);\n"

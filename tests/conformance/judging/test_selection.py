@@ -55,6 +55,19 @@ def test_patterns_keep_cases_or_rules(select, exclude, cases, kept):
     assert bool(Selection(select, exclude)) is bool(select or exclude)
 
 
+@pytest.mark.parametrize(
+    ("selection", "patterns"),
+    [
+        (Selection(("*/ddl/drop", f"{NAME}/v7.1.6/shape"), ("*/insert",)), ("*/ddl/drop", f"{NAME}/v7.1.6/shape")),
+        (Selection(), ()),
+        (Selection(("*/ddl/drop", f"{NAME}/law")), ()),
+        (Selection(("*/ddl/drop",), (f"{NAME}/value/json",)), ()),
+    ],
+)
+def test_only_patterns_of_cases_tell_which_are_needed(selection, patterns):
+    assert selection.of_cases(rules(NAME)) == patterns
+
+
 @pytest.mark.parametrize("selection", [Selection(("nonsense",)), Selection((), ("nonsense/x",)), Selection(("*/x", "ticdc/y"))])
 def test_a_pattern_of_no_format_is_refused(selection):
     with pytest.raises(NothingSelected, match="unknown case or rule"):

@@ -10,6 +10,7 @@ from collections import Counter
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -19,13 +20,14 @@ from conformance.commands.cli import cli
 from conformance.engines.base import DecodeRaised
 from conformance.judging.judge import Capabilities, Verdict
 from conformance.load import _process as _load_process
+from conformance.load import _topics
 from conformance.load import sustained as loading
 from conformance.load._executors import Executors
 from conformance.load._process import Producer
 from conformance.load._producer import Reports
 from conformance.load.figures import DRAIN_S, Batch, SentSample, Step, Timetable, quantile, slope
-from conformance.load.source import ProducerSource, Tally, place_hash
-from conformance.load.sustained import LoadResult, LoadSettings, next_rate
+from conformance.load.source import ProducerSource, Routes, Tally, place_hash
+from conformance.load.sustained import Lane, LoadResult, LoadSettings, next_rate
 from conformance.reports import load_page as report
 from generators.bulk import orders
 from generators.errors import HarnessError, UsageError
@@ -33,6 +35,9 @@ from generators.model import Layout, Message
 from generators.publishing.cluster import Cluster
 from generators.publishing.kafka import create_topic, delete_topic, publish, records_in
 from generators.publishing.pacing import Delivered, Histogram, Published
+from generators.tables.load import TableLoad
+from generators.tables.reading import read
+from generators.tables.values import Values
 from generators.wire_format import get
 
 FORMAT = "ticdc-canal-json"
@@ -171,6 +176,43 @@ def test_each_message_of_the_source_is_that_of_its_unit(name, profile, level):
     assert source.drawn == 60
 
 
+def two_tables(folder):
+    """The load of two tables, shop.a and shop.b."""
+    (folder / "two.sql").write_text("".join(f"CREATE TABLE {name} (id INT PRIMARY KEY, v TEXT);" for name in "ab"), "utf-8")
+    schema = read([str(folder / "two.sql")], "mysql", "shop")
+    return TableLoad(Values(schema), schema.tables)
+
+
+def test_messages_are_sent_to_the_topics_of_their_tables_and_a_partition_is_told_as_its_lane(tmp_path):
+    fmt = get("debezium-json")
+    own = two_tables(tmp_path)
+    ends = _topics.routes(fmt, fmt.profiles[0], 1, 2, own, "{topic}")
+    assert ends == ("cdc.shop.a", "cdc.shop.b")
+    assert _topics.routes(fmt, fmt.profiles[0], 1, 2) == ("",)
+    routes = Routes({end: f"run.{end}" for end in ends}, "{topic}", 2)
+    source = ProducerSource(fmt, fmt.profiles[0], 1, Layout(partitions=2), 1, 10, own, routes)
+    sent = [next(source) for _ in range(20)]
+    assert {one.topic for one in sent} == {"run.cdc.shop.a", "run.cdc.shop.b"}
+    assert routes.lanes[sent[0].topic, 0] == 0 and sorted(routes.lanes.values()) == [0, 1, 2, 3]
+    topics = _topics.Topics("h:1", routes.names, 2, used=True, starting={})
+    assert topics.lanes == {f"{topic}/{number}": lane for (topic, number), lane in routes.lanes.items()}
+    assert topics.source["kafka"]["kafka.isolation.level"] == "read_committed"
+    told = []
+    Reports(Numbered(), 0, 1, told.append, routes.lanes)(Delivered(0, 1, 7, BEGAN, BEGAN, "run.cdc.shop.b"))
+    assert told[0]["samples"] == [(3, 7, 0, 0)]
+
+
+def test_of_offsets_with_gaps_the_records_count_and_the_last_one_is_waited_for():
+    assert Batch(0, 0.0, 1.0, {0: (1, 11)}, 4, 4, 0, {}, read=4).taken == 4
+    assert Batch(0, 0.0, 1.0, {0: (1, 11)}, 4, 4, 0, {}).taken == 10
+    lane = Lane(None, "h:1", LoadResult(replace(SMALL, used=True), "1.0", 1), print)
+    lane.producer = SimpleNamespace(ends={0: 8, 1: 3}, acked=2)
+    lane._reached = {0: 9, 1: 2}
+    assert not lane.caught_up
+    lane._reached[1] = 3
+    assert lane.caught_up
+
+
 class Numbered:
     """A source whose message n is unit n; every third owes no row."""
 
@@ -299,7 +341,8 @@ def test_a_producer_that_cannot_start_is_an_error_with_its_exit_code(monkeypatch
 
 def test_a_producer_ends_when_it_is_closed(eventually):
     request = {"format": FORMAT, "profile": "v7.1.6", "seed": 1, "partitions": 2, "level": 2, "every": 10, "pool": 10}
-    with Producer({**request, "bootstrap": "127.0.0.1:1", "topic": "none"}) as producer:
+    where = {"bootstrap": "127.0.0.1:1", "properties": {}, "prefix": "p", "names": {"": "none"}, "pattern": "", "used": False}
+    with Producer({**request, **where}) as producer:
         seen = []
         eventually(lambda: seen.extend(producer.take()) or any("ready" in event for event in seen), 60)
         pid = producer.pid
@@ -690,6 +733,16 @@ class TestUnderLoad:
         assert (outcome.mode, outcome.failed, outcome.complete, outcome.accounted) == ("batches", "", True, True)
         assert set(outcome.sample.verdicts) == {Verdict.PASS}
         assert outcome.sample.messages > 0
+
+    def test_only_what_is_committed_is_owed_in_each_of_several_topics(self, under_load, kafka, tmp_path):
+        own = two_tables(tmp_path)
+        asked = {"tables": own, "pattern": "{topic}", "used": True, "append_time": True, "level": 1}
+        outcome = under_load(format="debezium-json", profile="3.5.0.Final", **asked)
+        assert (outcome.failed, outcome.accounted, outcome.missing, outcome.complete) == ("", True, 0, True)
+        assert outcome.owed == outcome.messages == 900
+        assert outcome.corrupt == 0
+        assert set(outcome.sample.verdicts) <= {Verdict.PASS, Verdict.INFORMATIONAL}
+        assert topics(kafka) == []
 
     def test_lost_offsets_are_counted(self, under_load):
         outcome = under_load("decode_rows_losing")

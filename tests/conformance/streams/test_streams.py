@@ -23,10 +23,11 @@ from conformance.rules.streams import rules
 from conformance.selftest import checks as selftest
 from conformance.streams import kept
 from conformance.streams import reading as streams
-from conformance.streams.kept import Group, Kept, StreamResult, expected, judge
+from conformance.streams.kept import Kept, expected, judge
+from conformance.streams.told import PARTITIONS, Group, StreamResult
 from generators.drawing.shared_history import streamed
 from generators.errors import HarnessError
-from generators.garbage.nemesis import NEMESES, named
+from generators.garbage.nemesis import NEMESES, is_removed, named
 from generators.model import Kind, Op, State
 from generators.storage import codec
 from generators.wire_format import FORMATS, get
@@ -42,10 +43,11 @@ def group_of(name: str, profile: str, nemesis: str, seed: int = 1) -> Group:
 def right(group: Group) -> Kept:
     """The state that a keeper without faults ends with."""
     rows: Rows = {}
-    corrupt, seen, marks = set(), {}, {}
+    corrupt, marks = set(), {}
+    seen: dict[int, tuple[int, int]] = {}
     for stream in group.streams:
         story = stream.story
-        for key, (number, image) in expected(story).items():
+        for key, (number, image) in expected(story, compacted=stream.nemesis.compacted).items():
             cells = {name: cell.text for name, cell in image.items() if cell.state is not State.ABSENT}
             for name, when in story.added_after.items():
                 if when > story.last[number]:
@@ -54,13 +56,15 @@ def right(group: Group) -> Kept:
         counts: Counter[int] = Counter()
         for one in (one for stage in stream.stages for one in stage):
             partition = stream.first + one.message.partition
+            counts[partition] += 1
+            if is_removed(one.message):
+                continue
+            seen[partition] = seen.get(partition, (0, -1))[0] + 1, counts[partition] - 1
             for change in one.changes:
                 if change.kind is Kind.CORRUPT:
-                    corrupt.add((partition, counts[partition]))
+                    corrupt.add((partition, counts[partition] - 1))
                 if change.kind is Kind.WATERMARK and change.position is not None:
                     marks[partition] = max(marks.get(partition, 0), int(change.position))
-            counts[partition] += 1
-        seen |= {partition: (count, count - 1) for partition, count in counts.items()}
     return Kept(rows, frozenset(corrupt), seen, marks)
 
 
@@ -129,6 +133,39 @@ def test_each_wrong_table_is_owned_by_its_rule(nemesis: str, how: str, spoil: Ca
     assert rules_of(judge(group, replace(state, rows=rows), how)) == {rule}
 
 
+def test_what_is_wrong_without_the_trait_is_no_matter_of_the_trait() -> None:
+    fmt = get("debezium-json")
+    nemeses = [one for one in NEMESES if one.name in ("none", "copied", "append-time", "compacted")]
+    group = streams.group_of(fmt, (fmt.profile("3.5.0.Final"),), nemeses, 1)
+    state = right(group)
+    tables = {one.nemesis.name: one.story.table.name for one in group.streams}
+
+    def broken(*spoiled: str) -> dict[str, set[str]]:
+        rows = {table: [] if table in map(tables.get, spoiled) else found for table, found in state.rows.items()}
+        return {one.nemesis: rules_of([one]) for one in judge(group, replace(state, rows=rows)) if one.wrong}
+
+    assert broken("append-time") == {"append-time": {"record-time"}}
+    assert broken("append-time", "copied") == {"append-time": {"order"}, "copied": {"order"}}
+    assert broken("compacted") == {"compacted": {"compaction"}}
+    assert broken("compacted", "none") == {"compacted": {"convergence"}, "none": {"convergence"}}
+
+
+def test_a_pattern_gives_the_tables_of_a_stream_their_topics() -> None:
+    fmt = get("debezium-json")
+    group = streams.group_of(fmt, (fmt.profile("3.5.0.Final"),), named("*o*"), 1, pattern="{topic}")
+    names = {one.story.table.name: {topic for topic, _ in one.topics} for one in group.streams}
+    assert all(f"cdc.differential.{table}" in " ".join(topics) for table, topics in names.items())
+    assert group.topics["__debezium-heartbeat.cdc"] > 1 and len(group.topics) > len(names)
+    assert len(set(group.places)) == len(group.places) == group.partitions
+    lanes = streams.lanes_of(group, {"__debezium-heartbeat.cdc": "run.beat"})
+    assert sorted(lanes.values()) == list(range(group.partitions)) and "run.beat/0" in lanes
+    for one in group.streams:
+        assert {(m.topic, m.partition) for stage in range(4) for m in one.placed(stage)} <= set(one.places)
+    assert [outcome.wrong for outcome in judge(group, right(group))] == [[]] * len(names)
+    alone = streams.group_of(fmt, fmt.profiles[:1], named("none"), 1, pattern="{database}_{table}")
+    assert set(alone.topics) == {"differential_t_0"}
+
+
 def test_offsets_garbage_and_watermarks_have_rules_of_their_own() -> None:
     group = group_of("ticdc-canal-json", "v7.1.6+extension", "corrupt")
     state = right(group)
@@ -154,7 +191,11 @@ def test_streams_share_a_topic_and_no_partition_and_those_of_a_deployment_stand_
     group = streams.group_of(fmt, fmt.profiles, named("*"), 1)
     for stage in range(4):
         for stream in group.streams:
-            assert {m.partition for m in stream.placed(stage)} <= set(range(stream.first, stream.first + kept.PARTITIONS))
+            assert {(m.topic, m.partition) for m in stream.placed(stage)} <= set(stream.places)
+        assert group.places[stream.first : stream.first + PARTITIONS] == stream.places
+    assert len(set(group.places)) == len(group.places) == group.partitions
+    assert {stream.nemesis.name for stream in group.streams if stream.places[0][0]} == {"append-time"}
+    assert group.append_time == {"append-time"}
     assert len({stream.first for stream in group.streams}) == len({stream.story.table.name for stream in group.streams})
     parts = group.parts
     assert len({deployment for deployment, _, _ in parts}) == len(parts) == len(group.apart) == 7
@@ -221,7 +262,8 @@ def test_every_format_has_an_order_and_cited_rules() -> None:
         kinds = {row.kind for row in get(name).kinds}
         assert ("watermark" in found) == (Kind.WATERMARK in kinds)
         assert ("schema-cache" in found) == (Kind.BOOTSTRAP in kinds)
-        assert {nemesis.rule for nemesis in NEMESES} <= set(found)
+        assert ("compaction" in found) == (name == "debezium-json")
+        assert {nemesis.rule for nemesis in NEMESES} <= {*found, "compaction"}
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -249,7 +291,7 @@ def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
     fmt = get(name)
     group = streams.group_of(fmt, (fmt.profile(selftest.STREAMED[name]),), nemeses, 1)
     found = {stream.nemesis.name: stream for stream in group.streams}
-    assert set(found) == set(selftest.STREAM_NEMESES)
+    assert set(found) == set(selftest.STREAM_NEMESES) - ({"compacted"} if name != "debezium-json" else set())
     assert found["none"].story.moved and found["late-watermarks"].story.gone
     assert kept._schemas_late(found["schema-lags"])
 
@@ -261,6 +303,13 @@ def test_the_streams_of_the_selftest_set_every_trap(name: str) -> None:
         (["--all", "ticdc-canal-json"], 2, "not both"),
         (["--decoder", "x:y"], 2, "one format"),
         (["ticdc-canal-json", "--restart", "--broker", "none"], 2, "needs a broker"),
+        (
+            ["ticdc-canal-json", "--topic-pattern", "mine"],
+            2,
+            "--topic-pattern mine: name a part, {topic}, {database}",
+        ),
+        (["ticdc-canal-json", "--topic-pattern", "{tabel}"], 2, "unknown part of --topic-pattern 'tabel'"),
+        (["ticdc-canal-json", "--nemesis", "compacted", "--broker", "none"], 4, "no stream was judged"),
     ],
 )
 def test_bad_input_is_told_before_anything_starts(arguments: list[str], code: int, words: str) -> None:
@@ -398,10 +447,11 @@ def test_processes_are_killed_under_one_stream_of_each_nemesis_and_the_profiles_
     fmt = get("huawei-cdl-json")
     found = streams.group_of(fmt, fmt.profiles, NEMESES, 1)
     few = streams.for_restarts(found)
-    assert [one.nemesis for one in few.streams] == list(NEMESES)
+    nemeses = [one for one in NEMESES if not one.compacted]
+    assert [one.nemesis for one in few.streams] == nemeses
     assert len({one.profile.name for one in few.streams}) == len({one.profile.name for one in found.streams}) > 1
-    assert [one.first for one in few.streams] == [3 * number for number in range(len(NEMESES))]
-    assert {message.partition for message in few.messages(0)} <= set(range(few.partitions))
+    assert [one.first for one in few.streams] == [3 * number for number in range(len(nemeses))]
+    assert {(message.topic, message.partition) for message in few.messages(0)} <= set(few.places)
 
 
 def test_a_query_that_does_not_come_to_its_kill_is_no_verdict(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from generators.drawing import shared_history as differential
 from generators.drawing.shared_history import KEY, streamed
 from generators.drawing.streams import STATEMENTS
 from generators.errors import NothingSelected
-from generators.garbage.nemesis import NEMESES, STAGES, Nemesis, Stages, Stream, named
+from generators.garbage.nemesis import NEMESES, STAGES, Nemesis, Stages, Stream, is_removed, named
 from generators.model import Change, Kind, Message, Op, RowChange, SchemaChange, Written
 from generators.wire_format import FORMATS, get
 
@@ -58,6 +58,11 @@ def test_every_message_arrives_and_first_arrivals_keep_the_order_of_their_partit
     wanted: dict[int, list[bytes | None]] = {}
     for one in stream.written:
         wanted.setdefault(one.message.partition, []).append(one.message.value)
+    if nemesis.compacted:
+        half = [one.message.partition for one in stream.written[: len(stream.written) // 2] if one.message.topic == "t"]
+        assert all(values[-1:] == wanted[partition][-1:] for partition, values in by_partition(stages, stream).items())
+        assert sum(is_removed(one.message) for stage in stages for one in stage) <= max(0, len(half) - 1)
+        return
     assert by_partition(stages, stream) == wanted
 
 
@@ -102,6 +107,38 @@ def test_repeats_have_the_bytes_of_the_first_and_a_later_timestamp(told: Stream)
             else:
                 first[key] = one.message.timestamp_ms
         assert repeats > 20, name
+
+
+def test_copies_have_the_timestamp_of_the_first(told: Stream) -> None:
+    (nemesis,) = named("copied")
+    times: dict[tuple[int, bytes | None, int], set[int]] = {}
+    flat = [one.message for stage in nemesis(told, 1) for one in stage]
+    for one in flat:
+        times.setdefault((one.partition, one.value, one.event), set()).add(one.timestamp_ms)
+    assert len(flat) > len(times) + 20
+    assert {len(each) for each in times.values()} == {1}
+
+
+def test_compaction_leaves_the_last_record_of_each_key_and_some_tombstones() -> None:
+    fmt = get("debezium-json")
+    written = streamed(fmt, fmt.profile("3.5.0.Final"), 3, "t", statements=()).written
+    (nemesis,) = named("compacted")
+    stages = nemesis(Stream(written), 1)
+    flat = [one for stage in stages for one in stage]
+    first, head = flat[: len(written) // 2], flat[len(written) // 2 :]
+    assert head == list(written[len(written) // 2 :])
+    assert [(one.message.key, one.message.event) for one in first] == [
+        (one.message.key, one.message.event) for one in written[: len(written) // 2]
+    ]
+    rows = [
+        (now.message, was.message) for now, was in zip(first, written, strict=False) if was.message.topic == "cdc.differential.t"
+    ]
+    last = {was.key: was for _, was in rows}
+    left = [now for now, _ in rows if not is_removed(now)]
+    assert len({now.key for now in left}) == len(left) < len(last)
+    assert all(now is last[now.key] for now in left)
+    assert {last[key].value for key in last.keys() - {now.key for now in left}} == {None}
+    assert None in {now.value for now in left}
 
 
 def test_late_watermarks_brings_lower_watermarks_behind_higher_ones(told: Stream) -> None:

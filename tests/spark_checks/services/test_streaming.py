@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,12 +17,13 @@ from conformance.brokers.broker import Broker
 from conformance.brokers.spark_options import spark_options
 from conformance.rules.order import order_of
 from conformance.streams import reading as streams
-from conformance.streams.kept import Group, judge, read_state
-from conformance.streams.written import Used
+from conformance.streams.kept import judge, read_state
+from conformance.streams.told import Group
+from conformance.streams.written import Gapped
 from generators.garbage.nemesis import STAGES, named
 from generators.model import Column, Message, Table
 from generators.publishing.cluster import Cluster
-from generators.publishing.kafka import publish, run_topic
+from generators.publishing.kafka import publish, run_topic, run_topics
 from generators.publishing.topics import ends
 from generators.sources.mysql import TYPES
 from generators.storage import codec
@@ -214,9 +216,10 @@ def test_a_batch_that_is_run_again_gives_the_same_state_and_old_states_go(spark:
 def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
     """A group of streams in files, and the request to read it."""
 
-    def make(name: str, profile: str, nemesis: str) -> tuple[Group, dict[str, Any]]:
+    def make(name: str, profile: str, nemeses: str, pattern: str = "") -> tuple[Group, dict[str, Any]]:
         fmt = get(name)
-        group = streams.group_of(fmt, (fmt.profile(profile),), named(nemesis), 1)
+        chosen = [nemesis for glob in nemeses.split() for nemesis in named(glob)]
+        group = streams.group_of(fmt, (fmt.profile(profile),), chosen, 1, pattern=pattern)
         streams.write_stages(group, tmp_path / "records")
         request = {
             "source": {"files": str(tmp_path / "records")},
@@ -245,24 +248,46 @@ def test_a_query_that_ends_after_a_state_goes_on_from_its_checkpoint(
     assert liar.broken["ticdc-canal-json/stream/restart"] > 0
 
 
+def kind_of_time(spark: SparkSession, topics: Gapped, name: str) -> set[int]:
+    """The kinds of timestamps of a topic's records."""
+    reader = spark.read.format("kafka").options(**topics.options).option("subscribe", name)
+    return {row["timestampType"] for row in reader.load().select("timestampType").distinct().collect()}
+
+
 @pytest.mark.kafka
-@pytest.mark.parametrize("level", ["read_committed", "read_uncommitted"])
-def test_of_a_used_topic_only_committed_messages_count(
-    spark: SparkSession, kafka: Broker, tmp_path: Path, asked: Callable[..., tuple[Group, dict[str, Any]]], level: str
+@pytest.mark.parametrize(
+    ("level", "streams_of"),
+    [
+        ("read_committed", ("debezium-json", "3.5.0.Final", "corrupt append-time compacted", "{topic}")),
+        ("read_uncommitted", ("huawei-cdl-json", "1.0", "corrupt")),
+    ],
+)
+def test_of_used_topics_only_committed_messages_count(
+    spark: SparkSession,
+    kafka: Broker,
+    tmp_path: Path,
+    asked: Callable[..., tuple[Group, dict[str, Any]]],
+    level: str,
+    streams_of: tuple[str, ...],
 ) -> None:
-    group, request = asked("huawei-cdl-json", "1.0", "corrupt")
-    with run_topic(kafka.cluster, group.partitions) as topic:
-        used = Used(kafka.cluster, topic, group.partitions)
+    group, request = asked(*streams_of)
+    with run_topics(kafka.cluster, group.topics, append_time=group.append_time) as names:
+        used = Gapped(kafka.cluster, group, names, used=True)
         for stage in range(STAGES):
             used.publish(group.messages(stage))
         options = {**used.options, "kafka.isolation.level": level}
-        streaming.handle(spark, {**request, "source": {"kafka": options, "topic": topic}, "makers": ["reference"]}, load)
-        firsts = {first for first, _ in ends(kafka.cluster, topic).values()}
-    (outcome,) = judge(group, used.numbered(read_state(tmp_path / "tables" / "reference")))
+        source = {"kafka": options, "topic": ",".join(names.values())}
+        request |= {"source": source, "makers": ["reference"], "lanes": streams.lanes_of(group, names)}
+        streaming.handle(spark, request, load)
+        firsts = {first for name in names.values() for first, _ in ends(kafka.cluster, name).values()}
+        kinds = [kind_of_time(spark, used, names[topic]) for topic in (*group.topics, *sorted(group.append_time))[:: len(names)]]
+    outcomes = judge(group, used.numbered(read_state(tmp_path / "tables" / "reference")))
+    outcome = next(one for one in outcomes if one.nemesis == "corrupt")
     assert firsts == {1}
     assert outcome.corrupt > 0
     if level == "read_committed":
-        assert outcome.wrong == []
+        assert kinds == [{0}, {1}]
+        assert [one.wrong for one in outcomes] == [[], [], []]
     else:
         assert {rule for rule, _ in outcome.wrong} == {
             "huawei-cdl-json/stream/corrupt-kept",
@@ -286,7 +311,7 @@ def test_a_level_three_of_ones_own_is_judged_by_its_rows(
 ) -> None:
     group, request = asked("ticdc-canal-json", "v7.1.6+extension", "none")
     own = ModuleType("own_tables")
-    ours = sys.modules["spark_checks.decoders.ticdc_canal_json"]
+    ours = importlib.import_module("spark_checks.decoders.ticdc_canal_json")
     monkeypatch.setattr(own, "decode", ours.decode, raising=False)
     monkeypatch.setattr(own, "materialise", streaming.materialise, raising=False)
     monkeypatch.setattr(own, "materialised", streaming.materialised, raising=False)

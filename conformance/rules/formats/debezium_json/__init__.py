@@ -379,6 +379,7 @@ ORDER: Final = Order(
     (FILE_POSITION_ROW, NUMBER),
     (Citation("debezium#source-mysql"), Citation("debezium#source-postgresql")),
     Provenance.OBSERVED,
+    compacted=True,
     placeholders=UNAVAILABLE,
     tried="3.5.0.Final",
 )

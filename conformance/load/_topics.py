@@ -1,0 +1,87 @@
+"""The topics of a load: created for it, or there already; several if a pattern names them, used ones if asked for."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.brokers.spark_options import spark_options
+from generators.bulk import orders
+from generators.model import Layout, Message
+from generators.publishing import kafka, topics
+from generators.publishing.cluster import Target, of
+from generators.publishing.layouts import topic_of
+from generators.publishing.transactions import Interleaved, delete_before
+from generators.tables.load import TableLoad
+from generators.wire_format import Format, Profile
+
+ABORTED: Final = b"of an aborted transaction"
+"""The value of messages that a reader of committed messages never sees: no decoder can read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """The `names` of topics by what the pattern makes of a message, "" without a pattern; and the offsets that a reader starts
+    from, by topic and partition."""
+
+    bootstrap: Target
+    names: Mapping[str, str]
+    partitions: int
+    used: bool
+    starting: Mapping[str, Mapping[str, int]]
+
+    @property
+    def lanes(self) -> Mapping[str, int]:
+        """The lane of each partition, TOPIC/NUMBER; empty if there is one topic."""
+        places = (f"{name}/{number}" for name in self.names.values() for number in range(self.partitions))
+        return {place: lane for lane, place in enumerate(places)} if len(self.names) > 1 else {}
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """What the child reads them by."""
+        committed = {"kafka.isolation.level": "read_committed"} if self.used else {}
+        return {
+            "kafka": {**spark_options(self.bootstrap), **committed},
+            "topic": ",".join(self.names.values()),
+            "starting": self.starting,
+            "lanes": self.lanes,
+        }
+
+
+@contextlib.contextmanager
+def topics_of(
+    bootstrap: Target, ends: Iterable[str], partitions: int, note: Callable[[str], None], *, used: bool, append_time: bool
+) -> Iterator[Topics]:
+    """The topics of a load, whose names have these `ends`; created ones are deleted afterwards."""
+    with contextlib.ExitStack() as stack:
+        if of(bootstrap).topic:
+            names: Mapping[str, str] = {"": stack.enter_context(kafka.run_topic(bootstrap, partitions, note=note))}
+        else:
+            counts = dict.fromkeys(ends, partitions)
+            times = tuple(counts) if append_time else ()
+            names = stack.enter_context(kafka.run_topics(bootstrap, counts, note=note, append_time=times))
+        if used:
+            places = [(name, number) for name in names.values() for number in range(partitions)]
+            Interleaved(bootstrap).publish((Message(*place, None, ABORTED), True) for place in places)
+            delete_before(bootstrap, dict.fromkeys(places, 1))
+        # An existing topic may have records; of a used one all that is left is read.
+        starting = {
+            name: {str(number): low if used else after for number, (low, after) in topics.ends(bootstrap, name).items()}
+            for name in names.values()
+        }
+        yield Topics(bootstrap, names, partitions, used, starting)
+
+
+def routes(
+    fmt: Format[Any], profile: Profile, seed: int, partitions: int, own: TableLoad | None = None, pattern: str = ""
+) -> tuple[str, ...]:
+    """What a pattern makes of the messages of each table; "" without a pattern."""
+    found: dict[str, None] = {}
+    for unit in range(len(own.users) if own else 1):
+        table = own.users[unit].table if own else orders.load_table(profile.source)
+        told = own.scenario(seed, unit) if own else orders.load_scenario(fmt, profile, seed, unit)
+        for one in fmt.write(told.history, profile, Layout(partitions=partitions)):
+            found[topic_of(pattern, one.message.topic, table)] = None
+    return tuple(found)

@@ -1,0 +1,42 @@
+"""Which topic each table's messages go to: a pattern with the writer's own topic and the names of the table."""
+
+from __future__ import annotations
+
+import re
+from string import Formatter
+from typing import Final
+
+from generators.errors import UnknownName, UsageError
+from generators.model import Table
+
+PARTS: Final = ("topic", "database", "schema", "table")
+"""What a pattern may name: the writer's own topic, and the names of the table."""
+
+
+def parts(pattern: str, option: str = "--topic") -> tuple[str, ...]:
+    """The parts that a pattern names. Raises UsageError, which names the option."""
+    try:
+        found = tuple(name for _, name, _, _ in Formatter().parse(pattern) if name is not None)
+    except ValueError as error:
+        raise UsageError(f"{option} {pattern}: {error}") from None
+    for name in found:
+        if name not in PARTS:
+            raise UnknownName(f"part of {option}", name, PARTS)
+    return found
+
+
+SEVERAL: Final = r"\{(topic|database|schema|table)\}"
+"""What every pattern of several topics has in it."""
+
+
+def several(pattern: str) -> None:
+    """Raises UsageError for a --topic-pattern that names no part, or an unknown one."""
+    if not parts(pattern, "--topic-pattern"):
+        raise UsageError(f"--topic-pattern {pattern}: name a part, {', '.join(f'{{{part}}}' for part in PARTS)}")
+
+
+def topic_of(pattern: str, own: str, table: Table) -> str:
+    """The topic of a message on a table, whose writer's topic is `own`."""
+    name = pattern.format(topic=own, database=table.database, schema=table.schema or "", table=table.name)
+    # As Debezium does: other characters are illegal in a topic's name.
+    return re.sub(r"[^A-Za-z0-9._-]", "_", name)
