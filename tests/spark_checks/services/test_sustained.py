@@ -15,9 +15,11 @@ def test_without_a_query_there_is_nothing_to_tell_and_stopping_does_nothing():
         sustained.handle(None, {"do": "go"}, None)
 
 
-def test_offsets_of_the_topic_are_read_from_the_source_whatever_else_it_tells():
-    assert sustained._offsets('{"cdc":{"0":5,"1":7},"other":{"0":1}}', "cdc") == {"0": 5, "1": 7}
-    assert sustained._offsets(None, "cdc") == sustained._offsets('{"other":{"0":1}}', "cdc") == {}
+def test_offsets_are_those_of_the_partitions_of_one_topic_or_of_the_lanes_of_several():
+    assert sustained._offsets('{"cdc":{"0":5,"1":7}}', {}) == {"0": 5, "1": 7}
+    lanes = {"cdc/0": 0, "cdc/1": 1, "other/0": 2}
+    assert sustained._offsets('{"cdc":{"0":5,"1":7},"other":{"0":1}}', lanes) == {"0": 5, "1": 7, "2": 1}
+    assert sustained._offsets(None, {}) == {}
 
 
 @pytest.mark.spark
