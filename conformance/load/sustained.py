@@ -58,7 +58,7 @@ SEARCH_WITHIN: Final = 0.1
 """A search ends when the lowest failing rate is within this share of the highest rate that keeps up."""
 
 BESIDE: Final[Mapping[str, str]] = {"spark.locality.wait": "0s"}
-"""Settings of a session with producers: else the decoder's tasks wait seconds for an executor that a producer occupies."""
+"""Settings of a session with producers: the decoder's tasks wait for no executor that a producer occupies."""
 
 Note = Callable[[str], None]
 
