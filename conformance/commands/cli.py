@@ -6,7 +6,6 @@ import errno
 import gc
 import json
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ from conformance.commands import (
     doctor,
     fuzz,
     inspecting,
+    interrupts,
     measuring,
     new_format,
     prepare,
@@ -92,7 +92,7 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command line. An error that the user can fix is one line, not a stack trace."""
-    signal.signal(signal.SIGTERM, _terminate)
+    interrupts.heed()
     tables_in_cache()
     try:
         cli.main(prog_name="cdc-conformance", standalone_mode=False)
@@ -124,10 +124,6 @@ def _bug() -> NoReturn:
     traceback.print_exc()
     click.echo("cdc-conformance: this is a bug of the harness; please report it with the lines above", err=True)
     sys.exit(HarnessError.exit_code)
-
-
-def _terminate(_signal: int, _frame: object) -> None:
-    raise KeyboardInterrupt
 
 
 @cli.command()
@@ -166,6 +162,7 @@ def _terminate(_signal: int, _frame: object) -> None:
 )
 @click.option("-x", "--fail-fast", is_flag=True, help="Stops after the first failure.")
 @click.option("--max-fail", type=click.IntRange(1), help="Stops after N failures.")
+@click.option("--causes", type=click.IntRange(1), default=8, show_default=True, help="Shows at most N causes of a rule.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=120, show_default=True, help="Seconds a decode call may take.")
 @spark_options
 @user_tables
@@ -208,6 +205,7 @@ def run(**options: Any) -> None:
         exclude=options["exclude"],
         strict=options["strict"],
         max_fail=1 if options["fail_fast"] else options["max_fail"] or 0,
+        causes=options["causes"],
         timeout_s=options["timeout"],
         arguments=unnamed(sys.argv[1:], options["tables"]),
         tables=tables,

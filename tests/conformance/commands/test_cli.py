@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from conformance.cases.catalogue import BUDGETS
 from conformance.commands import cli
+from conformance.judging.clusters import SHOWN
 from conformance.reports import records
+from conformance.running.prepared import Settings
 from generators.wire_format import FORMATS, get
 
 TICDC = "ticdc-canal-json"
@@ -38,6 +41,11 @@ def command(monkeypatch, capsys):
         return code, out, err
 
     return run
+
+
+def test_a_run_shows_as_many_causes_as_the_others_unless_it_is_told():
+    option = next(one for one in cli.run.params if one.name == "causes")
+    assert option.default == SHOWN == Settings((), BUDGETS["smoke"], 1).causes
 
 
 USAGE = [
@@ -355,13 +363,16 @@ INTERRUPTED = (
 def test_an_interrupt_ends_everything_with_130(fake, tmp_path, session_processes, eventually, number):
     _, asked = fake
     argv = ["run", TICDC, "--broker", "none", "--decoder", "hang", "--writer-profile", "v7.1.6"]
-    parent = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, *argv], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
     log = tmp_path / "log"
-    eventually(lambda: log.exists() and '"load"' in log.read_text("utf-8"), 60)
-    parent.send_signal(number)
-    out, err = parent.communicate(timeout=60)
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, *argv], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as parent:
+        try:
+            eventually(lambda: log.exists() and '"load"' in log.read_text("utf-8"), 60)
+            parent.send_signal(number)
+            out, err = parent.communicate(timeout=60)
+        finally:
+            parent.kill()
     assert (parent.returncode, out) == (130, "")
     assert "interrupted; all started processes have been stopped" in err
     assert "Traceback" not in err
