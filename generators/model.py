@@ -11,7 +11,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 
 class Logical(enum.StrEnum):
@@ -380,6 +380,10 @@ class State(enum.StrEnum):
     ABSENT = "ABSENT"
     ANY = "ANY"
     ONE_OF = "ONE_OF"
+
+
+UNPAIRED: Final = "the message does not say which before image is the row's"
+"""The `reason` of every cell of a before image that no decoder can tell."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,10 +144,10 @@ class Judged:
         return Counter(outcome for _, outcome in {(f.rule, f.outcome) for f in self.failures if f.counts})
 
     def real(self, failure: Failure) -> Failure | None:
-        """The same rule and cause on a recorded message, or on one of the same fault; None if it is synthetic only."""
-        same = [other for other in self.recorded if other.key == failure.key]
-        same += [other for other in self.recorded if failure.fault is not None and other.fault is failure.fault]
-        return same[0] if same else None
+        """The same rule, cause and fault on a recorded message, or one of the same fault; None if it is synthetic only."""
+        same = [other for other in self.recorded if other.fault is failure.fault]
+        alike = [other for other in same if other.key == failure.key]
+        return next(iter(alike or (same if failure.fault else ())), None)
 
 
 @dataclass(frozen=True, slots=True)

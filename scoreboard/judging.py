@@ -30,6 +30,8 @@ _KEPT: Final = (
 )
 LETTERS: Final = 700
 """Characters of a message or a value that are kept."""
+_RECORDED: Final = ("--select", "*/recorded/*", "--causes", "1000")
+"""Options of the run on recorded messages: every cause there may be the evidence of a fault."""
 _ENDS: Final = (0, 1)
 """Exit codes of a run that reached its verdict: conforms, or not."""
 _NOTHING: Final = (2, 4)
@@ -49,7 +51,7 @@ def judge(reader: Reader, note: Note, *, formats: Sequence[str] = (), options: S
         every = _run(name, decoder, (*reader.options, *options))
         seconds = round(time.monotonic() - began)
         note(f"{reader.name}: {name}: {every['verdict']} in {seconds} s; now its recorded messages")
-        recorded = _run(name, decoder, (*reader.options, *options, "--select", "*/recorded/*"), may_be_empty=True)
+        recorded = _run(name, decoder, (*reader.options, *options, *_RECORDED), may_be_empty=True)
         outcome["formats"][name] = {**every, "recorded": recorded, "seconds": seconds}
     return outcome
 

@@ -16,6 +16,7 @@ from conformance.judging.judge import Capabilities
 from conformance.judging.output import Place
 from generators.model import Case, Deployment, Message, Table
 from generators.publishing.cluster import Target
+from generators.storage import records
 
 Ranges = tuple[tuple[str, int, int, int], ...]
 """(topic, partition, first offset, last offset), both inclusive."""
@@ -112,21 +113,11 @@ def write_records(
     whose broker sets them."""
     import pyarrow.parquet as pq
 
-    header = pa.struct([("key", pa.string()), ("value", pa.binary())])
-    columns = {
-        "key": pa.array([m.key for m in messages], pa.binary()),
-        "value": pa.array([m.value for m in messages], pa.binary()),
-        "topic": pa.array([m.topic for m in messages], pa.string()),
-        "partition": pa.array([m.partition for m in messages], pa.int32()),
-        "offset": pa.array(list(offsets), pa.int64()),
-        "timestamp": pa.array([append_ms.get(m.topic, m.timestamp_ms) * 1000 for m in messages], pa.timestamp("us", "UTC")),
-        "timestampType": pa.array([int(m.topic in append_ms) for m in messages], pa.int32()),
-        "headers": pa.array(
-            [[{"key": k, "value": v} for k, v in m.headers] or None for m in messages],
-            pa.list_(header),
-        ),
-    }
-    pq.write_table(pa.table(columns), path)
+    columns = records.columns(messages, offsets)
+    if append_ms:
+        columns["timestamp"] = [append_ms.get(m.topic, m.timestamp_ms) * 1000 for m in messages]
+        columns["timestampType"] = [int(m.topic in append_ms) for m in messages]
+    pq.write_table(pa.Table.from_pydict(columns, records.schema()), path)
 
 
 def lay(messages: Sequence[Message]) -> list[Place]:

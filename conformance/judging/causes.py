@@ -18,7 +18,7 @@ from conformance.judging.hints import hint
 from conformance.judging.judge import CELL, Finding
 from conformance.rules.base import Aspect
 from conformance.text import printable
-from generators.model import Case, Cell, Change, Kind, Logical, Op, Origin, SourceType, State
+from generators.model import UNPAIRED, Case, Cell, Change, Kind, Logical, Op, Origin, SourceType, State
 
 
 class Symptom(enum.StrEnum):
@@ -212,8 +212,11 @@ def tokens(case: Case, message: Iterable[Change], change: Change) -> set[str]:
         held.add("shape several rows in a message")
     if not change.keys and change.keys is not None:
         held.add("shape no key")
-    if change.op is Op.UPDATE and change.image("before", case.level) is None:
+    before = change.image("before", case.level)
+    if change.op is Op.UPDATE and before is None:
         held.add("shape no before image")
+    if before and all(cell.reason == UNPAIRED for cell in before.values()):
+        held.add("shape a before image that cannot be told")
     for _, column, cell in cells(change, case.level):
         narrow = cell_tokens(cell)
         held.update((*narrow, " ".join(narrow[0].split(" ")[:2])))

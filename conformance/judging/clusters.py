@@ -13,30 +13,33 @@ from conformance.judging.known import Record
 from conformance.judging.results import Failure, FormatResult
 
 SHOWN: Final = 8
-"""Most causes of a rule that are failures of their own; the others are one failure."""
+"""Most causes of a rule that are failures of their own unless a run says otherwise; the others are one failure."""
 REDUCED: Final = 4
 """Most failures of a rule that are reduced, those of most cases: the others would take their calls and time."""
 _ORDER: Final = {"MUST": 0, "SHOULD": 1, "MAY": 2, "UNSPECIFIED": 3}
 
 
-def smallest_failures(result: FormatResult, record: Record) -> list[Failure]:
-    """A failure for each broken rule and cause, by its smallest case; of its unknown cases, if any."""
+def smallest_failures(result: FormatResult, record: Record, shown: int = SHOWN) -> list[Failure]:
+    """A failure for each broken rule and cause, by its smallest case; of its unknown cases, if any, and then of those that no
+    other cause of the run may explain. Of a rule, `shown` causes are failures of their own."""
     by_id = {r.rule.id: r.rule for r in result.rules}
-    smallest: dict[tuple[str, str], tuple[tuple[bool, bool, int], Finding, CaseResult]] = {}
+    named = {finding.cause for case in result.cases for finding in case.findings if ": row " not in finding.cause}
+    smallest: dict[tuple[str, str], tuple[tuple[bool, bool, bool, int], Finding, CaseResult]] = {}
     for case in result.cases:
         # Compressed messages are the smallest, but unreadable to people.
         packed = case.case.deployment.compression != "none"
         size = sum(w.message.size for w in case.case.written)
         for finding in case.findings:
             key = finding.rule, finding.cause
-            rank = key in case.covered or finding.rule in case.known, packed, size
+            doubtful = not named.isdisjoint(finding.causes[1:])
+            rank = key in case.covered or finding.rule in case.known, packed, doubtful, size
             if key not in smallest or rank < smallest[key][0]:
                 smallest[key] = rank, finding, case
     by_rule: dict[str, list[Failure]] = defaultdict(list)
     for rule, (_, finding, case) in ((rule, first) for (rule, _), first in smallest.items()):
         by_rule[rule].append(Failure(by_id[rule], finding, case, 0, cause=of(finding, case), keys=(finding.cause,)))
     counted = Counted.of(result.cases)
-    failures = [one for some in by_rule.values() for one in _few([counted.fill(failure, record) for failure in some])]
+    failures = [one for some in by_rule.values() for one in _few([counted.fill(failure, record) for failure in some], shown)]
     filled = [counted.fill(failure, record) for failure in failures]
     return sorted(filled, key=lambda f: (_ORDER[f.rule.obligation.value], -counted.broken[f.rule.id], f.rule.id, -f.cases))
 
@@ -48,10 +51,10 @@ def of(finding: Finding, case: CaseResult) -> Cause | None:
     return cause(finding, case.case, finding.cause.partition(": ")[2].split(" | "))
 
 
-def _few(failures: Sequence[Failure]) -> list[Failure]:
+def _few(failures: Sequence[Failure], most: int) -> list[Failure]:
     """The failures of a rule by number of cases, unknown first; those beyond the limit as one."""
     ordered = sorted(failures, key=lambda f: (f.known, -f.cases))
-    shown, rest = ordered[:SHOWN], ordered[SHOWN:]
+    shown, rest = ordered[:most], ordered[most:]
     if len(rest) < 2:
         return ordered
     keys = tuple(key for failure in rest for key in failure.keys)

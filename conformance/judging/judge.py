@@ -173,6 +173,7 @@ class Judge:
     _owned: Counter[tuple[str, int]] = field(default_factory=Counter)
     _random: random.Random = field(default_factory=lambda: random.Random(0))
     _owners: dict[Subject, Rule] = field(default_factory=dict)
+    _about: dict[tuple[str, Aspect, int], tuple[Rule, ...]] = field(default_factory=dict)
     _laws: dict[str, Rule | None] = field(default_factory=dict)
     _views: dict[View, View] = field(default_factory=dict)
     _profiles: dict[tuple[bool, ...], str] = field(default_factory=dict)
@@ -182,7 +183,10 @@ class Judge:
         """The rule that owns a comparison. Raises HarnessFault when there is none."""
         rule = self._owners.get(subject)
         if rule is None:
-            rule = owner(self.rules, subject)
+            about = subject.field, subject.aspect, subject.level
+            if about not in self._about:
+                self._about[about] = tuple(rule for rule in self.rules if rule.selector.concerns(*about))
+            rule = owner(self._about[about], subject)
             if rule is None:
                 raise HarnessFault(f"no rule owns {subject}")
             self._owners[subject] = rule

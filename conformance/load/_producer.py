@@ -25,7 +25,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.load._topics import ABORTED
-from conformance.load.source import ProducerSource, Routes, place_hash
+from conformance.load.source import TICK_S, ProducerSource, Routes, place_hash
 from generators.errors import HarnessError
 from generators.model import Layout, Message
 from generators.publishing.cluster import Cluster
@@ -36,8 +36,6 @@ from generators.wire_format import get
 
 MARK_S: Final = 0.01
 """Interval of the reported intended times of a partition, in seconds."""
-TICK_S: Final = 0.1
-"""Interval of the reported acknowledgement counts, in seconds."""
 
 COMMITTED_S: Final = 0.2
 """Interval of commits, and of aborted transactions, in seconds."""

@@ -132,6 +132,7 @@ LAGS: Final = 10_000
 SAMPLES: Final = 2_000
 """The same of messages whose rows are judged."""
 TICK_S: Final = 0.1
+"""Interval of the reported acknowledgement counts, in seconds."""
 TICKS: Final = 600
 """Intervals at most for which acknowledgements are counted, each at least TICK_S long."""
 
@@ -143,9 +144,9 @@ class Tally:
     """The accounts of one of several producers, as entries that can be added up: their number grows with time alone.
 
     `sent`, `acknowledged`, `failed`, `owed`, `places` and `cpu` (microseconds) are sums; `began`, `first` (acknowledgement) and
-    `ended` are times;
-    `tick` counts acknowledgements by interval after `base`; `latency` and `largest` are those of a Histogram; `lag` has the
-    partition, offset and intended time of each message in `thin`; `sample` the unit and the ordinal there of judged ones.
+    `ended` are times; `tick` counts acknowledgements by interval after `base`; `latency` and `largest` are those of a Histogram;
+    `lag` has the partition, offset and intended time of each message in `thin`; `sample` the unit and the ordinal there of judged
+    ones.
     """
 
     def __init__(self, source: ProducerSource, producers: int, command: Mapping[str, Any], every: int) -> None:

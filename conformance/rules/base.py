@@ -113,12 +113,18 @@ class Selector:
     profiles: tuple[str, ...] = ()
     levels: tuple[int, ...] = ()
 
+    def concerns(self, field: str, aspect: Aspect, level: int) -> bool:
+        """Whether subjects of this field, aspect and level may be this selector's."""
+        return (
+            (not self.fields or field in self.fields)
+            and (not self.aspects or aspect in self.aspects)
+            and (not self.levels or level in self.levels)
+        )
+
     def matches(self, s: Subject) -> bool:
         """Whether the subject is this selector's."""
         return (
-            (not self.fields or s.field in self.fields)
-            and (not self.aspects or s.aspect in self.aspects)
-            and (not self.levels or s.level in self.levels)
+            self.concerns(s.field, s.aspect, s.level)
             and (not self.kinds or s.kind in self.kinds)
             and (not self.ops or s.op in self.ops)
             and (not self.sides or s.side in self.sides)

@@ -137,7 +137,7 @@ def observe(
     for each in {id(engine): engine, id(reference): reference}.values():
         each.release(one.handle)
     head = Header(settings.seed, "messages", settings.decoder or "reference", "none", "", versions(), settings.arguments)
-    failures = smallest_failures(result, Known(settings.expect))
+    failures = smallest_failures(result, Known(settings.expect), settings.causes)
     whole = RunResult(head, (result,), tuple(failures), time.monotonic() - began, settings.strict)
     differences = tuple(sorted(found.by_part.values(), key=lambda part: -part.messages))
     refused = sum(all(row.kind == Kind.CORRUPT for row in rows) for rows in right.values() if rows)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from conformance.cases.catalogue import Budget, Call
 from conformance.engines.base import Loaded, Request, tables_of, to_ranges
+from conformance.judging.clusters import SHOWN
 from conformance.judging.judge import CaseResult
 from conformance.judging.known import Expectations
 from conformance.judging.output import Place
@@ -44,6 +45,7 @@ class Settings:
     exclude: tuple[str, ...] = ()
     strict: bool = False
     max_fail: int = 0
+    causes: int = SHOWN
     timeout_s: float = 120
     bootstrap: Target | None = None
     broker: str = "none"

@@ -83,7 +83,7 @@ def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunRes
         result = replace(result, cases=tuple(record.mark(result.cases, rules(one.fmt.name), compared)))
         results.append(result)
         listen(Judged(result))
-        broken = smallest_failures(result, record)
+        broken = smallest_failures(result, record, settings.causes)
         smallest.append((one, result, broken))
         new += sum(not failure.known for failure in broken)
         if settings.max_fail and new >= settings.max_fail:

@@ -16,6 +16,7 @@ from generators.families.canal import DDL_TYPES
 from generators.families.cloudcanal.cases import canal_scenarios
 from generators.families.cloudcanal.messages import (
     ASSUMED,
+    DDL_TOPIC,
     RELEASE,
     CloudCanalProfile,
     Draft,
@@ -57,6 +58,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "deleted-in-both": "A deleted row stands in `old` and in `data`: the example's lists, read for DELETE too.",
     "partial-old": "`old` of an UPDATE has the changed columns alone, as in Canal.",
     "milliseconds": "`es` has milliseconds, as documented; every example is in whole seconds.",
+    "ddl-topic": DDL_TOPIC,
 }
 """What each option means, in the order of a profile's name."""
 
@@ -74,6 +76,7 @@ def profile(*options: str) -> CanalJsonProfile:
         numbered="numbered" in options,
         partial_old="partial-old" in options,
         milliseconds="milliseconds" in options,
+        ddl_topic="ddl-topic" in options,
         deleted_in="both" if "deleted-in-both" in options else "data",
         no_old="null" if "null-old" in options else "" if "without-old" in options else "[]",
     )

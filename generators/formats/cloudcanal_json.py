@@ -15,6 +15,7 @@ from typing import Final
 from generators.families.cloudcanal.cases import json_scenarios
 from generators.families.cloudcanal.messages import (
     ASSUMED,
+    DDL_TOPIC,
     RELEASE,
     CloudCanalProfile,
     Draft,
@@ -59,6 +60,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "deleted-in-both": "A deleted row stands in `before` and in `data`: the example's lists, read for DELETE too.",
     "partial-old": "`before` of an UPDATE has the changed columns alone, as Canal's `old` has.",
     "milliseconds": "`execTs` has milliseconds, as documented; every example is in whole seconds.",
+    "ddl-topic": DDL_TOPIC,
 }
 """What each option means, in the order of a profile's name."""
 
@@ -79,6 +81,7 @@ def profile(*options: str) -> JsonProfile:
         numbered=described,
         partial_old="partial-old" in options,
         milliseconds="milliseconds" in options,
+        ddl_topic="ddl-topic" in options,
         bare_integers="ddl-key" in options,
         deleted_in="old" if "deleted-in-before" in options else "both" if "deleted-in-both" in options else "data",
     )

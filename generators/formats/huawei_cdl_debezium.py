@@ -3,6 +3,9 @@
 Source: the page huawei of the sources. The envelope is that of Debezium 1.4's PostgreSQL connector less `transaction` and
 `source.xmin`, with fields of CDL's own behind it, and with struct names that Debezium's readers do not know (huawei#after-struct,
 huawei#envelope-name). One message is one row change; there are no tombstones, DDL or heartbeat messages.
+
+Not written: the source drs-opengauss-json, openGauss read by DRS and handed to CDL through a Kafka (huawei#drs-source). The
+vendor says that it has both versions, but not its DATA_STORE or connector, its lsn, txId and values, nor what its heartbeats are.
 """
 
 from __future__ import annotations

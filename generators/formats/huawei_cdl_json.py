@@ -3,6 +3,9 @@
 Source: the page huawei of the sources. One message is one row change of a PostgreSQL table; there are no DDL,
 transaction or tombstone messages, and heartbeats are ordinary rows of a table of CDL's own. The bytes name the schema and the
 table but not the database.
+
+Not written: the source drs-opengauss-json, openGauss read by DRS and handed to CDL through a Kafka (huawei#drs-source). The
+vendor says that it has both versions, but not its DATA_STORE or connector, its lsn, txId and values, nor what its heartbeats are.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ A message is one JSON object without headers; keys that do not apply are left ou
 the rows' channel, to every partition or the first. Rows name the version of their table's schema and carry no types: `types` is
 the mysqlType (without "unsigned", which is a flag of its own) of the tableSchema or preTableSchema of the same database, table
 and version, if a message of the case has it, before the row or after it. `keys` of a row is empty, since no row's message tells
-them, and of a DDL or BOOTSTRAP the primary index of its tableSchema. A DDL's database and table are those of its tableSchema; a
-statement on a database has none.
+them, and of a DDL or BOOTSTRAP the primary index of its tableSchema, whose columns have no isPk (ticdc#simple-columns). A DDL's
+database and table are those of its tableSchema; a statement on a database has none.
 
 Not written: ticdc#simple-column-sort, which only a lying profile has.
 """

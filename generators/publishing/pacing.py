@@ -31,6 +31,9 @@ _PROGRESS_S: Final = 0.5
 _BURST_S: Final = 0.001
 """How long a burst is collected: the schedule is kept to this."""
 
+_POLLED_S: Final = 0.001
+"""The shortest wait of the Kafka client."""
+
 _LARGEST_BURST: Final = 1_024
 _SMALLEST_BURST: Final = 32
 _TIMED_WHOLE: Final = 2_048
@@ -311,7 +314,10 @@ class _Paced(Publishing):
     def wait(self, until: float, stop: Callable[[], bool]) -> None:
         """Serves reports until that time."""
         while (early := until - self.ledger.clock()) > 0 and not stop():
-            self.poll(min(early, 0.1))
+            # The client waits for whole milliseconds: with less it would not wait at all, and this loop would take a core.
+            if early < _POLLED_S:
+                time.sleep(early)
+            self.poll(0 if early < _POLLED_S else min(early, 0.1))
 
     def summary(self) -> Published:
         """The counts so far."""

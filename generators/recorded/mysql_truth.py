@@ -1,7 +1,7 @@
 """MySQL's, MariaDB's and TiDB's truth: tables from SHOW CREATE TABLE, values from the text that SELECT prints.
 
-Values: binaries `hex:...`; BIT as an unsigned integer or `b:0101`; ENUM and SET as labels, or by index and mask; TIMESTAMP in the
-zone of the session that read it.
+Values: binaries `hex:...`; spatial values `srid:0;wkb:...`; BIT as an unsigned integer or `b:0101`; ENUM and SET as labels, or by
+index and mask; TIMESTAMP in the zone of the session that read it.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ def source_type(spelling: str) -> SourceType:
             return mysql.json()
         case "vector":
             return mysql.vector(first)
+        case _ if name in mysql.SPATIAL:
+            return mysql.spatial(name)
     raise Unsupported(f"column type {spelling!r}")
 
 
@@ -144,6 +146,9 @@ def value(kind: SourceType, text: str | None, number: str | None = None, zone: s
             if number is not None:
                 return int(number)
             return sum(1 << kind.members.index(label) for label in text.split(",") if label)
+        case Logical.JSON if kind.name in mysql.SPATIAL:
+            srid, _, wkb = text.removeprefix("srid:").partition(";wkb:")
+            return Json({"srid": int(srid), "wkb": wkb})
         case Logical.JSON:
             return Json(json.loads(text))
         case Logical.DATE:

@@ -102,6 +102,22 @@ def json() -> SourceType:
     return SourceType("json", Logical.JSON)
 
 
+SPATIAL: Final = (
+    *("point", "geometry", "linestring", "polygon"),
+    *("multipoint", "multilinestring", "multipolygon", "geometrycollection"),
+)
+"""Spatial types, which named cases of some formats and recorded tables have."""
+
+
+def spatial(name: str = "point") -> SourceType:
+    """A spatial type: `Json` of the `srid`, 0 for none, and of `wkb`, the well-known binary that MySQL stores, in hex digits.
+
+    Raises ValueError for a name that is none of `SPATIAL`."""
+    if name not in SPATIAL:
+        raise ValueError(f"{name}: not among {', '.join(SPATIAL)}")
+    return SourceType(name, Logical.JSON)
+
+
 def vector(length: int | None = None) -> SourceType:
     """TiDB's VECTOR, of that many dimensions or any; its values are texts."""
     return SourceType("vector", Logical.TEXT, length=length)

@@ -77,6 +77,7 @@ __all__ = [
     "TYPES",
     "UNAVAILABLE",
     "UNBOUNDED",
+    "UNKNOWN",
     "array",
     "array_of",
     "array_text",
@@ -166,9 +167,13 @@ def other(name: str) -> SourceType:
     return _type(name, Logical.TEXT)
 
 
+UNKNOWN: Final = ("box", "circle", "composite")
+"""Types that change data capture may have no name for; a composite type is called `composite` here."""
+
 OTHERS: Final = (
     *("citext", "xml", "ltree", "name", '"char"', "cidr", "macaddr", "macaddr8", "tsvector"),
     *("int4range", "int8range", "numrange", "tsrange", "tstzrange", "daterange"),
+    *UNKNOWN,
 )
 """Types that named and drawn cases do not have, but recorded tables."""
 

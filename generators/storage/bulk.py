@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from generators.bulk import traffic as load
 from generators.errors import HarnessError
 from generators.model import Message
-from generators.storage import codec
+from generators.storage import codec, records
 from generators.storage._folder import whole_folder
 from generators.storage.corpus import PARQUET, CorpusError
 from generators.storage.jsonform import Malformed, Plain, from_line, to_line
 from generators.wire_format import Format, Profile, get
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 VERSION: Final = 1
 BULK: Final = "bulk.json"
@@ -57,35 +54,6 @@ def numbered(fmt: Format[Any], profile: Profile, seed: int, start: int, count: i
             if place == width:
                 raise HarnessError(f"statement {unit} has more than the {width} messages that the first {PROBED} have")
             yield unit * width + place, message
-
-
-def rows(messages: Iterable[tuple[int, Message]]) -> Iterator[dict[str, Any]]:
-    """The rows of messages in the shape of Spark's Kafka source."""
-    for offset, one in messages:
-        yield {
-            "key": one.key,
-            "value": one.value,
-            "topic": one.topic,
-            "partition": one.partition,
-            "offset": offset,
-            "timestamp": one.timestamp_ms * 1000,
-            "timestampType": 0,
-            "headers": [{"key": name, "value": value} for name, value in one.headers] or None,
-        }
-
-
-def schema() -> pa.Schema:
-    """The columns of `rows`."""
-    import pyarrow as pa
-
-    header = pa.struct([("key", pa.string()), ("value", pa.binary())])
-    return pa.schema(
-        [
-            *(("key", pa.binary()), ("value", pa.binary()), ("topic", pa.string()), ("partition", pa.int32())),
-            *(("offset", pa.int64()), ("timestamp", pa.timestamp("us", tz="UTC")), ("timestampType", pa.int32())),
-            ("headers", pa.list_(header)),
-        ]
-    )
 
 
 def canonical(row: Mapping[str, Any]) -> bytes:
@@ -155,7 +123,9 @@ def verify(folder: Path) -> list[str]:
         found, first, second, problems = 0, 0, 0, list[str]()
         for file in sorted((folder / PARQUET).glob("*.parquet")):
             for batch in pq.ParquetFile(file).iter_batches(BATCH):
-                for row in batch.cast(schema()).set_column(5, "timestamp", batch["timestamp"].cast(pa.int64())).to_pylist():
+                for row in (
+                    batch.cast(records.schema()).set_column(5, "timestamp", batch["timestamp"].cast(pa.int64())).to_pylist()
+                ):
                     one, other = words(row)
                     first, second = first + one, second + other
                     if found % step == 0 and not problems and row != _written(fmt, profile, known, row["offset"]):
@@ -173,7 +143,7 @@ def verify(folder: Path) -> list[str]:
 def _written(fmt: Format[Any], profile: Profile, known: Mapping[str, Any], offset: int) -> dict[str, Any] | None:
     unit, place = divmod(offset, known["width"])
     made = list(load.messages(fmt, profile, int(known["seed"]), unit, 1))
-    return next(rows([(offset, made[place])])) if place < len(made) and unit < known["statements"] else None
+    return records.row(made[place], offset) if place < len(made) and unit < known["statements"] else None
 
 
 def _manifest(file: Path) -> dict[str, Plain]:

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from generators.errors import HarnessError, UsageError
 from generators.model import Case, Change, Deployment, Message, Table, Written
-from generators.storage import codec
+from generators.storage import codec, records
 from generators.storage._folder import Sink, whole_folder
 from generators.storage.jsonform import Malformed, Plain, array, fields, from_line, integer, need, path, string, to_line
 from generators.wire_format import Format, Profile
@@ -190,48 +190,25 @@ class _Parquet:
 
     def __init__(self, file: Path) -> None:
         try:
-            import pyarrow as pa
             import pyarrow.parquet as pq
         except ImportError as error:
             raise HarnessError(f"{PARQUET} needs pyarrow, which is not installed: pip install pyarrow ({error})") from error
-        header = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
-        self._schema = pa.schema(
-            [
-                ("key", pa.binary()),
-                ("value", pa.binary()),
-                ("topic", pa.string()),
-                ("partition", pa.int32()),
-                ("offset", pa.int64()),
-                ("timestamp", pa.timestamp("us", tz="UTC")),
-                ("timestampType", pa.int32()),
-                ("headers", pa.list_(header)),
-            ]
-        )
-        self._pa, self._rows = pa, list[dict[str, Any]]()
-        self._writer = pq.ParquetWriter(file, self._schema, compression="snappy", store_schema=False)
+        self._messages, self._ordinals = list[Message](), list[int]()
+        self._writer = pq.ParquetWriter(file, records.schema(), compression="snappy", store_schema=False)
 
     def add(self, message: Message, ordinal: int) -> None:
-        self._rows.append(
-            {
-                "key": message.key,
-                "value": message.value,
-                "topic": message.topic,
-                "partition": message.partition,
-                "offset": ordinal,
-                "timestamp": message.timestamp_ms * 1000,
-                "timestampType": 0,
-                "headers": [{"key": key, "value": value} for key, value in message.headers] or None,
-            }
-        )
-        if len(self._rows) >= _PARQUET_ROWS:
+        self._messages.append(message)
+        self._ordinals.append(ordinal)
+        if len(self._messages) >= _PARQUET_ROWS:
             self._flush()
 
     def _flush(self) -> None:
-        self._writer.write_table(self._pa.Table.from_pylist(self._rows, schema=self._schema))
-        self._rows.clear()
+        self._writer.write_batch(records.batch(self._messages, self._ordinals))
+        self._messages.clear()
+        self._ordinals.clear()
 
     def close(self) -> None:
-        if self._rows:
+        if self._messages:
             self._flush()
         self._writer.close()
 

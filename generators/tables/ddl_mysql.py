@@ -10,7 +10,7 @@ from generators.model import Column, Default, Logical
 from generators.tables.base import ForeignKey
 from generators.tables.ddl_tables import Draft, Pending
 from generators.tables.ddl_text import Cursor
-from generators.tables.ddl_types import Unsupported, mysql_default, mysql_type
+from generators.tables.ddl_types import UNDRAWN, Unsupported, mysql_default, mysql_type
 
 CHARSETS: Final = ("utf8mb4", "utf8", "utf8mb3", "latin1", "ascii", "gbk", "utf16")
 """Character sets that the writers have."""
@@ -74,7 +74,7 @@ def column(draft: Draft, cursor: Cursor, place: int | None = None) -> None:
         cursor.until(
             "NOT", "NULL", "DEFAULT", "COMMENT", "COLLATE", "GENERATED", "CHECK", "INVISIBLE", "REF_SYSTEM_ID", "SRID", "AS"
         )
-        cursor.note(spelling, f"table {draft.name} left out: no writer has this column type; without the column it can be read")
+        cursor.note(spelling, f"table {draft.name} {UNDRAWN}")
         draft.left_out = True
         cursor.at = len(cursor.words)
         return

@@ -9,7 +9,7 @@ from generators.model import Column, Default
 from generators.tables.base import ForeignKey, Place
 from generators.tables.ddl_tables import Draft, Pending
 from generators.tables.ddl_text import Cursor
-from generators.tables.ddl_types import SERIALS, Unsupported, postgresql_default, postgresql_spelling, postgresql_type
+from generators.tables.ddl_types import SERIALS, UNDRAWN, Unsupported, postgresql_default, postgresql_spelling, postgresql_type
 
 _ENDS: Final = (
     *("NOT", "NULL", "DEFAULT", "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "GENERATED", "COLLATE"),
@@ -136,7 +136,7 @@ def column(draft: Draft, cursor: Cursor, types: Types, home: Place) -> None:
     made = _typed(draft, cursor, types, name)
     if made is None:
         cursor.until(*_ENDS)
-        cursor.note(start, f"table {draft.name} left out: no writer has this column type; without the column it can be read")
+        cursor.note(start, f"table {draft.name} {UNDRAWN}")
         draft.left_out = True
         cursor.at = len(cursor.words)
         return

@@ -10,11 +10,12 @@ from typing import Final
 from generators.model import Default, Logical, SourceType, Value
 from generators.recorded import mysql_truth, postgresql_truth
 from generators.recorded.mysql_truth import Unsupported
-from generators.sources import postgresql
+from generators.sources import mysql, postgresql
 from generators.tables.ddl_text import Cursor, unescaped
 
 __all__ = [
     "SERIALS",
+    "UNDRAWN",
     "Unsupported",
     "literal_value",
     "mysql_default",
@@ -23,6 +24,9 @@ __all__ = [
     "postgresql_spelling",
     "postgresql_type",
 ]
+
+UNDRAWN: Final = "left out: values of this column type cannot be drawn; without the column it can be read"
+"""Why a table with a column of an `Unsupported` type is not taken."""
 
 # MySQL, MariaDB, TiDB
 
@@ -83,7 +87,8 @@ def mysql_type(cursor: Cursor, charset: str) -> tuple[SourceType, str]:
         name = _AS_BYTES.get(name, name.replace("text", "blob"))
     spelled = cursor.since(start)
     name, parameters = _resolved(name, parameters, charset)
-    if name == "vector" and cursor.script.dialect != "tidb":
+    # Values of spatial types cannot be drawn: named cases and recorded tables alone have them.
+    if name in mysql.SPATIAL or (name == "vector" and cursor.script.dialect != "tidb"):
         raise Unsupported(f"column type {spelled!r}")
     suffix = "".join(
         f" {flag}" for flag in ("unsigned", "zerofill") if flag in flags or (flag == "unsigned" and "zerofill" in flags)
@@ -284,6 +289,8 @@ def literal_value(kind: SourceType, text: str, what: str) -> Value:
 def postgresql_type(spelling: str, enums: Mapping[str, tuple[str, ...]]) -> SourceType:
     """The type of a spelling of `postgresql_spelling`. Raises Unsupported."""
     base = spelling.removesuffix("[]")
+    if base in postgresql.UNKNOWN:  # Recorded tables alone have them: values cannot be drawn.
+        raise Unsupported(f"column type {spelling!r}")
     try:
         kind = postgresql.enum_of(*enums[base]) if base in enums else postgresql_truth.source_type(base, {}, {})
         if base == spelling:

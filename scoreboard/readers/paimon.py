@@ -52,10 +52,11 @@ _WITH_SCHEMA: Final = Reader(
     f"{_CASTS}Rows of other "
     "tables of a Canal topic are dropped by the names that the parser gives, as kafka_sync_database does; for Debezium the user "
     "names the table's topic. TIMESTAMP is a wall clock: it is taken in the source's time zone, in UTC for Debezium. A recorded "
-    "table is not asked whose column is BINARY, but char(8) in Canal's mysqlType: its statement said CHARACTER SET binary.",
+    "table is not asked whose column is BINARY, but char(8) in Canal's mysqlType: its statement said CHARACTER SET binary; nor "
+    "texts that a wrong connectionCharset of Canal made longer than their columns.",
     _BUNDLE,
     "paimon.PaimonReader$Factory",
-    options=("--exclude", "*/recorded/*/h_live.t_bin/*"),
+    options=("--exclude", "*/recorded/*/h_live.t_bin/*", "--exclude", "*/recorded/gbk-*/*.t_str/*"),
 )
 _SCHEMALESS: Final = Reader(
     "paimon-schemaless",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
 
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders import aliyun_dts_avro as reference
+from spark_checks.decoders.aliyun_dts_avro.record import WIRE
+from spark_checks.decoders.families.avro import record
 from spark_checks.decoders.families.canal import COORDINATES
 from spark_checks.liars.base import Decode, Liar, on_cells, on_columns, on_rows
 from spark_checks.liars.families.canal import common
@@ -41,12 +45,12 @@ def _images(sql: str) -> Decode:
 
 
 def _cells(logical: Logical, sql: str) -> Decode:
-    """Cells of a type replaced by SQL over the typed cell `{x}`."""
+    """Cells of a type replaced by SQL over the typed cell `{x}`, cast to its type."""
 
     def concerned(kind: SourceType) -> bool:
         return kind.logical is logical
 
-    return on_cells(reference.decode_rows, concerned, lambda x, _: sql.format(x=x))
+    return on_cells(reference.decode_rows, concerned, lambda x, kind: f"CAST({sql.format(x=x)} AS {kind.spark})")
 
 
 def _on_bytes(decode: Decode, sql: str) -> Decode:
@@ -76,9 +80,292 @@ def _newer_only(records: DataFrame, *, deployment: Deployment | None = None) -> 
     return found.withColumn("kind", F.expr("CASE WHEN older THEN 'CORRUPT' ELSE kind END")).drop("older")
 
 
+_TAGS: Final = [field["name"] for field in WIRE["fields"]].index("tags")
+_FIRST_BLOCK: Final = {"name": "tags", "type": record("Block", count="long")}
+_COUNTED: Final = json.dumps({**WIRE, "fields": [*WIRE["fields"][:_TAGS], _FIRST_BLOCK]})
+_TAGGED: Final = json.dumps({**WIRE, "fields": WIRE["fields"][: _TAGS + 1]})
+"""A Record up to the count of the first block of its tags, and up to all of them."""
+
+
+def _on_blocks(decode: Decode) -> Decode:
+    """The decoder for records whose tags' first block does not count all of them, the right one for all others."""
+
+    def lie(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+        first, whole = (from_avro("value", schema, {"mode": "PERMISSIVE"})["tags"] for schema in (_COUNTED, _TAGGED))
+        told = records.withColumn("several", F.coalesce(first["count"] != F.size(whole), F.lit(False)))
+        true, false = (told.where(which).drop("several") for which in ("several", "NOT several"))
+        return decode(true, deployment=deployment).unionAll(reference.decode(false, deployment=deployment))
+
+    return lie
+
+
+def _typed(name: str, sql: str) -> Decode:
+    """Cells of the types of this name replaced by SQL over the typed cell `{x}`."""
+    return on_cells(reference.decode_rows, lambda kind: kind.name == name, lambda x, _: sql.format(x=x))
+
+
+def _of_64_bits(kind: SourceType) -> bool:
+    return kind.logical is Logical.BIT and kind.high == (1 << 64) - 1
+
+
 def _liar(name: str, level: int, convicts: str, why: str, decode: Decode) -> Liar:
     return Liar(name, _FORMAT, level, f"{_FORMAT}/{convicts}", why, decode)
 
+
+_CONTROL: Final = (
+    _liar(
+        "checkpoints-dropped",
+        1,
+        "control/checkpoint",
+        "Only rows, statements and marks are passed on: the offset of a CHECKPOINT is never answered.",
+        on_rows(reference.decode, "kind <> 'CONTROL'"),
+    ),
+    _liar(
+        "null-as-a-name",
+        1,
+        "control/names",
+        "String.valueOf makes a text of objectName null: a heartbeat is of the database null.",
+        on_columns(
+            reference.decode,
+            database="CASE WHEN kind IN ('TRANSACTION', 'HEARTBEAT', 'CONTROL') THEN 'null' ELSE database END",
+        ),
+    ),
+    _liar(
+        "database-as-table",
+        1,
+        "ddl/names",
+        "The last part of objectName is the table's name, of a statement too: its database becomes a table.",
+        on_columns(reference.decode, table="CASE WHEN kind = 'DDL' THEN coalesce(table, database) ELSE table END"),
+    ),
+    _liar(
+        "blocks-refused",
+        1,
+        "rows/blocks",
+        "The count of an array's first block is taken for the array's: what follows it is read as the next field, and fails.",
+        _on_blocks(
+            on_columns(
+                reference.decode,
+                kind="'CORRUPT'",
+                op="CAST(NULL AS string)",
+                error="'block'",
+                **dict.fromkeys(_SIDES, "CAST(NULL AS map<string,string>)"),
+            )
+        ),
+    ),
+    _liar(
+        "other-source-unknown",
+        1,
+        "rows/source-type",
+        "The enum of sources is an older one, which ends before OTHER.",
+        _on_bytes(reference.decode, _replaced(bytes([2 * 12]) + _text("8.0.28"), bytes([2 * 13]) + _text("8.0.28"))),
+    ),
+)
+_NAMES: Final = (
+    _liar(
+        "two-parts-alone",
+        1,
+        "names/three-parts",
+        "objectName is split at its first dot, as it is enough for MySQL: schema and table are one name.",
+        on_columns(reference.decode, table="concat_ws('.', schema, table)", schema="CAST(NULL AS string)"),
+    ),
+    _liar(
+        "schema-from-database",
+        1,
+        "names/two-parts",
+        "A schema is filled with the database, since MySQL calls the two the same.",
+        on_columns(reference.decode, schema="CASE WHEN kind = 'ROW' THEN coalesce(schema, database) ELSE schema END"),
+    ),
+    _liar(
+        "operation-as-sql",
+        1,
+        "envelope/fields",
+        "The text of a row's operation stands where a statement would.",
+        on_columns(reference.decode, sql="coalesce(sql, op)"),
+    ),
+)
+_NO_COLUMNS: Final = "CAST(map() AS map<string, string>)"
+_IMAGES: Final = (
+    _liar(
+        "empty-array-as-image",
+        1,
+        "image/empty-array",
+        "An array is an image, the empty one that of a row without columns.",
+        on_columns(
+            reference.decode,
+            before=f"CASE WHEN op IN ('INSERT', 'READ') THEN {_NO_COLUMNS} ELSE before END",
+            after=f"CASE WHEN op = 'DELETE' THEN {_NO_COLUMNS} ELSE after END",
+        ),
+    ),
+    _liar(
+        "before-of-the-empty-row",
+        1,
+        "image/sides",
+        "An INSERT is an update of the row without columns.",
+        on_columns(reference.decode, before=f"CASE WHEN op = 'INSERT' THEN {_NO_COLUMNS} ELSE before END"),
+    ),
+    _liar(
+        "first-block-alone",
+        1,
+        "image/blocks",
+        "Of an array of several blocks the first is read: an image is its first columns.",
+        _on_blocks(_images("map_from_arrays(slice(map_keys({i}), 1, 1), slice(map_values({i}), 1, 1))")),
+    ),
+    _liar(
+        "nulls-left-out",
+        1,
+        "image/columns",
+        "A column whose value is NULL is left out of its image, as if it had not been captured.",
+        _images("map_filter({i}, (k, v) -> v IS NOT NULL)"),
+    ),
+)
+_VALUES: Final = (
+    _liar(
+        "not-a-number-as-zero",
+        1,
+        "value/special-numeric",
+        "NaN and Infinity are no numbers to BigDecimal: 0 stands in for them.",
+        _images(r"""transform_values({i}, (k, v) -> regexp_replace(v, r'"value":"(NaN|-?Infinity|~)"', '"value":"0"'))"""),
+    ),
+    _liar(
+        "value-as-unscaled",
+        2,
+        "value/decimal",
+        "A Decimal's value is taken for the unscaled number, since scale stands beside it, and its point is dropped.",
+        on_cells(
+            reference.decode_rows,
+            lambda kind: kind.logical is Logical.DECIMAL and kind.spark != "string",
+            lambda x, kind: f"coalesce(try_cast(replace(CAST({x} AS string), '.', '') AS {kind.spark}), {x})",
+        ),
+    ),
+    _liar(
+        "double-through-float",
+        2,
+        "value/double",
+        "DOUBLE has the branch of FLOAT, and both are read as a binary32.",
+        _cells(Logical.DOUBLE, "CAST(CAST({x} AS float) AS double)"),
+    ),
+    _liar(
+        "boolean-of-java",
+        2,
+        "value/boolean",
+        "Boolean.parseBoolean knows true alone: t is false.",
+        _typed("boolean", "CASE WHEN {x} IS NOT NULL THEN false END"),
+    ),
+    _liar(
+        "bits-64-negative",
+        2,
+        "value/bits-64",
+        "A BIT(64) is read into a signed 64-bit integer: its first bit becomes a sign.",
+        on_cells(
+            reference.decode_rows,
+            _of_64_bits,
+            lambda x, kind: f"CAST(CASE WHEN {x} > {(1 << 63) - 1} THEN {x} - {1 << 64} ELSE {x} END AS {kind.spark})",
+        ),
+    ),
+    _liar(
+        "bits-as-boolean",
+        2,
+        "value/bits",
+        "A BIT is true or false: what is not 0 becomes 1.",
+        on_cells(
+            reference.decode_rows,
+            lambda kind: kind.logical is Logical.BIT and kind.spark != "boolean",
+            lambda x, kind: f"CAST(least({x}, 1) AS {kind.spark})",
+        ),
+    ),
+    _liar(
+        "geometry-without-its-srid",
+        1,
+        "value/geometry",
+        "MySQL's SRID, the four bytes before the WKB, is cut off.",
+        _images(r"""transform_values({i}, (k, v) -> regexp_replace(v, r'("type":"GEOMETRY","value":")[0-9a-f]{{8}}', '$1'))"""),
+    ),
+    _liar(
+        "jsonb-as-hex",
+        2,
+        "value/jsonb",
+        "A BinaryObject is bytes, of jsonb too, and shown in hex.",
+        _typed("jsonb", "hex({x})"),
+    ),
+    _liar(
+        "document-as-text",
+        2,
+        "value/json",
+        "A document is encoded once more: it becomes a text of JSON.",
+        _typed("json", r"""concat('"', replace(replace({x}, '\\', '\\\\'), '"', '\\"'), '"')"""),
+    ),
+    _liar(
+        "empty-as-a-zero-byte",
+        2,
+        "value/binary-empty",
+        "The empty text of hex digits is read as the number 0, a byte.",
+        _cells(Logical.BINARY, "CASE WHEN octet_length({x}) = 0 THEN X'00' ELSE {x} END"),
+    ),
+    _liar(
+        "characters-as-text",
+        2,
+        "value/binary-character",
+        "A Character is text: bytes that are no UTF-8 become U+FFFD.",
+        on_cells(
+            reference.decode_rows,
+            lambda kind: kind.name in ("binary", "varbinary"),
+            lambda x, _: f"CAST(make_valid_utf8(CAST({x} AS string)) AS binary)",
+        ),
+    ),
+    _liar(
+        "offset-not-read",
+        2,
+        "value/timestamp-zone",
+        "A TimestampWithTimeZone is read like a DateTime, without its offset, and taken for UTC.",
+        _on_bytes(reference.decode_rows, _replaced(_text("+08:00"), _text("+00:00"))),
+    ),
+    _liar(
+        "timestamp-as-wall-clock",
+        2,
+        "value/timestamp",
+        "A Timestamp is shown as the vendor's wall clock, and that is taken for UTC.",
+        on_cells(
+            reference.decode_rows,
+            lambda kind: kind.name == "timestamp" and kind.logical is Logical.TIMESTAMP,
+            lambda x, _: f"from_utc_timestamp({x}, 'Asia/Shanghai')",
+        ),
+    ),
+    _liar(
+        "months-from-zero",
+        2,
+        "value/date",
+        "Months are counted from 0, as java.util.Calendar does: every date is a month late.",
+        _cells(Logical.DATE, "least(add_months({x}, 1), DATE'9999-12-31')"),
+    ),
+    _liar(
+        "times-cut-to-minutes",
+        2,
+        "value/time",
+        "A TIME is formatted as hours and minutes.",
+        _cells(Logical.TIME, r"regexp_replace({x}, r':\d\d([.]\d+)?$', ':00')"),
+    ),
+    _liar(
+        "year-zero-as-2000",
+        2,
+        "value/year-zero",
+        "A year of one digit is short for one of this century.",
+        _cells(Logical.YEAR, "CASE WHEN {x} = 0 THEN 2000 ELSE {x} END"),
+    ),
+    _liar(
+        "years-since-1900",
+        2,
+        "value/year",
+        "Years are counted from 1900, as java.util.Date does.",
+        _cells(Logical.YEAR, "CASE WHEN {x} > 1900 THEN {x} - 1900 ELSE {x} END"),
+    ),
+    _liar(
+        "legacy-charset-as-latin-1",
+        2,
+        "charset/legacy",
+        "Bytes that are no UTF-8 are Latin-1: Chinese texts in gbk are mojibake.",
+        _on_bytes(reference.decode_rows, _replaced(_text("gbk"), _text("latin1"))),
+    ),
+)
 
 LIARS: Final[tuple[Liar, ...]] = (
     *common(_FORMAT, reference, _CONVICTS),
@@ -321,4 +608,8 @@ LIARS: Final[tuple[Liar, ...]] = (
             .drop("twin")
         ),
     ),
+    *_CONTROL,
+    *_NAMES,
+    *_IMAGES,
+    *_VALUES,
 )

@@ -31,6 +31,9 @@ _OF_CANAL: Final = {
     "updates-as-inserts": "rows/op",
     "sql-cut": "ddl/sql",
     "labels-padded": "value/wire",
+    "table-with-its-database": "envelope/names",
+    "first-column-as-key": "envelope/keys",
+    "nulls-left-out": "image/columns",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
 }

@@ -28,12 +28,19 @@ _OF_CANAL: Final = {
     "second-document-dropped": "fault/must-reject",
     "updates-as-inserts": "rows/op",
     "sql-cut": "ddl/sql",
+    "table-with-its-database": "envelope/names",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
 }
 
 _MEMBER: Final = "coalesce(get_json_object(t, '$.payload.{0}'), get_json_object(t, '$.{0}'))"
 _OP, _DDL = _MEMBER.format("op"), _MEMBER.format("ddl")
+
+
+def _millis(member: str) -> str:
+    return f"try_cast({_MEMBER.format(member)} AS bigint)"
+
+
 _NO_COLUMNS: Final = "CAST(map() AS map<string, string>)"
 
 
@@ -63,6 +70,25 @@ LIARS: Final[tuple[Liar, ...]] = (
         f"{_FORMAT}/ddl/op",
         "Debezium has no op a: Flink, Paimon and SeaTunnel stop at it.",
         on_input(reference.decode, f"CASE WHEN {_OP} = 'a' THEN '' ELSE t END"),
+    ),
+    Liar(
+        "times-apart-refused",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/ddl/document",
+        "A statement whose two times lie minutes apart is taken for a broken message: the document's own ALTER is.",
+        on_input(
+            reference.decode,
+            f"CASE WHEN {_DDL} IS NOT NULL AND abs({_millis('ts_ms')} - {_millis('source.ts_ms')}) > 600000 THEN '' ELSE t END",
+        ),
+    ),
+    Liar(
+        "table-from-the-list",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/ddl/names",
+        "A statement's table is looked for in tableChanges, a list in Debezium: of an object nothing is found.",
+        on_columns(reference.decode, table="CASE WHEN kind <> 'DDL' THEN table END"),
     ),
     Liar(
         "images-swapped",

@@ -29,6 +29,7 @@ _OF_CANAL: Final = {
     "updates-as-inserts": "rows/op",
     "sql-cut": "ddl/sql",
     "labels-padded": "value/wire",
+    "table-with-its-database": "envelope/names",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
 }

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from generators.model import Deployment, Logical, Table
 from spark_checks.decoders import debezium_json as reference
 from spark_checks.decoders.families.connect import rows as _connect
-from spark_checks.liars.base import Liar, on_cells, on_columns, on_input
+from spark_checks.liars.base import IMAGES, Liar, on_cells, on_columns, on_input
 from spark_checks.liars.families.connect import common
 
 _FORMAT: Final = "debezium-json"
@@ -136,6 +136,49 @@ LIARS: Final[tuple[Liar, ...]] = (
         f"{_FORMAT}/op/read-one-position",
         "Changes of one position are taken for duplicates: of a table's snapshot one row is left (debezium#snapshot-position).",
         _one_a_position,
+    ),
+    Liar(
+        "op-of-the-query",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/envelope/query",
+        "The statement's verb is taken for the operation: an INSERT ... ON DUPLICATE KEY UPDATE for an insert (debezium#query).",
+        on_input(reference.decode, """regexp_replace(t, '("query":"INSERT .*)"op":"u"', '$1"op":"c"')"""),
+    ),
+    Liar(
+        "unknown-type-decoded",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/value/unknown-type",
+        "Base64 that decodes to text is taken for that text (debezium#unknown-types).",
+        on_columns(
+            reference.decode,
+            after="transform_values(after, (k, v) -> CASE WHEN v RLIKE '^(KD|PC)' THEN CAST(unbase64(v) AS string) ELSE v END)",
+        ),
+    ),
+    Liar(
+        "point-as-coordinates",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/value/spatial",
+        "A spatial value is taken for its coordinates: the reference system is lost (debezium#spatial).",
+        on_input(reference.decode, """regexp_replace(t, '"wkb":"[^"]*","srid":(\\\\d+|null)', '"wkb":null,"srid":null')"""),
+    ),
+    Liar(
+        "back-ticks-halved",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/image/back-tick",
+        "A column's name is taken for SQL text, in which a back-tick is doubled (debezium#back-ticks).",
+        on_columns(reference.decode, **{side: f"transform_keys({side}, (k, v) -> replace(k, '``', '`'))" for side in IMAGES}),
+    ),
+    Liar(
+        "keys-with-halved-back-ticks",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/key/back-tick",
+        "The key's columns are looked up in the catalogue, by names in which a back-tick is one (debezium#back-ticks).",
+        on_columns(reference.decode, keys="transform(keys, k -> regexp_replace(k, '`+', '`'))"),
     ),
     Liar(
         "keys-of-the-envelope",

@@ -17,6 +17,7 @@ _FORMAT: Final = "huawei-cdl-debezium"
 
 _CONVICTS: Final = {
     "integers-through-double": "value/integer-64",
+    "integers-of-two-bytes": "value/integer",
     "decimal-through-double": "value/decimal-long",
     "microseconds-cut": "value/timestamp-text",
     "text-null-as-null": "value/text-null",

@@ -26,6 +26,10 @@ _CONVICTS: Final = {
     "updates-as-inserts": "rows/op",
     "sql-cut": "ddl/sql",
     "labels-padded": "value/wire",
+    "point-dropped": "value/decimal",
+    "double-through-float": "value/float",
+    "times-to-the-minute": "value/time",
+    "no-image-as-empty": "image/sides",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
 }
@@ -174,6 +178,29 @@ LIARS: Final[tuple[Liar, ...]] = (
         "The first column is taken for the key, whatever pkNames says.",
         on_columns(reference.decode, keys="CASE WHEN size(keys) > 1 THEN slice(keys, 1, 1) ELSE keys END"),
         "shape/composite-key",
+    ),
+    _liar(
+        "keys-of-every-column",
+        1,
+        "envelope/no-keys",
+        "A table without a key is one whose whole row is the key.",
+        on_columns(
+            reference.decode, keys="CASE WHEN kind = 'ROW' AND coalesce(size(keys), 0) <= 0 THEN map_keys(types) ELSE keys END"
+        ),
+    ),
+    _liar(
+        "padded-time-to-the-minute",
+        2,
+        "value/time-padded",
+        "A clock with more digits than its column is read to the minute.",
+        on_input(reference.decode_rows, r"""regexp_replace(t, r':\d\d[.]0+"', ':00"')"""),
+    ),
+    _liar(
+        "timestamp-to-the-second",
+        2,
+        "value/timestamp-truncated",
+        "A TIMESTAMP's milliseconds are cut off with what the page says is.",
+        on_cells(reference.decode_rows, lambda k: k.logical is Logical.TIMESTAMP, lambda x, _: f"date_trunc('SECOND', {x})"),
     ),
     _liar(
         "fragments-awaited",

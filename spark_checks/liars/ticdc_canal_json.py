@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from generators.model import Deployment
 from spark_checks.decoders import ticdc_canal_json as reference
-from spark_checks.liars.base import Liar, on_columns, on_input
+from spark_checks.liars.base import Decode, Liar, on_columns, on_input, on_rows
 from spark_checks.liars.families.canal import common
 
 _FORMAT: Final = "ticdc-canal-json"
@@ -32,7 +36,23 @@ _CONVICTS: Final = {
     "carriage-return-refused": "framing/crlf",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",
+    "narrow-unsigned-wraps": "value/unsigned",
+    "updates-as-inserts": "change/op",
+    "table-with-its-database": "envelope/names",
+    "first-column-as-key": "envelope/keys",
+    "no-image-as-empty": "image/sides",
+    "nulls-left-out": "cell/presence",
 }
+
+
+def _twice(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    decoded = reference.decode(records, deployment=deployment)
+    return decoded.unionByName(decoded.where("kind = 'DDL'").withColumn("row", F.col("row") + 1))
+
+
+def _liar(name: str, convicts: str, why: str, decode: Decode, scenario: str = "") -> Liar:
+    return Liar(name, _FORMAT, 1, f"{_FORMAT}/{convicts}", why, decode, scenario)
+
 
 LIARS: Final[tuple[Liar, ...]] = (
     *common(_FORMAT, reference, _CONVICTS),
@@ -64,5 +84,87 @@ LIARS: Final[tuple[Liar, ...]] = (
         f"{_FORMAT}/envelope/position",
         "commitTs, a number beyond 2^53, is read by a JSON library that knows only doubles.",
         on_columns(reference.decode, position="CAST(CAST(CAST(position AS double) AS decimal(20,0)) AS string)"),
+    ),
+    _liar(
+        "delete-with-old-as-update",
+        "old/delete-before-v5.4",
+        "A row with data and old is an update: a DELETE of v5.3 has both.",
+        on_input(
+            reference.decode,
+            """CASE WHEN t LIKE '%"old":[{%' THEN replace(t, '"type":"DELETE"', '"type":"UPDATE"') ELSE t END""",
+        ),
+    ),
+    _liar(
+        "unchanged-not-kept",
+        "old/all-columns",
+        "What is equal in both images is taken out of the old one, as Canal would have it.",
+        on_columns(
+            reference.decode,
+            before="IF(op <> 'UPDATE', before, map_filter(before, (k, v) -> NOT v <=> try_element_at(after, k)))",
+        ),
+        "shape/update-one-column",
+    ),
+    _liar(
+        "statements-by-their-commit",
+        "ddl/not-dropped",
+        "A statement with the commitTs of one before it is taken for its repeat: of two tables renamed at once one is lost.",
+        lambda records, *, deployment=None: (
+            on_columns(reference.decode, twin="row_number() OVER (PARTITION BY kind, position, partition ORDER BY offset)")(
+                records, deployment=deployment
+            )
+            .where("twin = 1 OR kind <> 'DDL' OR position IS NULL")
+            .drop("twin")
+        ),
+        "ddl/rename-two-tables",
+    ),
+    _liar(
+        "statements-as-control",
+        "ddl/kind",
+        "isDdl is not read, and a message without data is taken for a mark of the source.",
+        on_columns(reference.decode, kind="CASE WHEN kind = 'DDL' THEN 'CONTROL' ELSE kind END"),
+    ),
+    _liar(
+        "statements-twice",
+        "ddl/one-change",
+        "A statement is passed on as two changes, of the schema before it and of the one after it.",
+        _twice,
+    ),
+    _liar(
+        "database-as-table",
+        "ddl/database-level",
+        "Where the table's name is empty the database's stands in for it.",
+        on_columns(reference.decode, table="CASE WHEN kind = 'DDL' THEN coalesce(nullif(table, ''), database) ELSE table END"),
+    ),
+    _liar(
+        "watermarks-dropped",
+        "watermark/not-dropped",
+        "Messages without a table are filtered out, and nothing tells any more what is complete.",
+        on_rows(reference.decode, "kind <> 'WATERMARK'"),
+    ),
+    _liar(
+        "watermark-without-position",
+        "watermark/position",
+        "Of _tidb only commitTs is read, which a watermark has not.",
+        on_columns(reference.decode, position="CASE WHEN kind <> 'WATERMARK' THEN position END"),
+    ),
+    _liar(
+        "types-cut-at-the-blank",
+        "types/bare",
+        "A type is its first word: bigint unsigned becomes bigint.",
+        on_columns(reference.decode, types="transform_values(types, (k, v) -> split_part(v, ' ', 1))"),
+    ),
+    _liar(
+        "sent-as-committed",
+        "envelope/commit-time",
+        "ts, when the message was made, is taken for the time of the commit.",
+        on_input(reference.decode, """replace(replace(t, '"es":', '"was":'), '"ts":', '"es":')"""),
+        "shape/composite-key",
+    ),
+    _liar(
+        "deletes-as-tombstones",
+        "change/kind",
+        "A DELETE is taken for the tombstone of its key.",
+        on_columns(reference.decode, kind="CASE WHEN op = 'DELETE' THEN 'TOMBSTONE' ELSE kind END"),
+        "shape/composite-key",
     ),
 )

@@ -18,6 +18,7 @@ _FORMAT: Final = "ticdc-simple-avro"
 _CONVICTS: Final = {
     "unsigned-wraps": "value/unsigned-bigint",
     "integers-through-double": "value/integer-beyond-double",
+    "narrow-unsigned-wraps": "value/unsigned",
     "decimal-through-double": "value/decimal",
     "microseconds-cut": "value/microseconds",
     "enum-as-label": "value/enum-index",

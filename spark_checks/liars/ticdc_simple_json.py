@@ -14,6 +14,7 @@ _FORMAT: Final = "ticdc-simple-json"
 _CONVICTS: Final = {
     "unsigned-wraps": "value/unsigned-bigint",
     "integers-through-double": "value/integer-beyond-double",
+    "narrow-unsigned-wraps": "value/unsigned",
     "decimal-through-double": "value/decimal",
     "microseconds-cut": "value/microseconds",
     "enum-as-label": "value/enum-index",

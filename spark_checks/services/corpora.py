@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from generators.storage import bulk
+from generators.storage import bulk, records
 from generators.wire_format import get
 from spark_checks.services import cluster
 from spark_checks.services.engine import DecoderError
@@ -53,6 +53,7 @@ def _rows(text: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
     fmt = get(task["format"])
     profile = fmt.profile(task["profile"])
     for units in (row for batch in batches for row in batch.to_pylist()):
-        made = bulk.rows(bulk.numbered(fmt, profile, task["seed"], units["start"], units["count"]))
-        while rows := list(itertools.islice(made, bulk.BATCH)):
-            yield pa.RecordBatch.from_pylist(rows, bulk.schema())
+        made = bulk.numbered(fmt, profile, task["seed"], units["start"], units["count"])
+        while some := list(itertools.islice(made, bulk.BATCH)):
+            offsets, messages = zip(*some, strict=True)
+            yield records.batch(messages, offsets)

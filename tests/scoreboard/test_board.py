@@ -128,6 +128,18 @@ def test_a_recorded_message_confirms_a_fault(tmp_path):
     assert one.real(one.failures[0]) is not None
 
 
+def test_a_recorded_message_of_another_fault_confirms_nothing(tmp_path):
+    record = FAULT.replace('causes = ["null: cells before"]', 'errors = ["old is null*"]').replace("old/*", "rows/*")
+    told, other = (failure("rows/readable", "refused: cell time", actual=f"CORRUPT: {why}") for why in ("no time", "old is null"))
+    judged(tmp_path, told, recorded=[other])
+    (tmp_path / "reader.toml").write_text(record, "utf-8")
+    [one] = board.board(tmp_path, tmp_path, [READER])
+    assert one.recorded[0].fault is not None
+    assert one.real(one.failures[0]) is None
+    [same] = judged(tmp_path, told, recorded=[{**told, "case": "alibaba-canal-json/recorded/x"}])
+    assert same.real(same.failures[0]) is not None
+
+
 def test_a_fault_that_no_result_shows_is_told(tmp_path):
     judged(tmp_path, failure("value/bit", "null: cell bit value"))
     assert board.unproved(tmp_path, tmp_path, [READER]) == ["reader: old"]

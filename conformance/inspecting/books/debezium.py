@@ -24,6 +24,7 @@ from conformance.inspecting.opening import Seen, enveloped
 
 DEBEZIUM: Final = "debezium-json"
 _STAMPS: Final = "ts_ms ts_us ts_ns"
+_MONEY: Final = ("money-digits-0", "money-digits-4")
 _FLAT: Final = "flattened"
 _RELEASES: Final = releases_of(DEBEZIUM)
 
@@ -217,7 +218,7 @@ _DEBEZIUM_SIGNS: Final = (
         "the connector is mysql",
         lambda s: connector(s) == "mysql",
         "debezium#source-mysql",
-        without=("postgresql", "mariadb", "full", "index", "hstore-map", "interval-string"),
+        without=("postgresql", "mariadb", "full", "index", "hstore-map", "interval-string", "include-unknown", *_MONEY),
     ),
     Sign("the connector is mariadb", lambda s: connector(s) == "mariadb", "debezium#source-mysql", given=("mariadb",)),
     Sign("the value has no schema", lambda s: not s.has_schema, "debezium#schema-optional", given=("schemaless",)),
@@ -245,6 +246,18 @@ _DEBEZIUM_SIGNS: Final = (
         lambda s: _rows_transaction(s) and s.payload["transaction"] is None and s.payload.get("op") in ("c", "u", "d"),
         "debezium#transaction-boundary",
         without=("transaction",),
+    ),
+    Sign(
+        "source.query is a statement",
+        lambda s: isinstance(source(s).get("query"), str),
+        "debezium#query",
+        given=("include-query",),
+    ),
+    Sign(
+        "a streamed row has no statement",
+        lambda s: source(s).get("query", "") is None and s.payload.get("op") in ("c", "u", "d"),
+        "debezium#query",
+        without=("include-query",),
     ),
     Sign("a tombstone is an object of nulls", _tombstone, "connect#null-record", given=("legacy-tombstone",)),
     Sign("a NULL stands in a column with a default", _kept_null, "connect#nulls-kept", given=("nulls-kept",)),

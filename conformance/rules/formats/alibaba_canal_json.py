@@ -163,7 +163,7 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/keys",
-        "pkNames are the key columns of the first row's image, in table order; a MINIMAL update has none unless the key changed.",
+        "pkNames are the key columns of the first row's image, in table order; a MINIMAL update has none unless it sets the key.",
         Effect.WRONG_ROW_KEY,
         Selector(fields=("keys",)),
         "canal#key-names",

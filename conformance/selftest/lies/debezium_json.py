@@ -17,6 +17,7 @@ _FULL: Final = "3.5.0.Final+postgresql+full+schemaless+transaction+string+connec
 _OLD: Final = "1.4.0.Final+postgresql"
 _ISO_MODES: Final = Modes(decimal="double", temporal="isostring", binary="hex", bigint_unsigned="precise")
 _KEPT: Final = "2.5.4.Final+plain-key+transaction+nulls-kept"
+_UNKNOWN: Final = "2.5.4.Final+postgresql+include-unknown"
 _UNWRAPPED: Final = in_json(put((1 << 64) - 1, "payload", "after", "c"))
 _NULLED: Final = in_json(put(None, "payload", "before", "c_integer"))
 
@@ -79,9 +80,13 @@ LIES: Final = (
     Lie("whole old row", _DEFAULT, "before/update-without", "shape/update-one-column", "image", "full"),
     Lie("old key alone", _FULL, "before/update-full", "shape/update-one-column", "image", "default"),
     Lie("null for fallbacks", _DEFAULT, "before/fallback", "identity/delete-not-null", alter=_NULLED),
-    Lie("names as they are", _OLD, "image/mangled-names", "shape/awkward-names", "mangles_names", False),
+    Lie("back-ticks halved", _KEPT, "image/back-tick", "names/back-ticks", "doubles_ticks", False),
+    Lie("names as they are", _OLD, "image/mangled-names", "names/not-ascii-key", "mangles_names", False),
     Lie("values in line", _DEFAULT, "toast/placeholder", "toast/text", "toasted", 1 << 30),
     Lie("types of the source", _NEW, None, "shape/insert", "source_types", True),
     Lie("no envelope", "3.5.0.Final+schemaless", "image/sides", "shape/update-one-column", "flat", "flat-rewrite"),
+    Lie("unknown types left out", _UNKNOWN, "value/unknown-type", "values/unknown-box", "unknown_types", False),
+    Lie("money rounded", _DEFAULT, "value/money", "money/*", "modes", Modes(temporal="adaptive", money_digits=0)),
+    Lie("statements", _NEW, None, "shape/insert", "queries", True),
     Lie("milliseconds of the binlog", _NEW, "envelope/commit-time", "shape/insert", "step_ms", 7),
 )

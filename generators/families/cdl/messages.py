@@ -45,7 +45,7 @@ from generators.wire_format import Choices, Loss, Profile
 ASSUMED: Final = (
     "every value form but int4, int8, timestamp and numeric; UPDATE and DELETE; key, headers and partition of the record; the"
     " content of LOB_COLUMNS; that a key-only before image is null in its other columns, which are optional there; what openGauss"
-    " and drs-opengauss-json are called, and that they write as PostgreSQL does (the vendor shows one INSERT of PostgreSQL)"
+    " is called, and that it writes as PostgreSQL does (the vendor shows one INSERT of PostgreSQL)"
 )
 
 CONNECT: Final = "org.apache.kafka.connect.data"

@@ -60,7 +60,7 @@ class CloudCanalProfile(Profile):
     that an UPDATE did not change out of its old rows, as Canal does (cloudcanal#before-whole-open). `deleted_in` says which of
     the two lists have a deleted row: "data", "old" or "both" (cloudcanal#delete-open). `labels` is the format's spelling of ENUM
     and SET (`_mysql_texts.TextForms`). `milliseconds` keeps those of the commit time, which is in whole seconds in every example.
-    `bare_integers` is MySQL 8.0.19 and later: integers have no display width.
+    `bare_integers` is MySQL 8.0.19 and later: integers have no display width. `ddl_topic` sends DDL to a topic of its own.
     """
 
     labels: ClassVar[bool] = True
@@ -69,6 +69,7 @@ class CloudCanalProfile(Profile):
     deleted_in: str = "data"
     milliseconds: bool = False
     bare_integers: bool = False
+    ddl_topic: bool = False
 
     @property
     def forms(self) -> TextForms:
@@ -146,9 +147,19 @@ def write(
             for change in changes
         )
         place = partition_of(draft, layout.partitions)
-        message = Message(layout.topic, place, None, text.encode(), timestamp_ms=draft.send_ms, event=ordinal)
+        topic = ddl_topic(layout.topic) if draft.is_ddl and profile.ddl_topic else layout.topic
+        message = Message(topic, place, None, text.encode(), timestamp_ms=draft.send_ms, event=ordinal)
         written.append(Written(message, whole))
     return written
+
+
+def ddl_topic(topic: str) -> str:
+    """The topic that the parameter ddlTopic names in profiles that have one (cloudcanal#ddl-partition)."""
+    return f"{topic}_ddl"
+
+
+DDL_TOPIC: Final = "DDL goes to a topic of its own (parameter ddlTopic), here that of the rows with `_ddl` behind it."
+"""What the option `ddl-topic` means."""
 
 
 def partition_of(draft: Draft, partitions: int) -> int:

@@ -6,11 +6,14 @@ reads the binlog and what takes a snapshot (`snapshot=True`) differ in a few typ
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import json
 import math
 import re
+import struct
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
@@ -97,6 +100,8 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True, declared: str 
         case Logical.ENUM | Logical.SET:
             name = "io.debezium.data.Enum" if kind.logical is Logical.ENUM else "io.debezium.data.EnumSet"
             return semantic("string", name, nullable, ("allowed", ",".join(label(m, True) for m in kind.members)))
+        case Logical.JSON if kind.name in mysql.SPATIAL:
+            return values.point_schema(nullable) if kind.name == "point" else values.geometry_schema(nullable)
         case Logical.JSON:
             return semantic("string", "io.debezium.data.Json", nullable)
         case Logical.TEXT:
@@ -121,10 +126,12 @@ def wire(
 
 
 def _class(kind: SourceType, cls: str, meaning: Meaning) -> str:
-    """The value's class as written: `escaped` labels of ENUM, decimals as text with an `exponent`, padded binaries."""
+    """The value's class as written: `escaped` labels of ENUM, decimals as text with an `exponent`, padded binaries, `spatial`."""
     match kind.logical, meaning.value:
         case Logical.ENUM, str() if "\\" in meaning.value:
             return "escaped"
+        case Logical.JSON, _ if kind.name in mysql.SPATIAL:
+            return "spatial"
         case Logical.DECIMAL, str() if "E" in meaning.value:
             return "exponent"
         case Logical.BINARY, _ if isinstance(meaning.meant, bytes):
@@ -224,6 +231,8 @@ def _meaning(kind: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
             return Meaning(shown_, value, "the empty label and the empty value are written alike" if options else "", options)
         case Logical.SET, int():
             return Meaning(",".join(m for i, m in enumerate(kind.members) if value >> i & 1), value)
+        case Logical.JSON, Json() if kind.name in mysql.SPATIAL:
+            return _spatial(kind, value)
         case Logical.JSON, Json():
             return Meaning(stored_json(value.value) if snapshot else streamed_json(value.value), value)
     raise TypeError(f"{value!r} is no value of {kind.key}")
@@ -262,7 +271,7 @@ def _datetime(value: int, fsp: int, modes: Modes) -> Meaning:
     date, reason = _adjusted(_EPOCH_DATE + dt.timedelta(days=days), modes)
     moved = (date - _EPOCH_DATE).days * mysql.DAY + rest
     found = values.datetime_value(moved, fsp, modes)
-    return Meaning(found.value, found.meant, reason or found.reason, lost=found.lost)
+    return replace(found, reason=reason or found.reason)
 
 
 def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:
@@ -272,6 +281,16 @@ def _year(value: int, modes: Modes, snapshot: bool) -> Meaning:
         return Meaning(2000, 0, "YEAR 0 of a snapshot is taken for the two-digit year 2000", options=(0, 2000))
     year = modes.year_zero
     return Meaning(year, 0, f"YEAR 0 of the binlog is written as {year}, which no other YEAR is", options=(0, year))
+
+
+def _spatial(kind: SourceType, value: Json) -> Meaning:
+    """A struct of the well-known binary; a point's coordinates stand before it (debezium#spatial)."""
+    wkb = bytes.fromhex(value.value["wkb"])
+    x, y = struct.unpack("<dd", wkb[5:]) if kind.name == "point" else (None, None)
+    shown: dict[str, Any] = {"wkb": wkb, "srid": value.value["srid"] or None}
+    if kind.name == "point":
+        shown = {"x": x, "y": y, **shown}
+    return Meaning(shown, Json({**shown, "wkb": base64.b64encode(wkb).decode()}), "a spatial value is a struct with its WKB")
 
 
 def label(text: str, escapes: bool) -> str:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import json
+import re
 import struct
 from dataclasses import replace
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Any, Final
 
@@ -45,7 +46,7 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
         case Logical.INT:
             return Schema(_INTEGERS[kind.name], nullable)
         case Logical.DECIMAL if kind.name == "money":
-            return values.decimal_schema(None, 2, modes, nullable, mode=_money(modes))
+            return values.decimal_schema(None, modes.money_digits, modes, nullable, mode=_money(modes))
         case Logical.DECIMAL if postgresql.unconstrained(kind) and modes.decimal == "precise":
             fields = (("scale", Schema("int32")), ("value", Schema("bytes")))
             name = "io.debezium.data.VariableScaleDecimal"
@@ -74,7 +75,7 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             element = postgresql.element(kind)
             return Schema("array", nullable, items=schema(element, modes, element.name != "enum"))
         case Logical.JSON if kind.name == "point":
-            return Schema("struct", nullable, "io.debezium.data.geometry.Point", 1, "Geometry (POINT)", fields=_POINT)
+            return values.point_schema(nullable)
         case Logical.JSON if kind.name == "hstore" and modes.hstore == "map":
             return Schema("map", nullable, items=Schema("string", True))
         case Logical.JSON:
@@ -90,17 +91,11 @@ def schema(kind: SourceType, modes: Modes, nullable: bool = True) -> Schema:
             return semantic("string", "io.debezium.data.Uuid", nullable)
         case "enum":
             return semantic("string", "io.debezium.data.Enum", nullable, ("allowed", ",".join(kind.members)))
+    if kind.name in postgresql.UNKNOWN:
+        return values.binary_schema(modes, nullable)
     if kind.name in _NAMED:
         return semantic("string", f"io.debezium.data.{_NAMED[kind.name]}", nullable)
     return Schema("string", nullable)
-
-
-_POINT: Final = (
-    ("x", Schema("double")),
-    ("y", Schema("double")),
-    ("wkb", Schema("bytes", True)),
-    ("srid", Schema("int32", True)),
-)
 
 
 def _wire_scale(kind: SourceType) -> int:
@@ -130,7 +125,10 @@ def wire(
 
 
 def _class(kind: SourceType, value: Value, found: Schema, meaning: Meaning) -> str:
-    """The value's class as written: `variable-scale` decimals, times in `unit-millis`, `beyond` dates, `empty` bits."""
+    """The value's class as written: `variable-scale` decimals, times in `unit-millis`, `beyond` dates, `empty` bits, values of an
+    `unknown-type`."""
+    if kind.name in postgresql.UNKNOWN:
+        return "unknown-type"
     if meaning.reason in (_BEYOND, _NO_BITS):
         return "beyond" if meaning.reason == _BEYOND else "empty"
     if found.name == "io.debezium.data.VariableScaleDecimal":
@@ -341,13 +339,16 @@ def _decimal(kind: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
         if modes.decimal == "precise":
             return Meaning(None, None, _SPECIAL)
         return Meaning(_NAMES[str(value)] if modes.decimal == "string" else float(value), None, _SPECIAL, lost=True, corrupt=True)
-    if kind.name == "money" and (snapshot or modes.release < (2, 0)):
-        value = Decimal(double_text(float(value))).quantize(Decimal("0.01"))
-        lost = abs(value) > Decimal(kind.high or 0) / 100
-        found = values.decimal_value(value, precision, scale, modes, mode=_money(modes))
-        return replace(found, reason=_MONEY, lost=lost, corrupt=lost)
     if kind.name == "money":
-        return values.decimal_value(value, precision, scale, modes, mode=_money(modes))
+        double = snapshot or modes.release < (2, 0)
+        read = Decimal(double_text(float(value))) if double else value
+        digits = modes.money_digits if _money(modes) == "precise" else 2
+        rounded = read.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+        found = values.decimal_value(rounded, precision, digits, modes, mode=_money(modes))
+        if not double:
+            return replace(found, meant=value) if rounded == value else replace(found, reason=_ROUNDED)
+        lost = abs(rounded) > Decimal(kind.high or 0) / 100
+        return replace(found, reason=_MONEY, lost=lost, corrupt=lost)
     if not postgresql.unconstrained(kind):
         shown = scale if modes.decimal == "double" else _wire_scale(kind)
         return values.decimal_value(value, precision, shown, modes)
@@ -362,6 +363,7 @@ def _decimal(kind: SourceType, value: Decimal, modes: Modes, snapshot: bool) -> 
     return Meaning({"scale": stored, "value": values.two_complement(number)}, value)
 
 
+_ROUNDED: Final = "money.fraction.digits rounds money, half up"
 _MONEY: Final = "money goes through a double in snapshots, and up to 1.9 in streams"
 
 
@@ -434,7 +436,16 @@ def _text(kind: SourceType, value: str, modes: Modes) -> Meaning:
                     limit, None, "the interval is beyond 64 bits of microseconds: their limit stands for it", lost=True
                 )
             return Meaning(duration, str(duration), "an interval is written as microseconds, a month as 30.4375 days")
+        case "box" | "circle" | "composite":
+            # The driver prints the numbers of the shapes that it knows as doubles (debezium#unknown-types).
+            shown = value if kind.name == "composite" else _NUMBER.sub(lambda m: double_text(float(m[0])), value)
+            return Meaning(
+                values.binary_value(shown.encode(), modes), shown, "the text of a type that the connector does not know"
+            )
     return Meaning(value, value)
+
+
+_NUMBER: Final = re.compile(r"-?(?:\d[\d.]*(?:e[-+]?\d+)?|Infinity)|NaN")
 
 
 def interval_text(months: int, days: int, micros: int) -> str:

@@ -4,7 +4,8 @@ Source: the pages debezium and connect of the sources. Option values are Debeziu
 `decimal.handling.mode` (precise, double, string; numeric is precise with `decimal.format=NUMERIC` of the converter), `temporal`
 is `time.precision.mode` (adaptive, adaptive_time_microseconds, connect, isostring, microseconds, nanoseconds), `binary` is
 `binary.handling.mode` (bytes, base64, base64-url-safe, hex), `bigint_unsigned` is `bigint.unsigned.handling.mode` (long,
-precise), `interval` is `interval.handling.mode` (numeric, string), `hstore` is `hstore.handling.mode` (json, map).
+precise), `interval` is `interval.handling.mode` (numeric, string), `hstore` is `hstore.handling.mode` (json, map), `money_digits`
+`money.fraction.digits`.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Modes:
     bigint_unsigned: str = "long"
     interval: str = "numeric"
     hstore: str = "json"
+    money_digits: int = 2
     escapes_labels: bool = True
     year_zero: int = 1900
     adjusts_years: bool = True
@@ -109,6 +111,23 @@ def wire_text(value: Any, json: str) -> tuple[str, bool]:
 def semantic(type_: str, name: str, optional: bool, *parameters: tuple[str, str]) -> Schema:
     """A schema with a semantic type's name, version 1."""
     return Schema(type_, optional, name, 1, parameters=parameters)
+
+
+_WKB: Final = Schema("bytes")
+_SRID: Final = Schema("int32", True)
+_XY: Final = (("x", Schema("double")), ("y", Schema("double")))
+
+
+def point_schema(optional: bool) -> Schema:
+    """A point: its coordinates, its well-known binary and the number of its reference system."""
+    fields = (*_XY, ("wkb", Schema("bytes", True)), ("srid", _SRID))
+    return Schema("struct", optional, "io.debezium.data.geometry.Point", 1, "Geometry (POINT)", fields=fields)
+
+
+def geometry_schema(optional: bool) -> Schema:
+    """Any other spatial value: its well-known binary and the number of its reference system."""
+    fields = (("wkb", _WKB), ("srid", _SRID))
+    return Schema("struct", optional, "io.debezium.data.geometry.Geometry", 1, "Geometry", fields=fields)
 
 
 # Decimals
@@ -244,7 +263,10 @@ def datetime_value(micros: int, fsp: int, modes: Modes) -> Meaning:
         case "nanoseconds":
             nanos = micros * 1000
             wrapped = wrap(nanos)
-            return Meaning(wrapped, micros, "" if wrapped == nanos else _OVERFLOW, lost=wrapped != nanos)
+            if wrapped == nanos:
+                return Meaning(wrapped, micros)
+            # Mostly the other value has more digits than the column.
+            return Meaning(wrapped, micros, _OVERFLOW, lost=True, corrupt=bool(wrapped % 10 ** (9 - fsp)))
     return Meaning(micros // 1000 if fsp <= 3 and modes.temporal != "microseconds" else micros, micros)
 
 

@@ -35,6 +35,7 @@ _ORDER: Final = {Op.DELETE: 0, Op.UPDATE: 1, Op.INSERT: 2}
 DISPATCHERS: Final = {
     "index-value": "A row's partition is that of its handle key's values (dispatcher index-value), not of its table.",
     "ts": "A row's partition is that of its commitTs (dispatcher ts), not of its table.",
+    "columns": "A row's partition is that of the value of its table's last column (dispatcher columns, a rule for each table).",
 }
 """What the options mean that choose the partitions of rows."""
 
@@ -44,17 +45,39 @@ def dispatched(options: Sequence[str]) -> str:
     return next((option for option in options if option in DISPATCHERS), "table")
 
 
-def partition_of(dispatcher: str, table: Table, row: Row, tso: int, partitions: int, time_zone: str = "UTC") -> int:
-    """The partition of a row: CRC-32 of its two names, in turn with those of the name and value of each column of its key."""
-    if dispatcher == "ts":
-        return tso % partitions
+def partition_of(
+    dispatcher: str, table: Table, row: Row, tso: int, partitions: int, time_zone: str = "UTC", *, new: bool = False
+) -> int:
+    """The partition of a row, an UPDATE's after it; `new` is the new architecture."""
+    match dispatcher:
+        case "ts":
+            return tso % partitions
+        case "index-value":
+            names = table.handle_key
+        case "columns":
+            names = tuple(column.name for column in table.columns if column.generated != "virtual")[-1:]
+        case _:
+            names = ()
+    return row_hash(table, row, names, time_zone, new=new) % partitions
+
+
+def row_hash(table: Table, row: Row, names: Sequence[str], time_zone: str = "UTC", *, new: bool = False) -> int:
+    """CRC-32 of a row's two names, in turn with those of the name and value of each of the columns. NULL is the text null in the
+    classic architecture, and not hashed in the new one (ticdc#partitions)."""
     found = zlib.crc32(f"{table.database}{table.name}".encode(errors="surrogatepass"))
-    for column in table.columns if dispatcher == "index-value" else ():
-        if column.name in table.handle_key:
-            value = text.canonical(column.type, row[column.name])
-            shown = value if isinstance(value, bytes) else text.value_text(column.type, value, time_zone=time_zone).encode()
-            found ^= zlib.crc32(column.name.encode() + shown)
-    return found % partitions
+    for column in table.columns:
+        stored = row[column.name] if column.name in names else None
+        if column.name not in names or (stored is None and new):
+            continue
+        value = None if stored is None else text.canonical(column.type, stored)
+        if value is None:
+            shown = b"null"
+        elif isinstance(value, bytes):
+            shown = value
+        else:
+            shown = text.value_text(column.type, value, time_zone=time_zone).encode()
+        found ^= zlib.crc32(column.name.encode() + shown)
+    return found
 
 
 def split_rows(event: RowChange, *, split_keys: bool) -> list[tuple[Op, Row | None, Row | None]]:

@@ -124,6 +124,11 @@ def _names(database: str) -> Iterator[Scenario]:
     renamed = _ddl(2, "rename table", old, new, "RENAME TABLE {db}.{old} TO {db}.{t}")
     rows = (insert(old, _ROW, _at(1)), renamed, insert(new, {**_ROW, "id": 2}, _at(3)))
     yield events(name, Bootstrap(_at(0), old), *rows, tags=("schema:rename",))
+    name = "schema/rename-two-tables"
+    pairs = [(_table(database, f"{name}-old-{i}"), _table(database, f"{name}-{i}")) for i in (1, 2)]
+    both = (_ddl(1, "rename table", *pair, "RENAME TABLE {db}.{old} TO {db}.{t}") for pair in pairs)
+    later = (insert(new, {**_ROW, "id": 2}, _at(2 + i)) for i, (_, new) in enumerate(pairs))
+    yield events(name, *(Bootstrap(_at(0), old) for old, _ in pairs), *both, *later, tags=("schema:rename",))
     name = "schema/rename-then-bootstrap"
     old = _table(database, name)
     new = replace(old, name=f"{old.name}_new")

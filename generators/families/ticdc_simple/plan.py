@@ -87,7 +87,7 @@ def plan(history: History, profile: SimpleProfile, partitions: int, chance: rand
                     last.rows += len(rows)
                 for op, before, after in rows:
                     row, dispatcher = after or before or {}, profile.dispatcher
-                    where = partition_of(dispatcher, event.table, row, tso, partitions, host_zone(profile))
+                    where = partition_of(dispatcher, event.table, row, tso, partitions, host_zone(profile), new=profile.new)
                     record = _row(known, profile, op, before, after, tso, built)
                     if record.checksum and op is not event.op and not profile.new and split_by_ticdc(event, before or after):
                         record = replace(record, checksum=Checksum(CHECKSUM_VERSION, 0, 0))

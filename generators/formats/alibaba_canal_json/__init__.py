@@ -2,7 +2,8 @@
 
 Source: alibaba/canal `FlatMessage`, `MQMessageUtils`, `LogEventConvert`, `CanalKafkaProducer` @ e20e4424 and tags canal-1.1.4 to
 canal-1.1.8, and output of those releases (page canal of the sources). One message is one binlog rows
-event with all its rows; the record has no key and no headers. `DruidDdlParser` of 1.1.4 to 1.1.7 was run on every statement of
+event with all its rows; the record has no key and no headers. No parameter sends DDL to a topic of its own: it goes to the topic
+of its table's rows, to partition 0 (canal#topics). `DruidDdlParser` of 1.1.4 to 1.1.7 was run on every statement of
 `generators.sources.mysql.DDL_ACTIONS`.
 """
 
@@ -20,6 +21,7 @@ from generators.formats.alibaba_canal_json.cells import column_type, column_wire
 from generators.formats.alibaba_canal_json.profiles import CHOICES, PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
 from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import (
+    UNPAIRED,
     Cell,
     Change,
     Column,
@@ -28,6 +30,7 @@ from generators.model import (
     Image,
     Kind,
     Layout,
+    Logical,
     Message,
     Op,
     Row,
@@ -43,8 +46,10 @@ from generators.sources import mysql
 from generators.wire_format import Format, KindRow, Loss
 
 BATCH_MS: Final = 100
-BATCH_SIZE: Final = 50
-"""Events committed within 100 ms share a batch of at most 50 (`canal.mq.canalGetTimeout`, canal#batch-size)."""
+BATCH_BYTES: Final = 50 * 1024
+"""Events committed within 100 ms (`canal.mq.canalGetTimeout`) share a batch, up to the one that fills it (canal#batch-size)."""
+TRANSACTION_BYTES: Final = 150
+"""About what BEGIN, the frame of an event and COMMIT take in the binlog."""
 TS_LAG_MS: Final = 120
 
 __all__ = ["FORMAT", "PROFILES", "CanalProfile", "partition_of", "profile", "write"]
@@ -104,10 +109,12 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
                 )
                 for change in changes
             )
+            spelled = isinstance(event, RowChange) and any(column.declared for column in event.table.columns)
+            doubtful = raw or (spelled and any(map(_lossy, changes)))
             routed = profile.dynamic_topic and flat.database and flat.table
             topic = f"{flat.database}_{flat.table}".lower() if routed else layout.topic
             message = Message(topic, partition, None, text.encode(), timestamp_ms=stamp, event=number)
-            written.append(Written(message, tuple(_undecidable(change) if raw else change for change in found)))
+            written.append(Written(message, tuple(_undecidable(change) if doubtful else change for change in found)))
     return written
 
 
@@ -122,17 +129,40 @@ def _stops(event: Event, profile: CanalProfile) -> bool:
 
 
 def _undecidable(change: Change) -> Change:
-    """Raw control characters make the message no JSON (RFC 8259 section 7): refusing it is as good as reading it."""
+    """Raw control characters make the message no JSON (RFC 8259 section 7), and a binary of characters that are no bytes
+    does not fit its column: refusing it is as good as reading it."""
     return replace(change, accept=(*change.accept, (Kind.CORRUPT, None)))
+
+
+def _lossy(change: Change) -> bool:
+    """Whether a binary has a character that is no byte: Canal decoded it as text (canal#live-character-binary)."""
+    cells = (cell for image in (change.before, change.after) if image for cell in image.values())
+    return any(
+        cell.state is State.ANY and cell.type.logical is Logical.BINARY and any(ord(c) > 0xFF for c in cell.text or "")
+        for cell in cells
+    )
 
 
 def _batches(events: Iterable[Event], first: int) -> Iterator[tuple[Event, int]]:
     start, size, batch = None, 0, first - 1
     for event in events:
-        if start is None or not 0 <= event.at.ms - start <= BATCH_MS or size == BATCH_SIZE:
+        if start is None or not 0 <= event.at.ms - start <= BATCH_MS or size > BATCH_BYTES:
             start, size, batch = event.at.ms, 0, batch + 1
-        size += 1
+        size += _logged_bytes(event)
         yield event, batch
+
+
+def _logged_bytes(event: Event) -> int:
+    """About what an event takes in the binlog: the marks of its transaction, and the values of its rows or its statement."""
+    match event:
+        case RowChange(rows=rows):
+            images = (image for row in rows for image in (row.before, row.after) if image)
+            values = (value for image in images for value in image.values())
+            return TRANSACTION_BYTES + sum(len(value) if isinstance(value, str | bytes) else 8 for value in values)
+        case SchemaChange(sql=sql) | SourceStatement(sql=sql):
+            return TRANSACTION_BYTES + len(sql)
+        case _:
+            return 0
 
 
 def _flats(
@@ -284,7 +314,6 @@ def _wires(columns: Iterable[Column], row: Row, profile: CanalProfile) -> Wires:
 
 
 _NOT_LOGGED: Final = "the column changed and the server's row image does not hold its old value"
-_NO_OLD: Final = "this release leaves rows without a change out of old: nothing says to which row an element belongs"
 
 
 def _row_change(number: int, op: Op, table: Table, row: _RowImage, aligned: bool) -> Change:
@@ -294,8 +323,8 @@ def _row_change(number: int, op: Op, table: Table, row: _RowImage, aligned: bool
     change = replace(change, after=_image(table, row.after))
     if op is Op.INSERT:
         return change
-    if not aligned:
-        return replace(change, before={c.name: _unknown(c.type, _NO_OLD) for c in table.columns})
+    if not aligned:  # Rows without a change are left out of old: nothing says to which row an element belongs.
+        return replace(change, before={c.name: _unknown(c.type, UNPAIRED) for c in table.columns})
     return replace(change, before=_image(table, row.old), full_before=_overlaid(table, row))
 
 

@@ -70,6 +70,7 @@ def _ddl(profile: CanalProfile, database: str) -> Iterator[Scenario]:
         ("ddl/rename-two-tables", "rename table", "new_a", "RENAME TABLE old_a TO new_a, old_b TO new_b"),
         ("ddl/alter-rename", "rename table", "after_alter", "ALTER TABLE before_alter RENAME TO after_alter"),
         ("ddl/first-clause-index", "create index", "clauses", "ALTER TABLE clauses ADD INDEX i (c), ADD COLUMN d int"),
+        ("ddl/convert-charset", "modify column", "converted", "ALTER TABLE converted CONVERT TO CHARACTER SET utf8mb4"),
         ("ddl/comment-and-lines", "add column", "lines", "/* Query from DMS */ ALTER TABLE `lines`\r\n\tADD COLUMN `d` int"),
     ):
         yield _case(name, SchemaChange(START, action, sql, database, table), tags={f"ddl:{action}"})
@@ -133,6 +134,7 @@ def _images(database: str) -> Iterator[Scenario]:
         ("image/update-text", Op.UPDATE, (row, {**row, "t": "longer"})),
         ("image/update-blob-to-null", Op.UPDATE, (row, {**row, "d": None})),
         ("image/update-key", Op.UPDATE, (row, {**row, "id": 2})),
+        ("image/update-by-replace", Op.UPDATE, (row, {"id": 1, "n": 6})),
         ("image/delete", Op.DELETE, (row, None)),
     ):
         yield _case(name, change(_table(database, name, *columns), op, pair))
@@ -214,6 +216,9 @@ def _values(profile: CanalProfile, database: str) -> Iterator[Scenario]:
     name = "values/live-text-as-blob"
     live = Column("c", mysql.text("text"), declared="TEXT(100)")
     yield _case(name, insert(_table(database, name, ID, live), {"id": 1, "c": "中文 é"}), tags={"live-blob"})
+    name = "values/live-character-binary"
+    live = Column("c", mysql.binary("binary", 8), declared="CHAR(8)")
+    yield _case(name, insert(_table(database, name, ID, live), {"id": 1, "c": b"a\xff\x80"}), tags={"live-binary"})
     if profile.escapes is Escapes.FASTJSON2_RAW:
         for label, raw in (("nul", "a\x00b"), ("vertical-tab", "\x0b"), ("unit-separator", "汉\x1f")):
             name = f"values/raw-control-{label}"

@@ -58,12 +58,13 @@ class CanalProfile(Profile):
 _SHANGHAI: Final = Deployment(time_zone="Asia/Shanghai")
 _NEW_YORK: Final = Deployment(time_zone="America/New_York")
 _SIGN: Final = "TIME(1), TIME(2) and TIME(4) lose the sign below one second as TIME(3) was seen to"
+_DROPPED: Final = "pkNames after DROP PRIMARY KEY are those of the key that was dropped, as 1.1.7 was seen to write"
 _GTID_SET: Final = "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-77"
 
 _OLD: Final = CanalProfile(
     "1.1.5",
     deployment=_NEW_YORK,
-    assumed=_SIGN,
+    assumed=f"{_SIGN}; {_DROPPED}",
     escapes=Escapes.FASTJSON1,
     drops_empty_old=True,
     lob_null_codes=False,
@@ -74,7 +75,7 @@ RELEASES: Final[Mapping[str, CanalProfile]] = {
     "1.1.4": replace(_OLD, release="1.1.4", deployment=_SHANGHAI, boolean_code=-7, query_is_ddl=False, hundred_hours_lost=True),
     "1.1.5": _OLD,
     "1.1.6": replace(
-        _OLD, release="1.1.6", deployment=_SHANGHAI, assumed="", escapes=Escapes.FASTJSON2_RAW, time_sign_lost=False
+        _OLD, release="1.1.6", deployment=_SHANGHAI, assumed=_DROPPED, escapes=Escapes.FASTJSON2_RAW, time_sign_lost=False
     ),
     "1.1.7": CanalProfile("1.1.7", deployment=_NEW_YORK, gtid=""),
     "1.1.8": CanalProfile("1.1.8", gtid=_GTID_SET, keeps_dropped_key=False),

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from generators.families.cloudcanal.messages import RELEASE, text_faults
+from generators.families.cloudcanal.messages import DDL_TOPIC, RELEASE, ddl_topic, text_faults
 from generators.families.connect import Raw, Schema, envelope, payload_text
 from generators.families.debezium.mysql import wire
 from generators.families.debezium.values import Modes
@@ -66,7 +66,7 @@ class EnvelopeProfile(Profile):
     `sample` orders members as the article's message does. `typed` writes Debezium's values and Connect's schema instead of texts
     and CloudCanal's own schema. `schemas` writes the schema block. `empty_images` writes the missing image of an INSERT or
     DELETE as `{}`, as the page's example does, instead of null. `ddl_op` gives a DDL message the op `a` of the table, which its
-    example lacks.
+    example lacks. `ddl_topic` sends DDL to a topic of its own.
     """
 
     sample: bool = False
@@ -74,6 +74,7 @@ class EnvelopeProfile(Profile):
     schemas: bool = True
     empty_images: bool = True
     ddl_op: bool = False
+    ddl_topic: bool = False
 
 
 OPTIONS: Final[Mapping[str, str]] = {
@@ -82,6 +83,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "schemaless": "The message is the payload alone, without the schema: the product's default.",
     "null-images": "The image that an INSERT or DELETE has not is null, not an empty object.",
     "op-a": "A DDL message has the op `a` of the field table, which the example lacks.",
+    "ddl-topic": DDL_TOPIC,
 }
 """What each option means, in the order of a profile's name."""
 
@@ -103,6 +105,7 @@ def profile(*options: str) -> EnvelopeProfile:
         schemas="schemaless" not in options,
         empty_images=not {"sample", "null-images"} & set(options),
         ddl_op="op-a" in options,
+        ddl_topic="ddl-topic" in options,
     )
 
 
@@ -116,7 +119,8 @@ def write(history: History, profile: EnvelopeProfile, layout: Layout) -> list[Wr
     written: list[Written] = []
     for number, event in enumerate(history.events):
         for value, change in _messages(event, profile):
-            message = Message(layout.topic, 0, None, value.encode(), timestamp_ms=event.at.ms, event=number)
+            topic = ddl_topic(layout.topic) if profile.ddl_topic and change.kind is Kind.DDL else layout.topic
+            message = Message(topic, 0, None, value.encode(), timestamp_ms=event.at.ms, event=number)
             written.append(Written(message, (replace(change, position=_position(event.at)),)))
     return written
 

@@ -35,7 +35,6 @@ from generators.formats.debezium_json.rows import (
     Wires,
     defaults_of,
     full_image,
-    identity_columns,
     image,
     key_header,
     key_json,
@@ -43,6 +42,7 @@ from generators.formats.debezium_json.rows import (
     shape_of,
     spelling,
     stand_in,
+    statement,
 )
 from generators.model import (
     Cell,
@@ -96,6 +96,8 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
                 writer.heartbeat(event)
             case TransactionMark():
                 writer.transaction_mark(event)
+            case SourceStatement(family="rows-query"):
+                writer.logged = event.sql
             case SourceStatement(family="logical-message"):
                 writer.logical_message(event, event.sql.encode())
             case SourceStatement(family="logical-message-hex"):
@@ -106,7 +108,10 @@ def write(history: History, profile: DebeziumProfile, layout: Layout) -> list[Wr
 
 
 class _Writer:
-    """One connector task: its position in the log, its transaction, the defaults of columns that DDL gave, and what it wrote."""
+    """One connector task: its position in the log, its transaction, the defaults of columns that DDL gave, and what it wrote.
+
+    `logged` is the statement that a history names, up to the end of its transaction; `query` that of the rows being written.
+    """
 
     def __init__(self, history: History, profile: DebeziumProfile, layout: Layout) -> None:
         self.profile, self.layout, self.prefix = profile, layout, layout.topic
@@ -125,6 +130,7 @@ class _Writer:
         self.defaults: dict[tuple[str, str], dict[str, Default]] = {}
         self.charsets: dict[str, str | None] = {}
         self.last_row = 0
+        self.logged = self.query = ""
         run = uuid.UUID(int=self.chance.getrandbits(128), version=4)
         self.context: Headers = ()
         if profile.context_headers:
@@ -192,6 +198,7 @@ class _Writer:
             server = 0 if snapshot else self.server
             block |= {"table": table, "server_id": server, "gtid": gtid, "file": self.file, "pos": self.place, "row": row}
             block["thread"] = None if snapshot or mariadb else 7
+            block["query"] = self.query or None
         else:
             block |= {"schema": outer, "table": table, "txId": self.transaction, "lsn": self.place}
             if version >= (1, 5):
@@ -232,25 +239,30 @@ class _Writer:
             return
         if not self.reading.goes_on:
             self.advance()
-        known = defaults_of(table, profile, self.defaults.get((table.database, table.name), {}))
-        shape = shape_of(table, profile, self.prefix, tuple(known.items()), event.op is Op.READ)
+        snapshot = event.op is Op.READ
+        known = defaults_of(table, profile, self.defaults.get((table.database, table.name), {}), snapshot)
+        shape = shape_of(table, profile, self.prefix, tuple(known.items()), snapshot)
+        if profile.queries and not snapshot:
+            self.query = self.logged or statement(event)
         for i, images in enumerate(event.rows):
-            if not profile.is_mysql and i and event.op is not Op.READ:
+            if not profile.is_mysql and i and not snapshot:
                 self.place += 56  # each row has its place in PostgreSQL's log
             self.row(event, shape, known, images, i)
         self.last_commit = self.place
-        self.last_row = len(event.rows) - 1 if event.op is not Op.READ else 0
+        self.last_row = len(event.rows) - 1 if not snapshot else 0
+        self.query = ""
+        if not self.open:
+            self.logged = ""
 
     def row(self, event: RowChange, shape: Shape, defaults: Mapping[str, Default], images: RowImages, number: int) -> None:
         """The messages of one row."""
-        profile, table = self.profile, event.table
+        profile, table, identity = self.profile, shape.known, shape.identity
         if event.op is Op.UPDATE and profile.is_mysql and images.before == images.after:
             return  # MySQL logs no row that stays as it is
         snapshot = event.op is Op.READ
         before = self.wires(table, images.before, defaults, snapshot) if images.before is not None else {}
         after = self.wires(table, images.after, defaults, snapshot) if images.after is not None else {}
         position = Place(event, shape, 0, self.reading.marker(event, number)) if snapshot else Place(event, shape, number)
-        identity = identity_columns(table, profile)
         old = before if identity is None else self.sent(table, before, defaults, identity)
         if event.op is Op.DELETE:
             if identity != ():  # no replica identity: PostgreSQL sends nothing
@@ -265,7 +277,7 @@ class _Writer:
             self.change(position, Op.INSERT, None, created, new_key, headers[1])
             return
         if event.op is Op.UPDATE:
-            sent = before if profile.image == "full" else None
+            sent = before if profile.image == "full" else old if moved and before else None
             self.change(position, Op.UPDATE, sent, self.toasted(table, images, after), new_key)
             return
         self.change(position, event.op, None, after, new_key)
@@ -392,7 +404,7 @@ class _Writer:
             if profile.version >= (3, 5):
                 return
         self.advance()
-        changes = table_changes(event, self.charsets.get(event.database, "utf8mb4"))
+        changes = table_changes(event, self.charsets.get(event.database, "utf8mb4"), profile)
         unnamed = "" if event.table and profile.version >= (1, 5) else None
         table = event.table if changes else unnamed
         payload: dict[str, Any] = {
@@ -442,6 +454,7 @@ class _Writer:
             self.open = False
             self.advance()
         self.open = begins
+        self.logged = ""
         if not self.profile.transactions:
             return
         payload: dict[str, Any] = {"status": "BEGIN" if begins else "END", "id": self.transaction_id()}

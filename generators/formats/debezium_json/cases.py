@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
+import struct
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -48,6 +50,7 @@ def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
     cases = _Cases(profile, database)
     yield from cases.operations()
     yield from cases.keys()
+    yield from cases.names()
     yield from cases.values()
     yield from cases.control()
     if profile.is_mysql:
@@ -142,6 +145,34 @@ class _Cases:
         table = self.table(name)
         yield _case(name, *(insert(table, {"id": i, "a": "x", "b": i}) for i in range(1, 9)))
 
+    def names(self) -> Iterator[Scenario]:
+        """Names that releases change, read by a snapshot and streamed: with back-ticks, of letters beyond ASCII."""
+        number, string = self.origin.number, self.origin.string
+        if self.profile.is_mysql:
+            name = "names/back-ticks"
+            odd = self.table(name, Column("k``", number, False), Column("a`b", string), self.a, key=("k``",))
+            row: Row = {"k``": 1, "a`b": "x", "a": "y"}
+            tags = {"back-tick"}
+            yield _case(name, change(odd, Op.READ, (None, row)), insert(odd, {**row, "k``": 2}), tags=tags)
+            if self.profile.image != "minimal":
+                name = "names/back-ticks-changed"
+                odd = replace(odd, name=slug(name))
+                events = change(odd, Op.UPDATE, (row, {**row, "a`b": None})), change(odd, Op.DELETE, (row, None))
+                yield _case(name, *events, tags=tags)
+            return
+        tags = {"not-ascii-name"}
+        name = "names/not-ascii-table"
+        columns = (self.id, Column("n", number, False), Column("é", string))
+        there = replace(self.table(name, *columns), name="Größe")
+        full: Row = {"id": 1, "n": 5, "é": "x"}
+        gone = change(there, Op.DELETE, (full, None))
+        yield _case(name, change(there, Op.READ, (None, full)), insert(there, {**full, "id": 2}), gone, tags=tags)
+        name = "names/not-ascii-key"
+        part = self.table(name, self.id, Column("é", number, False), self.a, key=("é", "id"))
+        pair: Row = {"id": 1, "é": 5, "a": "x"}
+        moved = change(part, Op.UPDATE, (pair, {**pair, "é": 6}))
+        yield _case(name, change(part, Op.READ, (None, pair)), insert(part, {**pair, "id": 2}), moved, tags=tags)
+
     def values(self) -> Iterator[Scenario]:
         """Base64 that looks like a number, in decimals and binaries, and what stands in place of NULL."""
         is_mysql = self.profile.is_mysql
@@ -231,6 +262,9 @@ class _Cases:
         name = "snapshot/boolean-declared"
         table = self.table(name, self.id, Column("c", mysql.boolean(), declared="BOOLEAN"))
         yield _case(name, change(table, Op.READ, *flags), tags={"snapshot"})
+        if self.profile.queries:
+            yield from self.queries()
+        yield from self.spatial()
         name = "values/set-of-everything"
         kind = mysql.set_of("a", "b", "c")
         yield _case(name, insert(one_column(self.database, name, kind), {"id": 1, "c": 7}))
@@ -247,6 +281,56 @@ class _Cases:
             name = f"snapshot/{label}"
             event = change(one_column(self.database, name, kind), Op.READ, (None, {"id": 1, "c": value}))
             yield _case(name, event, tags={"snapshot"})
+
+    def spatial(self) -> Iterator[Scenario]:
+        """Spatial values, streamed and read by a snapshot: with a reference system and without."""
+        point = struct.pack("<BIdd", 1, 1, -1.25, 3e10).hex()
+        line = struct.pack("<BIIdddd", 1, 2, 2, 0.0, 0.0, 1.5, -2.5).hex()
+        found: tuple[tuple[str, str, int, str], ...] = (
+            ("point", "point", 0, point),
+            ("point-srid", "point", 4326, point),
+            ("line-srid", "linestring", 4326, line),
+            ("geometry-collection", "geometry", 0, f"{struct.pack('<BII', 1, 7, 2).hex()}{point}{line}"),
+        )
+        for label, kind, srid, wkb in found:
+            name = f"values/spatial-{label}"
+            table = self.table(name, self.id, Column("c", mysql.spatial(kind)), self.b)
+            shape: Row = {"id": 1, "c": Json({"srid": srid, "wkb": wkb}), "b": 5}
+            yield _case(name, insert(table, shape), insert(table, {**shape, "id": 2, "c": None}))
+        name = "snapshot/spatial-point"
+        table = self.table(name, self.id, Column("c", mysql.spatial()), self.b)
+        yield _case(
+            name, change(table, Op.READ, (None, {"id": 1, "c": Json({"srid": 0, "wkb": point}), "b": 5})), tags={"snapshot"}
+        )
+
+    def queries(self) -> Iterator[Scenario]:
+        """Statements in `source.query`: of another verb than the change's, like an envelope; none of a snapshot."""
+        one: Row = {"id": 1, "a": "x", "b": 5}
+
+        def logged(sql: str) -> SourceStatement:
+            return SourceStatement(START, "rows-query", sql, self.database)
+
+        name = "query/envelope-in-a-comment"
+        sql = """REPLACE /* {"before":null,"after":null,"op":"d"},"payload":null} */\r\n\tINTO `t` VALUES (1, 'it''s', 5)"""
+        row = insert(self.table(name), one)
+        yield _case(name, logged(sql), row, tags={"query"})
+        name = "query/of-a-snapshot"
+        table = self.table(name)
+        yield _case(name, change(table, Op.READ, (None, one)), insert(table, {**one, "id": 2}), tags={"query"})
+        if self.profile.image == "minimal":
+            return
+        name = "query/another-verb"
+        upsert = logged("INSERT INTO `t` VALUES (1, 'x', 6) ON DUPLICATE KEY UPDATE b = VALUES(b)")
+        replaced, table = logged("REPLACE INTO `t` VALUES (1, 'y', 7)"), self.table(name)
+        six: Row = {**one, "b": 6}
+        yield _case(
+            name,
+            upsert,
+            change(table, Op.UPDATE, (one, six)),
+            replaced,
+            change(table, Op.DELETE, (six, None)),
+            tags={"query"},
+        )
 
     def ddl(self) -> Iterator[Scenario]:
         """Each statement on the schema-change topic."""
@@ -271,6 +355,23 @@ class _Cases:
         """REPLICA IDENTITY, TOAST, logical messages."""
         yield from self.identity()
         yield from self.toast()
+        shapes: tuple[tuple[str, str], ...] = (
+            ("box", "(1,1.5),(-0.25,0)"),
+            ("circle", "<(10,20),1e+300>"),
+            ("composite", '(1,"a,b")'),
+        )
+        for label, text in shapes:
+            name = f"values/unknown-{label}"
+            table = self.table(name, self.id, Column("c", postgresql.other(label)), self.b)
+            shape: Row = {"id": 1, "c": text, "b": 5}
+            yield _case(name, insert(table, shape), insert(table, {**shape, "id": 2, "c": None}), tags={"unknown-type"})
+        if self.profile.modes.money_digits != 2:
+            name = "values/money-digits"
+            table = self.table(name, self.id, Column("c", postgresql.money()), key=("id",))
+            amounts: list[tuple[Row | None, Row | None]] = [
+                (None, {"id": n, "c": Decimal(text)}) for n, text in enumerate(("2.50", "3.50", "-2.50", "0.49", "-0.50", "7.00"))
+            ]
+            yield _case(name, change(table, Op.INSERT, *amounts), tags={"money-digits"})
         if self.profile.version >= (1, 8):
             for name, content in (("plain", "hello"), ("json", '{"op":"c","after":{"id":1}}'), ("empty", "")):
                 event = SourceStatement(START, "logical-message", content, self.database, f"prefix-{name}")

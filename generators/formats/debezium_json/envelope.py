@@ -35,6 +35,13 @@ def mangled(name: str) -> str:
     return name if name.isascii() else "".join(chr(b if b < 0x80 else 0xFF00 | b) for b in name.encode("utf-8", "surrogatepass"))
 
 
+def column_name(name: str, profile: DebeziumProfile, snapshot: bool) -> str:
+    """A column's name on the wire (debezium#mangled-names, debezium#back-ticks)."""
+    if profile.mangles_names and not snapshot:
+        return mangled(name)
+    return name.replace("`", "``") if profile.doubles_ticks else name
+
+
 def adjusted(name: str, profile: DebeziumProfile) -> str:
     """A schema's name: as it is from 2.0 on, with `_` for what Avro's names cannot have before (debezium#schema-names)."""
     if profile.version >= (2, 0):
@@ -261,7 +268,7 @@ SILENT: Final = ("create view", "drop view", "create sequence")
 """Actions of `mysql.DDL_ACTIONS` that the connector's parser passes over."""
 
 
-def table_changes(event: SchemaChange, charset: str | None) -> list[dict[str, Any]]:
+def table_changes(event: SchemaChange, charset: str | None, profile: DebeziumProfile) -> list[dict[str, Any]]:
     """`tableChanges` of a statement: none for an index of its own, no description of a table that is gone. `charset` is that of
     the database (debezium#table-changes)."""
     table = event.after or event.before
@@ -269,14 +276,18 @@ def table_changes(event: SchemaChange, charset: str | None) -> list[dict[str, An
         return []
     type_ = {"create table": "CREATE", "drop table": "DROP"}.get(event.action, "ALTER")
     quoted = ".".join(f'"{part}"' for part in (event.database, event.table))
-    return [{"type": type_, "id": quoted, "table": None if type_ == "DROP" else _described(table, charset)}]
+    return [{"type": type_, "id": quoted, "table": None if type_ == "DROP" else _described(table, charset, profile)}]
 
 
-def _described(table: Table, charset: str | None) -> dict[str, Any]:
-    columns = [{**_column(column, charset), "position": position} for position, column in enumerate(table.columns, 1)]
+def _described(table: Table, charset: str | None, profile: DebeziumProfile) -> dict[str, Any]:
+    names = {column.name: column_name(column.name, profile, False) for column in table.columns}
+    columns = [
+        {**_column(column, charset), "name": names[column.name], "position": position}
+        for position, column in enumerate(table.columns, 1)
+    ]
     return {
         "defaultCharsetName": charset,
-        "primaryKeyColumnNames": list(table.handle_key),
+        "primaryKeyColumnNames": [names[name] for name in table.handle_key],
         "columns": columns,
         "comment": table.comment or None,
     }
@@ -339,12 +350,7 @@ def _expression(default: Default | None) -> str | None:
     return default.text.removeprefix("b").strip("'")
 
 
-def row_name(profile: DebeziumProfile, prefix: str, table: Table) -> str:
-    """`prefix.database.table`, or `prefix.schema.table`: the topic before it is sanitised, and the schemas' common name."""
-    return ".".join((prefix, *qualified(profile, table)))
-
-
-def qualified(profile: DebeziumProfile, table: Table) -> tuple[str, str]:
+def qualified(profile: DebeziumProfile, table: Table, snapshot: bool) -> tuple[str, str]:
     """Database or schema, and table, as the connector names them."""
     outer = table.database if profile.is_mysql else table.schema or "public"
-    return (mangled(outer), mangled(table.name)) if profile.mangles_names else (outer, table.name)
+    return (mangled(outer), mangled(table.name)) if profile.mangles_names and not snapshot else (outer, table.name)

@@ -45,6 +45,12 @@ def _losses(profile: DebeziumProfile) -> Iterator[Loss]:
         yield Loss((), statement, "debezium#minimal-image", None)
     if profile.modes.decimal == "double":
         yield Loss((Logical.DECIMAL,), "DECIMAL as double keeps some 17 digits", "debezium#decimal-double", left)
+    if profile.modes.money_digits < 2:
+
+        def rounded(kind: SourceType, value: Value) -> Value:
+            return left(kind, value) if kind.name == "money" else value
+
+        yield Loss((Logical.DECIMAL,), "money is rounded to money.fraction.digits", "debezium#money", rounded)
     if profile.modes.temporal == "connect":
         statement = "Connect's Timestamp and Time hold milliseconds, and a time of day alone"
         yield Loss((Logical.DATETIME, Logical.TIME), statement, "debezium#connect-times", left)

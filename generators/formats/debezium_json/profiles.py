@@ -26,9 +26,10 @@ class DebeziumProfile(Profile):
     `schemas.enable` of the value's and the key's converter; `transactions` is `provide.transaction.metadata`; `nulls_kept` is
     `replace.null.with.default=false`; `legacy_tombstones` a Kafka Connect before 2.2, which writes null as an object. Releases
     from 2.0 on run with `skipped.operations=none`, so that TRUNCATE is written. `source_types` is `column.propagate.source.type`;
-    `flat` the option that takes the envelope away, "" for none. `mangles_names`, `context_headers`, `transaction_first` and
-    `step_ms` (the resolution of `source.ts_ms`) follow from release and connector; `tombstones` is `tombstones.on.delete`,
-    `connector` the connector's own name, `defaults` says whether it knows the defaults of columns.
+    `flat` the option that takes the envelope away, "" for none; `queries` is `include.query`, `unknown_types`
+    `include.unknown.datatypes`. `mangles_names`, `doubles_ticks`, `context_headers`, `transaction_first` and `step_ms` (the
+    resolution of `source.ts_ms`) follow from release and connector; `tombstones` is `tombstones.on.delete`, `connector` the
+    connector's own name, `defaults` says whether it knows the defaults of columns.
     """
 
     modes: Modes = Modes()
@@ -39,6 +40,7 @@ class DebeziumProfile(Profile):
     nulls_kept: bool = False
     legacy_tombstones: bool = False
     mangles_names: bool = False
+    doubles_ticks: bool = False
     context_headers: bool = False
     transaction_first: bool = False
     step_ms: int = 1
@@ -48,6 +50,8 @@ class DebeziumProfile(Profile):
     toasted: int = TOASTED
     source_types: bool = False
     flat: str = ""
+    queries: bool = False
+    unknown_types: bool = False
 
     @property
     def version(self) -> tuple[int, int]:
@@ -61,6 +65,8 @@ class DebeziumProfile(Profile):
 
 
 FLATTENED: Final = ("flat", "flat-rewrite")
+MONEY_DIGITS: Final = (0, 4)
+"""Values of `money.fraction.digits` beside 2, one that rounds and one that does not."""
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "source": ("postgresql", "mariadb"),
@@ -76,6 +82,9 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "interval": ("interval-string",),
     "hstore": ("hstore-map",),
     "propagated": ("source-type",),
+    "queries": ("include-query",),
+    "unknown": ("include-unknown",),
+    "money": tuple(f"money-digits-{digits}" for digits in MONEY_DIGITS),
     "flattened": FLATTENED,
 }
 """Options by what they set, in the order of a profile's name; at most one of each."""
@@ -108,6 +117,11 @@ OPTIONS: Final[Mapping[str, str]] = {
     "interval-string": "interval.handling.mode=string: ISO 8601 durations. Else microseconds.",
     "hstore-map": "hstore.handling.mode=map: an object. Else a text that holds it.",
     "source-type": "column.propagate.source.type=.*: schemas of columns have the source's type as parameters.",
+    "include-query": "include.query=true, of a server that logs statements beside rows: source.query is the statement.",
+    "include-unknown": "include.unknown.datatypes=true: a column of a type that the connector does not know is bytes. Else it is "
+    "left out.",
+    "money-digits-0": "money.fraction.digits=0: money is rounded to whole units. Else it has two digits.",
+    "money-digits-4": "money.fraction.digits=4: money has two zeros behind its two digits.",
     "flat": "ExtractNewRecordState, which adds the members op, table, lsn and source.ts_ms and the headers op and db: the row "
     "alone. "
     "A delete is the value null.",
@@ -133,6 +147,18 @@ CHOICES: Final = Choices(
         Limit("nulls-kept", "needs Kafka Connect 3.5, later than this release", _SINCE_2),
         Limit("legacy-tombstone", "needs Kafka Connect before 2.2, older than this release", ("1.4.0.Final",)),
         Limit("numeric", "is known of MySQL's connectors alone", without=("postgresql",)),
+        Limit("include-query", "is MySQL's: PostgreSQL's log has no statements", without=("postgresql",)),
+        *(
+            limit
+            for option in GROUPS["money"]
+            for limit in (
+                Limit(option, "is PostgreSQL's: MySQL has no money", needs=("postgresql",)),
+                Limit(option, "came with 1.8", RELEASES[1:]),
+                Limit(option, "acts in decimal.handling.mode precise alone", without=("double", "string")),
+                Limit(option, "changes a scale that schemas alone tell", without=("schemaless",)),
+            )
+        ),
+        Limit("include-unknown", "is known of PostgreSQL's 2.5 and 3.5 alone", _SINCE_2, needs=("postgresql",)),
         Limit("source-type", "is known of the MariaDB connector alone", needs=("mariadb",)),
         *(Limit(option, "is known of 3.5 alone", _SINCE_3_1, without=("no-tombstone",)) for option in FLATTENED),
         Limit("flat", "has a delete that is known without schemas alone", needs=("schemaless",)),
@@ -169,6 +195,7 @@ def profile(release: str, *options: str) -> DebeziumProfile:
         bigint_unsigned=UNSIGNEDS["unsigned" in chosen],
         interval="string" if "interval" in chosen else "numeric",
         hstore="map" if "hstore" in chosen else "json",
+        money_digits=int(chosen.get("money", "2").rpartition("-")[2]),
     )
     return DebeziumProfile(
         release,
@@ -187,9 +214,12 @@ def profile(release: str, *options: str) -> DebeziumProfile:
         defaults=not postgresql or version >= (1, 9),
         connector="mariadb" if mariadb else "postgresql" if postgresql else "mysql",
         mangles_names=postgresql and version <= (2, 5),
+        doubles_ticks=not postgresql and version <= (2, 5),
         context_headers=version >= (3, 5),
         source_types="propagated" in chosen,
         flat=chosen.get("flattened", ""),
+        queries="queries" in chosen,
+        unknown_types="unknown" in chosen,
         transaction_first=version >= (3, 5),
         step_ms=1 if postgresql else 1000,
     )
@@ -205,8 +235,11 @@ PROFILES: Final = (
     profile("3.5.0.Final", "postgresql"),
     profile("3.5.0.Final", "postgresql", "full", "schemaless", "transaction", "string", "connect", "base64", "interval-string"),
     profile("1.4.0.Final", "postgresql"),
+    profile("1.9.7.Final", "include-query"),
+    profile("2.5.4.Final", "postgresql", "include-unknown"),
 )
-"""Deployments: the defaults; string, connect, base64; double, isostring, hex, unsigned-precise; and what has schemas."""
+"""Deployments: the defaults; string, connect, base64; double, isostring, hex, unsigned-precise; and what has schemas. A profile
+whose deployment another has costs no decode call of its own."""
 
 
 def supports(kind: SourceType) -> bool:

@@ -18,7 +18,7 @@ from generators.families.debezium.values import DebeziumCell
 from generators.formats.debezium_json import envelope
 from generators.formats.debezium_json.profiles import DebeziumProfile
 from generators.model import Cell, Column, Default, Event, Image, Logical, Op, RowChange, State, Table
-from generators.sources import postgresql
+from generators.sources import mysql, postgresql
 
 Wires: TypeAlias = Mapping[str, DebeziumCell]
 
@@ -72,7 +72,8 @@ class Shape:
     """What of a table's messages is the same for every row.
 
     `names` are columns' names on the wire, `members` the same as JSON with a colon; `outer` is the database or schema; `key` are
-    the key's columns by their own names; the texts of schemas are "" where the converter leaves them out.
+    the key's columns by their own names, `identity` those that the server sends of an old row (`identity_columns`); `known` is
+    the table as the connector knows it; the texts of schemas are "" where the converter leaves them out.
     """
 
     names: Mapping[str, str]
@@ -81,6 +82,8 @@ class Shape:
     table: str
     topic: str
     key: tuple[str, ...]
+    identity: tuple[str, ...] | None
+    known: Table
     value_schema: str
     key_schema: str
 
@@ -91,11 +94,13 @@ def shape_of(
 ) -> Shape:
     """The shape of a table's messages. `defaults` are column defaults by name, `snapshot` says that rows are read, not streamed.
 
-    The key is the primary key; MySQL's connector takes a unique key of solid columns where there is none (debezium/debezium
-    MySqlAntlrDdlParser.java, parseUniqueIndexColumnNames).
+    The key is the primary key; where there is none MySQL's connector takes a unique key of solid columns (debezium/debezium
+    MySqlAntlrDdlParser.java, parseUniqueIndexColumnNames), PostgreSQL's the unique index whose name is the first.
     """
-    names = {c.name: envelope.mangled(c.name) if profile.mangles_names else c.name for c in table.columns}
-    outer, name = envelope.qualified(profile, table)
+    identity = identity_columns(table, profile)
+    table = _known(table, profile, snapshot)
+    names = {c.name: envelope.column_name(c.name, profile, snapshot) for c in table.columns}
+    outer, name = envelope.qualified(profile, table, snapshot)
     full_name = f"{prefix}.{outer}.{name}"
     if profile.version >= (2, 0):
         full_name = envelope.topic_name(full_name)
@@ -119,9 +124,31 @@ def shape_of(
         name,
         envelope.topic_name(prefix, outer, name),
         key,
+        identity,
+        table,
         schema_text(whole) if profile.schemas else "",
         schema_text(key_row) if profile.key_schemas else "",
     )
+
+
+def _hidden(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset[str]:
+    """The columns of which the connector knows neither NOT NULL, nor a default, nor that they are in the key, since it asks
+    PostgreSQL's catalogue for mangled names; all of a table whose own name or schema's is mangled (debezium#mangled-names)."""
+    if not profile.mangles_names or snapshot:
+        return frozenset()
+    whole = not (table.name.isascii() and (table.schema or "").isascii())
+    return frozenset(c.name for c in table.columns if whole or not c.name.isascii())
+
+
+def _known(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
+    """The table without what the connector does not know of it; the primary key of PostgreSQL's is what it takes for one."""
+    if profile.is_mysql:
+        return table
+    hidden = _hidden(table, profile, snapshot)
+    key = table.primary_key or min(table.unique, key="_".join, default=())  # PostgreSQL calls an index after its columns
+    captured = (c for c in table.columns if profile.unknown_types or c.type.name not in postgresql.UNKNOWN)
+    columns = tuple(replace(c, nullable=True) if c.name in hidden else c for c in captured)
+    return replace(table, columns=columns, primary_key=tuple(name for name in key if name not in hidden))
 
 
 def key_columns(table: Table, profile: DebeziumProfile, snapshot: bool) -> tuple[str, ...]:
@@ -150,16 +177,18 @@ def _column_schema(column: Column, profile: DebeziumProfile, default: Default | 
         found = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
     shown = "null" if default is None else stand_in(column, default, profile, snapshot).json
     if profile.is_mysql and profile.version >= (2, 0):
-        found = replace(found, doc=column.comment)
+        found = replace(found, doc=column.comment or found.doc)
     return found if shown == "null" else replace(found, default=shown)
 
 
-def defaults_of(table: Table, profile: DebeziumProfile, given: Mapping[str, Default]) -> dict[str, Default]:
+def defaults_of(table: Table, profile: DebeziumProfile, given: Mapping[str, Default], snapshot: bool) -> dict[str, Default]:
     """The defaults that the connector knows: those of the table, and those that statements gave since (debezium#defaults)."""
-    found = {c.name: c.default for c in table.columns if c.default is not None} | dict(given)
     if not profile.defaults:
         return {}
-    return {name: default for name, default in found.items() if _has_default(table.column(name), default, profile)}
+    hidden = _hidden(table, profile, snapshot)
+    # A statement may have given one to a column that is gone.
+    found = ((c, given.get(c.name, c.default)) for c in table.columns if c.name not in hidden)
+    return {c.name: default for c, default in found if default is not None and _has_default(c, default, profile)}
 
 
 def _has_default(column: Column, default: Default, profile: DebeziumProfile) -> bool:
@@ -211,6 +240,18 @@ def key_json(shape: Shape, row: Wires) -> str | None:
     return f"{{{','.join([shape.members[name] + row[name].json for name in shape.key])}}}"
 
 
+def statement(event: RowChange) -> str:
+    """A statement of MySQL that changes rows as the event says, where the history names none."""
+    table, other = mysql.quote(event.table.name), mysql.quote(f"{event.table.name[:60]}_new")
+    match event.op:
+        case Op.UPDATE:
+            column = mysql.quote(event.table.columns[-1].name)
+            return f"UPDATE {table} NATURAL JOIN {other} SET {table}.{column} = {other}.{column}"  # noqa: S608 - never executed
+        case Op.DELETE:
+            return f"DELETE {table} FROM {table} NATURAL JOIN {other}"
+    return f"INSERT INTO {table} SELECT * FROM {other}"  # noqa: S608 - never executed
+
+
 def key_header(shape: Shape, row: Wires) -> bytes:
     """A key as `SimpleHeaderConverter` writes its struct."""
 
@@ -226,7 +267,7 @@ def image(shape: Shape, row: Wires | None) -> Image | None:
     return None if row is None else {shape.names[name]: wire.cell for name, wire in row.items()}
 
 
-_MANGLED: Final = "the connector mangles names that are not ASCII: the column stands under another name"
+_RENAMED: Final = "the column stands under another name: mangled, as it is not ASCII, or with its back-tick doubled"
 
 
 def full_image(shape: Shape, row: Wires | None) -> Image | None:
@@ -234,7 +275,7 @@ def full_image(shape: Shape, row: Wires | None) -> Image | None:
     if row is None:
         return None
     hidden = {name: wire.cell.reason for name, wire in row.items() if wire.cell.cls in ("not-sent", "fallback")}
-    hidden |= {name: _MANGLED for name, shown in shape.names.items() if shown != name}
+    hidden |= {name: _RENAMED for name, shown in shape.names.items() if shown != name}
     if not hidden:
         return None
     # An image of which nothing is known may be missing.

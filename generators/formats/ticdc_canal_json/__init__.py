@@ -82,6 +82,7 @@ def write(history: History, profile: TicdcProfile, layout: Layout) -> list[Writt
                         stamp.tso,
                         layout.partitions,
                         profile.deployment.time_zone,
+                        new=profile.new,
                     )
                     value, change = _row_message(profile, event.table, op, before, after, stamp, chance)
                     written.append(Written(Message(layout.topic, partition, b"", value, (), stamp.encoded, number), (change,)))

@@ -62,6 +62,11 @@ def _ddl(database: str) -> Iterator[Scenario]:
         sql = ddl.sql.format(db=mysql.quote(schema), table=mysql.quote(table), other=mysql.quote(other))
         event = SchemaChange(START, action, sql, schema, table, old_name=other if ddl.renames else None)
         yield _events(name, event, tags=(f"ddl:{action}",))
+    name = "ddl/rename-two-tables"
+    renamed = ((f"{slug(name)}_old_{i}", f"{slug(name)}_{i}") for i in (1, 2))
+    sql = f"RENAME TABLE {mysql.quote(database)}.`{{}}` TO {mysql.quote(database)}.`{{}}`"
+    both = (SchemaChange(START, "rename table", sql.format(*pair), database, pair[1], old_name=pair[0]) for pair in renamed)
+    yield _events(name, *both, tags=("ddl:rename table",))
     name = "ddl/awkward-text"
     table = 'awk`ward <"t">&汉'
     sql = f"ALTER TABLE {mysql.quote(table)} COMMENT = '<b>&\"\\\\''\u2028'"

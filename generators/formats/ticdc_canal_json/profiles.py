@@ -95,7 +95,8 @@ _OPTIONS_7_1: Final = (
     "only-updated",
     "handle-key-only",
     "delete-handle-key",
-    *DISPATCHERS,
+    "index-value",
+    "ts",
 )
 _OPTIONS_8_5: Final = tuple(option for option in OPTIONS if option != "row-key")
 

@@ -19,11 +19,13 @@ import org.apache.paimon.flink.action.cdc.format.AbstractRecordParser;
 import org.apache.paimon.flink.action.cdc.format.canal.CanalRecordParser;
 import org.apache.paimon.flink.action.cdc.format.debezium.DebeziumJsonRecordParser;
 import org.apache.paimon.flink.action.cdc.serialization.CdcJsonDeserializationSchema;
+import org.apache.paimon.flink.sink.cdc.CdcRecord;
 import org.apache.paimon.flink.sink.cdc.CdcRecordUtils;
 import org.apache.paimon.flink.sink.cdc.RichCdcMultiplexRecord;
 import org.apache.paimon.types.DataField;
 import org.apache.paimon.types.DataTypeRoot;
 import org.apache.paimon.types.RowKind;
+import org.apache.paimon.utils.TypeUtils;
 import scoreboard.Reader;
 
 /**
@@ -83,8 +85,8 @@ public final class PaimonReader implements Reader {
                 return;
             }
             List<DataField> fields = record.buildSchema().fields();
-            GenericRow row = CdcRecordUtils.toGenericRow(record.toRichCdcRecord().toCdcRecord(), fields, false)
-                    .orElseThrow(() -> new IllegalArgumentException("a value cannot be cast to its type of " + fields));
+            CdcRecord cells = record.toRichCdcRecord().toCdcRecord();
+            GenericRow row = CdcRecordUtils.toGenericRow(cells, fields, false).orElseThrow(() -> refused(cells, fields));
             Map<String, Object> image = image(row, fields);
             Row last = read.isEmpty() ? null : read.get(read.size() - 1);
             if (row.getRowKind() == RowKind.DELETE) {
@@ -98,6 +100,23 @@ public final class PaimonReader implements Reader {
 
         @Override
         public void close() {}
+    }
+
+    /** What Paimon's cast says of the first cell that it refuses: CdcRecordUtils only logs it, and gives no row. */
+    private static RuntimeException refused(CdcRecord record, List<DataField> fields) {
+        for (Map.Entry<String, String> cell : record.data().entrySet()) {
+            for (DataField field : fields) {
+                if (field.name().equals(cell.getKey()) && cell.getValue() != null) {
+                    try {
+                        TypeUtils.castFromCdcValueString(cell.getValue(), field.type());
+                    } catch (RuntimeException error) {
+                        String told = String.format("%s '%s' cannot be cast to %s", field.name(), cell.getValue(), field.type());
+                        return new IllegalArgumentException(told, error);
+                    }
+                }
+            }
+        }
+        return new IllegalArgumentException("a cell has no field in " + fields);
     }
 
     private Map<String, Object> image(GenericRow row, List<DataField> fields) {

@@ -127,13 +127,14 @@ def _clock(text: str, fsp: int) -> str:
 
 
 def _bytes(text: str, code: str | None) -> str:
-    """Bytes of a Latin-1 text; U+FFFD, to which the writer had lost a byte, becomes `?`. A text in ASCII is its own bytes.
+    """Bytes of a Latin-1 text; U+FFFD, to which the writer had lost a byte, stays what it is, as UTF-8, so that the loss can be
+    seen. A text in ASCII is its own bytes.
 
     `encode` raises on characters beyond Latin-1, hence the pattern.
     """
     plain = f"octet_length({text}) = length({text})"
     if code:
         plain = f"{plain} OR {code} IN {PLAIN_STRING_CODES}"
-    repaired = f"replace({text}, '\ufffd', '?')"
+    repaired = f"replace({text}, '\ufffd', '\u00ef\u00bf\u00bd')"
     latin = rf"{repaired} RLIKE r'^[\x00-\xff]*$' THEN encode({repaired}, 'ISO-8859-1')"
     return f"CASE WHEN {plain} THEN cast({text} AS binary) WHEN {latin} END"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from pyspark.sql import DataFrame
 
@@ -29,7 +29,16 @@ def common(fmt: str, module: Decoders, convicts: Mapping[str, str]) -> Iterator[
     """The liars of a format by name, for the names that `convicts` gives a rule."""
     for name, (level, why, lie) in _traps(module.decode, module.decode_rows).items():
         if name in convicts:
-            yield Liar(name, fmt, level, f"{fmt}/{convicts[name]}", why, lie)
+            yield Liar(name, fmt, level, f"{fmt}/{convicts[name]}", why, lie, _SCENARIOS.get(name, ""))
+
+
+_SCENARIOS: Final = {
+    "table-with-its-database": "shape/composite-key",
+    "first-column-as-key": "shape/composite-key",
+    "no-image-as-empty": "shape/composite-key",
+    "nulls-left-out": "shape/all-null",
+}
+"""What a liar is tried on whose rule owns something in nearly every case."""
 
 
 def _traps(decode: Decode, rows: Decode) -> dict[str, tuple[int, str, Decode]]:
@@ -43,6 +52,59 @@ def _traps(decode: Decode, rows: Decode) -> dict[str, tuple[int, str, Decode]]:
             2,
             "A JSON library that keeps numbers as doubles: the last digits of identifiers above 2^53 are lost.",
             on_cells(rows, lambda k: k.logical is Logical.INT and k.spark == "bigint", lambda x, _: _through_double(x)),
+        ),
+        "narrow-unsigned-wraps": (
+            2,
+            "An unsigned integer is read into the signed type of its width: 200 of a TINYINT UNSIGNED is -56.",
+            on_cells(
+                rows,
+                lambda k: k.logical is Logical.INT and k.unsigned and k.high is not None and k.high < 1 << 32,
+                lambda x, k: f"CAST({x} - CASE WHEN {x} > {(k.high or 0) >> 1} THEN {(k.high or 0) + 1} ELSE 0 END AS {k.spark})",
+            ),
+        ),
+        "point-dropped": (
+            2,
+            "A DECIMAL is taken for the unscaled number of its column, and its point is dropped.",
+            on_cells(
+                rows,
+                lambda k: k.logical is Logical.DECIMAL and k.spark != "string",
+                lambda x, k: f"coalesce(try_cast(replace(CAST({x} AS string), '.', '') AS {k.spark}), {x})",
+            ),
+        ),
+        "double-through-float": (
+            2,
+            "FLOAT and DOUBLE are both read as a binary32.",
+            on_cells(rows, lambda k: k.logical is Logical.DOUBLE, lambda x, _: f"CAST(CAST({x} AS float) AS double)"),
+        ),
+        "times-to-the-minute": (
+            2,
+            "A TIME is formatted as hours and minutes.",
+            on_cells(rows, lambda k: k.logical is Logical.TIME, lambda x, _: rf"regexp_replace({x}, r':\d\d([.]\d+)?$', ':00')"),
+        ),
+        "integers-of-two-bytes": (
+            2,
+            "Integers are read with the width of the narrowest: of an int4 its last two bytes are left.",
+            on_cells(rows, lambda k: k.logical is Logical.INT, lambda x, k: f"CAST({x} % 65536 AS {k.spark})"),
+        ),
+        "table-with-its-database": (
+            1,
+            "A table is called by both its names, joined by a dot, as topics are.",
+            on_columns(decode, table="CASE WHEN kind = 'ROW' THEN concat_ws('.', database, schema, table) ELSE table END"),
+        ),
+        "first-column-as-key": (
+            1,
+            "A key has one column, the first that is named.",
+            on_columns(decode, keys="CASE WHEN size(keys) > 1 THEN slice(keys, 1, 1) ELSE keys END"),
+        ),
+        "no-image-as-empty": (
+            1,
+            "What is null in the place of an INSERT's old row is an image without columns.",
+            on_columns(decode, before="CASE WHEN op = 'INSERT' THEN CAST(map() AS map<string, string>) ELSE before END"),
+        ),
+        "nulls-left-out": (
+            1,
+            "A column whose value is NULL is left out of its image.",
+            on_columns(decode, after="map_filter(after, (k, v) -> v IS NOT NULL)"),
         ),
         "decimal-through-double": (
             2,

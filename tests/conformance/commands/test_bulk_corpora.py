@@ -11,7 +11,7 @@ from conformance.commands import bulk_corpora
 from conformance.commands.cli import cli
 from conformance.engines.base import DecodeRaised
 from generators.errors import HarnessError, UsageError
-from generators.storage import bulk
+from generators.storage import bulk, records
 from generators.wire_format import get
 
 FORMAT = "ticdc-canal-json"
@@ -35,8 +35,9 @@ class Writing:
         fmt, out, answer = get(request["format"]), Path(request["out"]), Future()
         out.mkdir()
         (out / "_SUCCESS").touch()
-        rows = list(bulk.rows(bulk.numbered(fmt, fmt.profile(request["profile"]), request["seed"], 0, request["count"])))
-        pq.write_table(pa.Table.from_pylist(rows, bulk.schema()), out / "part-00000-x.snappy.parquet")
+        made = bulk.numbered(fmt, fmt.profile(request["profile"]), request["seed"], 0, request["count"])
+        rows = [records.row(one, offset) for offset, one in made]
+        pq.write_table(pa.Table.from_pylist(rows, records.schema()), out / "part-00000-x.snappy.parquet")
         if self._fails:
             answer.set_exception(DecodeRaised("disk full"))
         else:

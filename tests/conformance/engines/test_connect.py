@@ -6,6 +6,7 @@ import pytest
 
 import conformance
 from conformance.brokers.embedded import free_ports
+from conformance.brokers.spark import ready
 from generators.errors import HarnessError, UsageError
 
 pytest.importorskip("grpc")
@@ -29,7 +30,8 @@ def server(program):
     }
     given = (word for name, value in settings.items() for word in ("--conf", f"{name}={value}"))
     main = ("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", "local[2]")
-    program("Spark Connect server started", "spark-submit", *main, *given)
+    jars = ("--jars", ",".join(map(str, ready(("kafka",), print))))
+    program("Spark Connect server started", "spark-submit", *main, *jars, *given)
     return f"sc://127.0.0.1:{port}"
 
 
@@ -41,6 +43,13 @@ def test_reference_decoders_conform(server):
     result = judged(server, select=SOME)
     assert (result.exit_code, result.failures) == (0, ())
     assert {one.case.level for one in result.formats[0].cases} == {1, 2}
+
+
+def test_a_server_with_the_kafka_source_reads_a_topic(server, kafka):
+    result = judged(server, broker=kafka.bootstrap, select=SOME)
+    assert (result.exit_code, result.failures) == (0, ())
+    assert result.header.broker.endswith(kafka.bootstrap)
+    assert len(result.formats[0].cases) > 30
 
 
 def test_a_decoder_in_python_gets_its_modules_and_ours(server, python_decoder):

@@ -12,7 +12,7 @@ from conformance.judging.judge import Verdict
 from conformance.load import sustained as loading
 from conformance.load.sustained import LoadSettings
 from generators.errors import HarnessError
-from generators.storage import bulk
+from generators.storage import bulk, records
 from generators.wire_format import get
 
 pytestmark = pytest.mark.spark
@@ -79,5 +79,5 @@ def test_executors_publish_beside_a_decoder_and_write_a_corpus(cluster, kafka, m
     assert (outcome.failed, outcome.accounted, outcome.complete) == ("", True, True)
     assert outcome.owed == outcome.messages == 500
     assert set(outcome.sample.verdicts) == {Verdict.PASS}
-    rows = bulk.rows(bulk.numbered(get(TICDC), get(TICDC).profile("v8.5.7"), 3, 0, 300))
+    rows = [records.row(one, at) for at, one in bulk.numbered(get(TICDC), get(TICDC).profile("v8.5.7"), 3, 0, 300)]
     assert answer == {"messages": 300, "content": bulk.content(*map(sum, zip(*map(bulk.words, rows), strict=True)))}

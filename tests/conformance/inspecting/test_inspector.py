@@ -51,7 +51,9 @@ def test_recorded_messages_are_told_right_or_not_at_all(recording):
         assert found.tallies[recording.format].releases == (release,)
 
 
-@pytest.mark.parametrize(("fmt", "profile"), [("ticdc-canal-json", "v8.5.7+extension+lz4"), ("debezium-json", "")])
+@pytest.mark.parametrize(
+    ("fmt", "profile"), [("ticdc-canal-json", "v8.5.7+extension+lz4"), ("debezium-json", "3.5.0.Final+mariadb")]
+)
 def test_recordings_are_of_several_kinds(fmt, profile):
     assert any(one.format == fmt and one.profile == profile for one in RECORDINGS)
 

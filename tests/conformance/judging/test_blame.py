@@ -82,7 +82,11 @@ BIT_OR_YEAR = refusing(lambda _case, change: holds(change, "bit", "1") or holds(
 
 def outcome(spoil, entries=(), some=None):
     """A run of a decoder under a record of known failures, without reduction."""
-    judge, results = judged(spoil, some)
+    return outcome_of(*judged(spoil, some), entries)
+
+
+def outcome_of(judge, results, entries=()):
+    """The run of these results."""
     record = Record(Expectations(tuple(entries)))
     known = tuple(record.mark(results, rules(NAME), judge.compared))
     fmt_rules = tuple(RuleResult(rule, judge.compared[rule.id], judge.broken[rule.id], False) for rule in rules(NAME))
@@ -113,6 +117,19 @@ def test_each_cause_is_a_failure_with_its_smallest_message_its_cases_and_its_wor
     assert other.finding.case == f"{NAME}/v5.3.4/bit-1/one"
     assert (other.cases, other.profiles, other.judged) == (15, PROFILES, 3)
     assert one.cases > other.cases
+
+
+def test_a_cause_is_shown_by_a_case_that_no_other_cause_may_explain():
+    judge, results = judged(BIT_OR_YEAR)
+    year, bit = outcome_of(judge, results).failures
+
+    def doubtful(result):
+        findings = [replace(f, causes=(*f.causes, year.cause.key)) for f in result.findings]
+        return replace(result, findings=tuple(findings)) if result.case.id == bit.finding.case else result
+
+    _, other = outcome_of(judge, [doubtful(result) for result in results]).failures
+    assert (other.cause.key, other.cases) == (bit.cause.key, bit.cases)
+    assert other.finding.case != bit.finding.case
 
 
 @pytest.mark.parametrize(
@@ -313,6 +330,8 @@ def test_few_causes_of_a_rule_are_failures_of_their_own_and_fewer_are_reduced():
     failures = smallest_failures(replace(fmt, cases=cases_), Record(Expectations()))
     assert len(failures) == SHOWN + 1
     assert sorted(failure.others for failure in failures)[-2:] == [0, 2]
+    every = smallest_failures(replace(fmt, cases=cases_), Record(Expectations()), SHOWN + 3)
+    assert {failure.cause.key for failure in every} == set(names)
     tried, left = worth_reducing(failures)
     assert (len(tried), len(left)) == (4, SHOWN - 3)
     assert {failure.reduced for failure in left} == {"not reduced: only 4 causes of a rule are"}

@@ -100,6 +100,13 @@ def old_of_other_rows_as_null(_case: Case, sent: Written, change: Change, row: O
     return replace(row, before=row.before and {n: None if n in told - own else v for n, v in row.before.items()})
 
 
+def without_old_refused(_case: Case, sent: Written, change: Change, row: OutputRow) -> OutputRow:
+    """An UPDATE whose `old` has not a row for each row of `data` is an error."""
+    told = json.loads(sent.message.value or b"{}", strict=False) if change.op == "UPDATE" else {}
+    short = len(told.get("old") or ()) < len(told.get("data") or ())
+    return OutputRow(change.row, Kind.CORRUPT, None, error="old is null") if short else row
+
+
 def utf8(cell: Cell) -> Typed:
     assert isinstance(cell.value, bytes)
     return Typed("binary", cell.value.decode("latin-1").encode())
@@ -138,6 +145,7 @@ def seen(name: str, where: str, spoil: Spoil, *broken: str, select: str = "", le
 
 
 CANAL, TICDC, DEBEZIUM = "alibaba-canal-json/1.1.8", "ticdc-canal-json/v7.1.6", "debezium-json/3.5.0.Final"
+OLD_CANAL = "alibaba-canal-json/1.1.4"
 POSTGRESQL = "debezium-json/3.5.0.Final+postgresql"
 BINARY = of(Logical.BINARY)
 FRACTION = lambda cell: isinstance(cell.value, int) and cell.value % SECOND != 0  # noqa: E731
@@ -154,6 +162,7 @@ MIDNIGHT = lambda cell: of(Logical.TIME)(cell) and cell.value == DAY  # noqa: E7
 FAULTS = (
     seen("multi-row old is NULL", CANAL, old_as_null, "image/sides"),
     seen("multi-row old of other rows is NULL", CANAL, old_of_other_rows_as_null, "old/null-is-a-value", "old/cumulative"),
+    seen("UPDATE without old is refused", OLD_CANAL, without_old_refused, "rows/readable"),
     seen("TIME fraction lost", TICDC, cells(TIME, cut), "value/microseconds"),
     seen("TIME fraction lost", CANAL, cells(TIME, cut), "value/time"),
     seen("TIME fraction lost", DEBEZIUM, cells(TIME, cut), "value/time"),
@@ -247,6 +256,14 @@ def test_a_fault_that_a_real_reader_had_is_found_under_the_rule_that_names_it(fa
     assert broken == fault.rules
     lax = "fault/after-the-document" in str(fault.rules)
     assert any(result.verdict in (Verdict.NON_STRICT if lax else Verdict.FAIL, Verdict.ACCEPTED) for result in results)
+
+
+@pytest.mark.parametrize(("where", "level"), [(OLD_CANAL, 1), (OLD_CANAL, 2), ("alibaba-canal-json/1.1.6+minimal", 2)])
+def test_an_update_is_refused_for_a_before_image_that_cannot_be_told(where: str, level: int) -> None:
+    fault = seen("UPDATE without old is refused", where, without_old_refused, level=level)
+    results, _ = judged(fault, fault.spoil)
+    found = {finding.cause for result in results for finding in result.findings}
+    assert found == {"refused: shape a before image that cannot be told"}
 
 
 @pytest.mark.parametrize(

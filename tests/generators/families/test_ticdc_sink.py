@@ -2,7 +2,7 @@
 
 import pytest
 
-from generators.families.ticdc.sink import pack, partition_of, unpack
+from generators.families.ticdc.sink import pack, partition_of, row_hash, unpack
 from generators.model import Column, Table
 from generators.sources import mysql
 
@@ -30,6 +30,22 @@ def test_default_dispatcher_takes_the_names(name, expected):
 )
 def test_index_value_dispatcher_takes_the_handle_key_too(table, a, b, expected):
     assert partition_of("index-value", table, {"a": a, "b": b}, 1, 16) == expected
+
+
+@pytest.mark.parametrize(("names", "expected"), [(("col2", "col1"), 15), (("COL2", "Col1"), 5)])
+def test_columns_dispatcher_takes_the_names_and_values_of_its_columns(names, expected):
+    table = Table("test", "t1", tuple(Column(name, NUMBER) for name in (*names, "col3")))
+    assert row_hash(table, {names[0]: 11, names[1]: 22, "col3": 33}, names) % 16 == expected
+
+
+def test_columns_dispatcher_takes_the_last_column_that_is_sent():
+    table = Table("test", "t1", (*SINGLE.columns, Column("c", NUMBER, generated="virtual")), ("a",))
+    row = {"a": 11, "b": 22, "c": 33}
+    assert partition_of("columns", table, row, 1, 16) == row_hash(table, row, ("b",)) % 16
+    assert row_hash(table, row, ("b",)) != row_hash(table, {**row, "b": 23}, ("b",))
+    bare = {**row, "b": None}
+    assert row_hash(table, bare, ("b",), new=True) == row_hash(table, bare, ())
+    assert row_hash(table, bare, ("b",)) == row_hash(Table("test", "t1", (Column("b", mysql.text()),)), {"b": "null"}, ("b",))
 
 
 def test_ts_dispatcher_takes_the_commit():

@@ -688,6 +688,35 @@ def test_mysql_8_has_no_display_widths() -> None:
     ]
 
 
+def test_a_live_character_column_in_binary_loses_bytes_and_may_be_refused() -> None:
+    """canal#live-character-binary."""
+    table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.binary("binary", 8), declared="CHAR(8)")))
+    lossy, plain = (
+        write(History((insert(table, {"id": 1, "c": value}),)), profile("1.1.8"), Layout())[0] for value in (b"a\xff", b"a")
+    )
+    body, cell = json.loads(lossy.message.value or b""), (lossy.changes[0].after or {})["c"]
+    assert (body["data"][0]["c"], body["sqlType"]["c"], body["mysqlType"]["c"]) == ("a\ufffd", 1, "CHAR(8)")
+    assert (cell.state, lossy.changes[0].accept) == (State.ANY, ((Kind.CORRUPT, None),))
+    assert plain.changes[0].accept == ()
+
+
+def test_a_batch_ends_with_the_event_that_fills_it() -> None:
+    """canal#batch-size."""
+    table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.text("text"))))
+    row: Row = {"id": 1, "c": "x" * 20_000}
+    sent = write(History((insert(table, row),) * 5), profile("1.1.8"), Layout())
+    first = json.loads(sent[0].message.value or b"")["id"]
+    assert [json.loads(one.message.value or b"")["id"] - first for one in sent] == [0, 0, 0, 1, 1]
+    small = write(History((insert(table, {"id": 1, "c": ""}),) * 200), profile("1.1.8"), Layout())
+    assert len({json.loads(one.message.value or b"")["id"] for one in small}) == 1
+
+
+def test_a_replace_under_minimal_sets_its_key() -> None:
+    """canal#key-names."""
+    wired, _ = one(PLAIN["1.1.8+minimal"], update(BLOBS, (STORED, {"id": 1, "n": 6})))
+    assert (wired["data"], wired["pkNames"]) == ([{"id": "1", "n": "6"}], ["id"])
+
+
 def test_a_live_text_is_sent_as_a_blob_that_a_decoder_may_restore() -> None:
     table = dataclasses.replace(TOPICS, columns=(ID, Column("c", mysql.text("text"), declared="TEXT(100)")))
     (sent,) = write(History((insert(table, {"id": 1, "c": "é"}),)), profile("1.1.8"), Layout())

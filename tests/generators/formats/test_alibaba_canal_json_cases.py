@@ -202,7 +202,7 @@ def _compared(name: str, scenario: Scenario, a: Change, b: Change) -> Iterator[t
     yield Subject(field="commit_time", aspect=Aspect.FIELD, **common), a.commit_time_us != b.commit_time_us
     for side in ("before", "after"):
         left, right = a.image(side, scenario.level) or {}, b.image(side, scenario.level) or {}
-        unknown = any(c.state is State.ANY for c in right.values())  # a reader of old null returns no image
+        unknown = bool(right) and all(c.state is State.ANY for c in right.values())  # a reader of old null returns no image
         yield (
             Subject(field="image", aspect=Aspect.IMAGE, side=side, **common),
             unknown and any(c.state is not State.ANY for c in left.values()),

@@ -20,7 +20,25 @@ from conformance.judging.output import OutputRow
 from conformance.rules.base import Obligation, rules
 from conformance.selftest.lies.base import Lie, lies
 from generators.drawing.cases import LAYOUT, as_case, boundary_scenarios
-from generators.model import Case, Cell, Change, Json, Kind, Logical, Scenario, State, Written, ZeroDate
+from generators.families.cloudcanal.messages import RELEASE
+from generators.model import (
+    Case,
+    Cell,
+    Change,
+    Column,
+    History,
+    Json,
+    Kind,
+    Logical,
+    Scenario,
+    SchemaChange,
+    State,
+    Table,
+    Written,
+    ZeroDate,
+)
+from generators.sources import mysql
+from generators.sources.boundaries import START, insert
 from generators.sources.boundaries import scenarios as generic
 from generators.wire_format import Format, Profile, get
 
@@ -171,6 +189,8 @@ def test_a_flipped_fact_changes_bytes_and_convicts_its_rule_or_none(name: str, f
 def test_every_fact_of_a_profile_has_a_flip(name: str) -> None:
     fmt: Format[Any] = get(name)
     facts = {f.name for f in dataclasses.fields(fmt.profiles[0])} - {"release", "options", "assumed", "source"}
+    # A topic is no byte of a message: tests of the formats' options hold it.
+    facts.discard("ddl_topic")
     assert {flip.field for of, flip in FLIPS if of == name} == facts
 
 
@@ -222,3 +242,17 @@ def test_profiles_share_few_deployments() -> None:
         profiles: tuple[Profile, ...] = get(name).profiles
         assert len({profile.deployment for profile in profiles}) == 2
         assert all(profile.assumed for profile in profiles)
+
+
+@pytest.mark.parametrize("name", ["cloudcanal-json", "cloudcanal-canal-json", "cloudcanal-debezium"])
+def test_ddl_goes_to_the_topic_that_the_parameter_names(name: str) -> None:
+    """cloudcanal#ddl-partition."""
+    fmt = get(name)
+    table = Table("d", "t", (Column("id", mysql.integer("bigint")),), ("id",))
+    added = SchemaChange(START, "add column", "ALTER TABLE t ADD COLUMN d int", "d", "t", table, table)
+    events = (added, insert(table, {"id": 1}))
+    topics = {
+        option: [sent.message.topic for sent in fmt.write(History(events), fmt.profile(f"{RELEASE}{option}"), LAYOUT)]
+        for option in ("", "+ddl-topic")
+    }
+    assert topics == {"": [LAYOUT.topic] * 2, "+ddl-topic": [f"{LAYOUT.topic}_ddl", LAYOUT.topic]}

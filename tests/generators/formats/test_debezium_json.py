@@ -111,6 +111,16 @@ def test_key_columns_stand_in_the_keys_order_and_keyless_tables_have_no_key() ->
     assert (found.message.key, found.changes[0].keys) == (None, None)
 
 
+@pytest.mark.parametrize(("release", "names"), [("1.4.0.Final", ["a", "b"]), ("3.5.0.Final", ["b", "a"])])
+def test_postgresql_takes_the_first_unique_index_where_there_is_no_key(release: str, names: list[str]) -> None:
+    """debezium#record-key."""
+    number = postgresql.integer("integer")
+    table = Table("d", "t", (Column("u", number), Column("a", number), Column("b", number)), (), (("u",), ("b", "a")), "public")
+    (found,) = written(profile(release, "postgresql"), boundaries.insert(table, {"u": 1, "b": 2, "a": 3}))
+    assert list(json.loads(found.message.key or b"")["payload"]) == names
+    assert list(found.changes[0].keys or ()) == names
+
+
 def test_a_decimal_in_a_key_is_base64() -> None:
     table = Table("d", "t", (Column("k", mysql.decimal(10, 2), False),), ("k",))
     (found,) = written(BARE, boundaries.insert(table, {"k": Decimal("123.45")}))
@@ -622,11 +632,61 @@ def test_names_that_are_not_ascii_are_mangled_by_old_postgresql_connectors() -> 
     (found,) = written(PG_OLD, boundaries.insert(table, {"é": 1}))
     change: Change = found.changes[0]
     assert payload(found)["after"] == {"\uffc3\uffa9": 1}
-    assert (change.table, change.keys, list(change.after or {})) == ("\uffc3\uffa9", ("\uffc3\uffa9",), ["\uffc3\uffa9"])
+    assert (change.table, change.keys, list(change.after or {})) == ("\uffc3\uffa9", None, ["\uffc3\uffa9"])
     assert change.full_after is not None
     assert change.full_after["é"].state is State.ANY
     (new,) = written(PG, boundaries.insert(table, {"é": 1}))
     assert payload(new)["after"] == {"é": 1}
+    (read,) = written(PG_OLD, boundaries.change(table, Op.READ, (None, {"é": 1})))
+    assert (payload(read)["after"], read.changes[0].table, read.changes[0].keys) == ({"é": 1}, "é", ("é",))
+
+
+@pytest.mark.parametrize("release", ["1.4.0.Final", "1.9.7.Final", "2.5.4.Final"])
+def test_the_catalogue_knows_nothing_of_a_mangled_name(release: str) -> None:
+    """debezium#mangled-names: no key, no NOT NULL, no default of such a table; a column so named is not in the key."""
+    number = postgresql.integer("integer")
+    old = profile(release, "postgresql")
+    columns = (Column("id", number, False), Column("n", number, False, default=Default("5", 5)), Column("é", number, False))
+    odd = Table("d", "t-Odd é", columns, ("id",), schema="odd schema")
+    row: dict[str, Value] = {"id": 1, "n": 2, "é": 3}
+    insert, delete, tombstone = written(old, boundaries.insert(odd, row), boundaries.change(odd, Op.DELETE, (row, None)))
+    assert insert.message.topic == "dbserver1.odd_schema.t-Odd___"
+    assert [one.message.key for one in (insert, delete, tombstone)] == [None, None, None]
+    fields = json.loads(insert.message.value or b"")["schema"]["fields"][1]["fields"]
+    assert [(f["optional"], f.get("default")) for f in fields] == [(True, None)] * 3
+    assert payload(delete)["before"] == {"id": 1, "n": None, "\uffc3\uffa9": None}
+    plain = replace(odd, name="t", schema="public", primary_key=("é", "id"))
+    moved = boundaries.change(plain, Op.UPDATE, (row, {**row, "é": 4}))
+    insert, update = written(old, boundaries.insert(plain, row), moved)
+    assert json.loads(insert.message.key or b"")["payload"] == {"id": 1}
+    fields = json.loads(insert.message.value or b"")["schema"]["fields"][1]["fields"]
+    assert [f["optional"] for f in fields] == [False, False, True]
+    assert payload(update)["op"] == "u"
+    assert payload(update)["before"] == {"id": 1, "n": 5 if release > "1.4.0.Final" else 0, "\uffc3\uffa9": 3}
+
+
+@pytest.mark.parametrize(
+    ("release", "shown"), [("1.4.0.Final", "q``q"), ("1.9.7.Final", "q``q"), ("2.5.4.Final", "q``q"), ("3.5.0.Final", "q`q")]
+)
+def test_a_back_tick_in_a_columns_name_is_doubled_up_to_2_5(release: str, shown: str) -> None:
+    """debezium#back-ticks."""
+    table = Table("d", "t`t", (Column("q`q", mysql.integer("int"), False), Column("a", mysql.integer("int"))), ("q`q",))
+    old = profile(release)
+    created = SchemaChange(START, "create table", "CREATE TABLE `t``t` (`q``q` INT PRIMARY KEY, a INT)", "d", "t`t", None, table)
+    ddl, streamed, read = written(
+        old, created, boundaries.insert(table, {"q`q": 1}), boundaries.change(table, Op.READ, (None, {"q`q": 2}))
+    )
+    for one in (streamed, read):
+        assert list(payload(one)["after"]) == [shown, "a"]
+        assert (one.changes[0].keys, one.changes[0].table) == ((shown,), "t`t")
+        assert (one.changes[0].full_after is None) == (shown == "q`q")
+    if release != "1.4.0.Final":
+        found = payload(ddl)["tableChanges"][0]["table"]
+        assert (found["primaryKeyColumnNames"], found["columns"][0]["name"]) == ([shown], shown)
+    number = postgresql.integer("integer")
+    theirs = Table("d", "t`t", (Column("q`q", number, False), Column("a", number)), ("q`q",), schema="public")
+    (other,) = written(profile(release, "postgresql"), boundaries.insert(theirs, {"q`q": 1}))
+    assert list(payload(other)["after"]) == ["q`q", "a"]
 
 
 # Kafka's default partitioner
@@ -650,8 +710,68 @@ def test_murmur2_of_kafka(data: bytes) -> None:
 # Profiles
 
 
+@pytest.mark.parametrize(
+    ("release", "options", "why"),
+    [
+        ("1.4.0.Final", ("postgresql", "money-digits-4"), "came with 1.8"),
+        ("3.5.0.Final", ("money-digits-4",), "is PostgreSQL's"),
+        ("3.5.0.Final", ("postgresql", "string", "money-digits-0"), "acts in decimal.handling.mode precise alone"),
+        ("3.5.0.Final", ("postgresql", "schemaless", "money-digits-0"), "changes a scale that schemas alone tell"),
+        ("3.5.0.Final", ("postgresql", "include-query"), "is MySQL's"),
+    ],
+)
+def test_options_that_do_not_go_together_say_why(release: str, options: tuple[str, ...], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        profile(release, *options)
+
+
+def test_an_option_that_is_not_known_is_told_its_nearest() -> None:
+    with pytest.raises(UnknownName, match="include-query"):
+        profile("3.5.0.Final", "include-querry")
+
+
+def test_a_column_of_an_unknown_type_is_left_out_unless_it_is_asked_for() -> None:
+    """debezium#unknown-types."""
+    columns = (Column("id", postgresql.integer("integer"), False), Column("c", postgresql.other("box")))
+    table = Table("d", "t", columns, ("id",), schema="public")
+    row = boundaries.insert(table, {"id": 1, "c": "(1,1),(0,0)"})
+    (plain,) = written(PG, row)
+    assert payload(plain)["after"] == {"id": 1}
+    assert list(plain.changes[0].after or {}) == ["id"]
+    (asked,) = written(profile("3.5.0.Final", "postgresql", "include-unknown"), row)
+    assert payload(asked)["after"] == {"id": 1, "c": "KDEuMCwxLjApLCgwLjAsMC4wKQ=="}
+    with pytest.raises(UsageError, match=r"is known of PostgreSQL's 2\.5 and 3\.5 alone"):
+        profile("1.9.7.Final", "postgresql", "include-unknown")
+
+
+def test_a_statement_stands_in_the_source_of_streamed_rows_alone() -> None:
+    """debezium#query."""
+    asked = profile("3.5.0.Final", "schemaless", "transaction", "include-query")
+    row = boundaries.insert(CUSTOMERS, ROW)
+    renamed = SchemaChange(
+        START, "table comment", "ALTER TABLE `customers` COMMENT 'x'", "inventory", "customers", CUSTOMERS, CUSTOMERS
+    )
+    events: tuple[Event, ...] = (
+        TransactionMark(START, "BEGIN", "1"),
+        SourceStatement(START, "rows-query", 'INSERT /* "op" */ INTO a', "inventory"),
+        row,
+        row,
+        TransactionMark(START, "COMMIT", "1", 2),
+        row,
+        boundaries.change(CUSTOMERS, Op.READ, (None, ROW)),
+        renamed,
+    )
+    begin, first, second, end, third, read, ddl = map(payload, written(asked, *events))
+    assert [one["source"]["query"] for one in (first, second)] == ['INSERT /* "op" */ INTO a'] * 2
+    assert third["source"]["query"] == "INSERT INTO `customers` SELECT * FROM `customers_new`"
+    assert [one["source"]["query"] for one in (read, ddl)] == [None, None]
+    assert (begin["status"], end["status"]) == ("BEGIN", "END")
+    bare = written(profile("3.5.0.Final", "schemaless", "transaction"), *events)
+    assert [payload(one)["source"]["query"] for one in bare if "source" in payload(one)] == [None] * 5
+
+
 def test_profiles_are_named_in_one_order_and_share_deployments() -> None:
-    assert len(PROFILES) == 9
+    assert len(PROFILES) == 11
     assert len({p.deployment for p in PROFILES}) == 7
     assert len({replace(p.deployment, schemas="") for p in PROFILES}) == 4
     assert {p.source for p in PROFILES} == {"mysql", "postgresql"}

@@ -105,6 +105,72 @@ def test_variable_scale_decimals_lose_trailing_zeros() -> None:
     assert of(kind, Decimal("10.00"), Modes(decimal="string")) == "10.00"
 
 
+@pytest.mark.parametrize(
+    ("name", "srid", "wkb", "shown"),
+    [
+        (
+            "point",
+            4326,
+            "010100000000000000000024400000000000003440",
+            '{"x":10.0,"y":20.0,"wkb":"AQEAAAAAAAAAAAAkQAAAAAAAADRA","srid":4326}',
+        ),
+        (
+            "linestring",
+            0,
+            "01020000000200000000000000000000000000000000000000000000000000f83f00000000000004c0",
+            '{"wkb":"AQIAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAPg/AAAAAAAABMA=","srid":null}',
+        ),
+    ],
+)
+def test_a_spatial_value_is_a_struct_with_its_binary(name: str, srid: int, wkb: str, shown: str) -> None:
+    """debezium#spatial, as recorded."""
+    kind = mysql.spatial(name)
+    for snapshot in (False, True):
+        found = _debezium_mysql.wire(kind, Json({"srid": srid, "wkb": wkb}), Modes(), snapshot=snapshot)
+        assert (found.json, found.schema.type, found.cell.state) == (shown, "struct", State.VALUE)
+    assert _debezium_mysql.wire(kind, None, Modes()).json == "null"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "shown"),
+    [
+        ("box", "(1,1),(0,0)", "(1.0,1.0),(0.0,0.0)"),
+        ("circle", "<(-1.5,2.5),1e+300>", "<(-1.5,2.5),1.0E300>"),
+        ("composite", '(1,"a,b")', '(1,"a,b")'),
+    ],
+)
+def test_a_type_that_the_connector_does_not_know_is_bytes(name: str, text: str, shown: str) -> None:
+    """debezium#unknown-types."""
+    kind = postgresql.other(name)
+    found = _debezium_postgresql.wire(kind, text, Modes())
+    assert (found.schema.type, found.schema.name, found.value, found.cell.cls) == ("bytes", "", shown.encode(), "unknown-type")
+    assert found.json == f'"{base64.b64encode(shown.encode()).decode()}"'
+    assert of(kind, text, Modes(binary="hex")) == shown.encode().hex()
+    assert of(kind, None) is None
+
+
+@pytest.mark.parametrize(
+    ("digits", "text", "wire", "meant"),
+    [
+        (2, "2.50", b"\x00\xfa", "2.50"),
+        (0, "2.50", b"\x03", "3"),
+        (0, "-2.50", b"\xfd", "-3"),
+        (0, "0.49", b"\x00", "0"),
+        (0, "92233720368547758.07", (92233720368547758).to_bytes(8, "big"), "92233720368547758"),
+        (4, "2.50", (25000).to_bytes(2, "big"), "2.50"),
+        (4, "-0.01", (-100).to_bytes(1, "big", signed=True), "-0.01"),
+    ],
+)
+def test_money_is_rounded_half_up_to_its_fraction_digits(digits: int, text: str, wire: bytes, meant: str) -> None:
+    """debezium#money."""
+    found = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(money_digits=digits))
+    assert (found.value, found.cell.value, found.schema.parameters) == (wire, Decimal(meant), (("scale", str(digits)),))
+    doubled = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(money_digits=digits), snapshot=True)
+    assert text.startswith("9") or doubled.value == wire
+    shown = _debezium_postgresql.wire(postgresql.money(), Decimal(text), Modes(decimal="string", money_digits=digits))
+    assert shown.value == text
+
+
 def test_money_follows_the_mode_from_1_8() -> None:
     assert of(postgresql.money(), Decimal("123.45"), Modes((1, 4), "string")) == "MDk="
     assert of(postgresql.money(), Decimal("123.45"), Modes((3, 5), "string")) == "123.45"
@@ -406,3 +472,12 @@ def test_an_interval_beyond_64_bits_is_their_limit() -> None:
     """debezium#interval."""
     years = "-178000000 years"
     assert of(postgresql.temporal("interval"), years) == -(1 << 63)
+
+
+def test_a_decoder_may_refuse_what_nanoseconds_made_of_a_datetime_beyond_64_bits() -> None:
+    """Recorded of 3.5: 1000-01-01 00:00:00.000001 is 6283264147419104232 nanoseconds, which no DATETIME(6) has."""
+    modes = Modes(temporal="nanoseconds")
+    kind = mysql.temporal("datetime", 6)
+    beyond = _debezium_mysql.wire(kind, -30_610_223_999_999_999, modes)
+    assert (beyond.value, beyond.cell.state, beyond.corrupt) == (6_283_264_147_419_104_232, State.ANY, True)
+    assert not _debezium_mysql.wire(kind, 1, modes).corrupt

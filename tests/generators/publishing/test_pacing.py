@@ -28,6 +28,7 @@ from conformance.brokers import embedded as _embedded
 from conformance.brokers.embedded import free_ports
 from generators.errors import UsageError
 from generators.model import Message
+from generators.publishing import pacing
 from generators.publishing.kafka import create_topic, delete_topic, run_topic, run_topic_name
 from generators.publishing.pacing import Delivered, Histogram, PublishInterrupted, PublishStopped, publish_paced
 
@@ -111,6 +112,14 @@ def consumed(bootstrap: str, topic: str, timeout_s: float = 20) -> list[Record]:
 
 
 @pytest.mark.kafka
+def test_waiting_for_the_next_message_does_not_poll_without_end(kafka, topic, monkeypatch) -> None:
+    polls, poll = [], pacing._Paced.poll
+    monkeypatch.setattr(pacing._Paced, "poll", lambda run, seconds: polls.append(seconds) or poll(run, seconds))
+    done = publish_paced(kafka.bootstrap, topic, numbered(100), rate=400.0, timeout_s=20)
+    assert done.acknowledged == 100
+    assert len(polls) < 20 * 100
+
+
 def test_stamps_are_the_intended_times_and_else_the_writers(kafka, topic) -> None:
     told: dict[int, Delivered] = {}
     publish_paced(

@@ -24,7 +24,7 @@ def test_our_messages_are_the_recorded_ones() -> None:
     found = Counter(comparison.agreement for comparison in compared)
     unexplained = [(c.episode.recording.name, c.episode.name, c.number) for c in compared if c.agreement is Agreement.UNEXPLAINED]
     assert unexplained == []
-    assert found == {Agreement.IDENTICAL: 3102, Agreement.EXPLAINED: 31}
+    assert found == {Agreement.IDENTICAL: 3165, Agreement.EXPLAINED: 31}
 
 
 def test_recordings_have_the_profile_of_their_options() -> None:
@@ -70,7 +70,7 @@ def test_types_of_postgresql_by_their_names() -> None:
     assert of("numeric(10,2)[]") == ("numeric[]", Logical.JSON, 10, 0)
     assert of("bit varying") == ("varbit", Logical.BIT, postgresql.UNBOUNDED, 0)
     with pytest.raises(Unsupported):
-        of("box")
+        of("polygon")
 
 
 def test_texts_of_postgresql() -> None:

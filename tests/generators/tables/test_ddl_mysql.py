@@ -299,7 +299,7 @@ def test_a_dump_of_mariadb(reads, tmp_path):
         indexes=(Index("p", ("p",), True),),
     )
     assert user.checks == (Check("n", "`n` between 1 and 9", low=1, high=9),)
-    without = "left out: no writer has this column type; without the column it can be read"
+    without = "left out: values of this column type cannot be drawn; without the column it can be read"
     assert told(schema, tmp_path) == [
         "a.sql:7:71: CHECK (json_valid(`j`)): left out: values do not honour it",
         "a.sql:12:3: UNIQUE KEY `p` (`p`(10)): taken as a key over whole columns: the model has no prefixes",

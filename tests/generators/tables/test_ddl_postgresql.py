@@ -233,7 +233,10 @@ def test_a_dump_of_pg_dump(reads, tmp_path):
         "a.sql:52:11: public.posint: taken as integer, the type of the domain",
         "a.sql:69:5: CONSTRAINT customers_label_check CHECK ((length(label) > 3)): left out: values do not honour it",
         ("a.sql:88:31: REPLICA IDENTITY FULL: left out: the option image of a writer's profile says what a before image holds"),
-        ("a.sql:92:7: public.pair: table pairs left out: no writer has this column type; without the column it can be read"),
+        (
+            "a.sql:92:7: public.pair: table pairs left out: values of this column type cannot be drawn; "
+            "without the column it can be read"
+        ),
         "a.sql:98:1: PARTITION BY RANGE (y): left out: the table is taken without partitions",
         ("a.sql:103:1: CREATE UNLOGGED TABLE public.ul: left out: the log that writers read does not hold unlogged tables"),
         "a.sql:109:1: INHERITS (sales.orders): table inh left out: some of its columns are another table's",
@@ -332,7 +335,7 @@ def test_a_table_with_a_type_that_no_writer_has_is_left_out(reads, tmp_path, spe
     schema = reads(f"CREATE TABLE t (a int, c {spelled} NOT NULL);\nCREATE TABLE u (a int);", dialect="postgresql", database="d")
     assert [user.table.name for user in schema.tables] == ["u"]
     assert told(schema, tmp_path) == [
-        f"a.sql:1:26: {spelled}: table t left out: no writer has this column type; without the column it can be read"
+        f"a.sql:1:26: {spelled}: table t left out: values of this column type cannot be drawn; without the column it can be read"
     ]
 
 
@@ -341,7 +344,7 @@ def test_no_table_that_can_be_taken_is_a_mistake(reads, tmp_path):
         reads("CREATE TABLE t (c box);", dialect="postgresql", database="d")
     assert str(raised.value).replace(f"{tmp_path}/", "") == (
         "no table of a.sql could be taken:\n"
-        "  a.sql:1:19: box: table t left out: no writer has this column type; without the column it can be read"
+        "  a.sql:1:19: box: table t left out: values of this column type cannot be drawn; without the column it can be read"
     )
 
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from generators.bulk import traffic as load
-from generators.storage import bulk
+from generators.storage import bulk, records
 from generators.storage.corpus import PARQUET
 from generators.wire_format import get
 from spark_checks.services import corpora
@@ -34,7 +34,7 @@ def test_a_message_has_one_offset_whatever_the_ranges(name, profile):
 
 def test_the_content_is_that_of_the_rows_in_any_order():
     fmt = get("debezium-json")
-    made = list(bulk.rows(islice(bulk.numbered(fmt, fmt.profiles[0], 7, 0, 9), 9)))
+    made = [records.row(one, offset) for offset, one in islice(bulk.numbered(fmt, fmt.profiles[0], 7, 0, 9), 9)]
     assert bulk.canonical({**made[0], "key": None, "value": b"\x0a|", "headers": [{"key": "h", "value": None}]}) == (
         b"-|0A7C|%s|%d|0|%d|0|68=-" % (made[0]["topic"].encode(), made[0]["partition"], made[0]["timestamp"])
     )

@@ -56,11 +56,13 @@ def ddl(book: Book) -> tuple[Rule, ...]:
         ),
         book.rule(
             "ddl/not-dropped",
-            "A DDL message, which every partition has, is a change of its own in each: neither unreadable nor nothing.",
+            "A DDL message, which every partition has, is a change of its own in each: neither unreadable nor nothing, though "
+            "another one has the same commitTs.",
             Effect.LOST_SCHEMA_CHANGE,
             Selector(fields=("change",), aspects=(Aspect.MISSING, Aspect.CORRUPT), kinds=("DDL",)),
             "ticdc#simple-ddl",
             "ticdc#ddl-partitions",
+            "ticdc#ddl-one-statement",
             provenance=DOCUMENTED,
         ),
         book.rule(

@@ -118,6 +118,13 @@ _CONTROL: Final = (
 
 _ROWS: Final = (
     BOOK.rule(
+        "envelope/query",
+        "source.query is the statement, and decides nothing: an INSERT ... ON DUPLICATE KEY UPDATE may be u, a REPLACE d.",
+        Effect.WRONG_OP,
+        Selector(fields=("change",), aspects=WHOLE, kinds=("ROW",), tags=("query",)),
+        "debezium#query",
+    ),
+    BOOK.rule(
         "op/read-one-position",
         "The rows of a snapshot share one position: each is a change, none a duplicate of another.",
         Effect.LOST_CHANGE,
@@ -208,10 +215,18 @@ _FIELDS: Final = (
         provenance=DOCUMENTED,
     ),
     BOOK.rule(
-        "key/mangled-names",
-        "PostgreSQL connectors 1.4 to 2.5 mangle names that are not ASCII, in keys too: what is written counts.",
+        "key/back-tick",
+        "Up to 2.5 MySQL's connector keeps a back-tick in a column's name doubled, as statements do: what is written counts.",
         Effect.WRONG_ROW_KEY,
-        Selector(fields=("keys", "table", "schema"), profiles=_MANGLING),
+        Selector(fields=("keys",), tags=("back-tick",)),
+        "debezium#back-ticks",
+    ),
+    BOOK.rule(
+        "key/mangled-names",
+        "PostgreSQL connectors 1.4 to 2.5 mangle names that are not ASCII in streams: what is written counts; a table so named "
+        "has no key, and a column so named is not in it.",
+        Effect.WRONG_ROW_KEY,
+        Selector(fields=("keys", "table", "schema"), profiles=_MANGLING, tags=("not-ascii-name",)),
         "debezium#mangled-names",
     ),
     BOOK.rule(
@@ -340,10 +355,26 @@ _IMAGES: Final = (
         "debezium#unavailable-value",
     ),
     BOOK.rule(
-        "image/mangled-names",
-        "PostgreSQL connectors 1.4 to 2.5 mangle column names that are not ASCII: the image has the names that are written.",
+        "value/unknown-type",
+        "With include.unknown.datatypes a column of a type that the connector does not know is bytes, in the form of "
+        "binary.handling.mode; else the image is without it.",
+        Effect.WRONG_VALUE,
+        Selector(fields=("cell",), classes=("unknown-type",)),
+        "debezium#unknown-types",
+    ),
+    BOOK.rule(
+        "image/back-tick",
+        "A back-tick in a column's name is two up to 2.5, one from 3.3 on: the image has the names that are written.",
         Effect.NULL_FOR_ABSENT,
-        Selector(aspects=(Aspect.PRESENCE,), profiles=_MANGLING),
+        Selector(aspects=(Aspect.PRESENCE,), tags=("back-tick",)),
+        "debezium#back-ticks",
+    ),
+    BOOK.rule(
+        "image/mangled-names",
+        "PostgreSQL connectors 1.4 to 2.5 mangle column names that are not ASCII in streams, not in snapshots: the image has the "
+        "names that are written.",
+        Effect.NULL_FOR_ABSENT,
+        Selector(aspects=(Aspect.PRESENCE,), profiles=_MANGLING, tags=("not-ascii-name",)),
         "debezium#mangled-names",
     ),
     BOOK.rule(

@@ -137,7 +137,7 @@ _NUMBERS: Final = (
     ),
     BOOK.rule(
         "value/money",
-        "money is a Decimal of scale 2, in string mode its text; up to 1.7 it is always a Decimal.",
+        "money is a Decimal of scale 2, or of money.fraction.digits; in string mode its text; up to 1.7 always a Decimal.",
         Effect.LOST_PRECISION,
         value(types=("money",)),
         "debezium#money",
@@ -437,6 +437,14 @@ _TEXTS: Final = (
         value(types=("hstore",)),
         "debezium#hstore",
         provenance=DOCUMENTED,
+    ),
+    BOOK.rule(
+        "value/spatial",
+        "POINT is a struct of x, y, wkb and srid, other spatial types are one of wkb and srid: base64 of the well-known binary, "
+        "and null where there is no reference system.",
+        Effect.WRONG_VALUE,
+        value("json", classes=("spatial",)),
+        "debezium#spatial",
     ),
     BOOK.rule(
         "value/json",

@@ -92,10 +92,12 @@ _FAULTS: Final = (
 _DDL_RULES: Final = (
     _rule(
         "ddl/not-dropped",
-        "A DDL message is a change of its own: its null data, sqlType and mysqlType make it neither unreadable nor nothing.",
+        "A DDL message is a change of its own: its null data, sqlType and mysqlType make it neither unreadable nor nothing, nor "
+        "does another one with the same commitTs.",
         Effect.LOST_SCHEMA_CHANGE,
         Selector(fields=("change",), aspects=(Aspect.MISSING, Aspect.CORRUPT), kinds=("DDL",)),
         "ticdc#canal-ddl",
+        "ticdc#ddl-one-statement",
         provenance=DOCUMENTED,
     ),
     _rule(

@@ -1,0 +1,56 @@
+"""Messages as rows in the shape of Spark's Kafka source with headers, which Parquet files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from generators.model import Message
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def schema() -> pa.Schema:
+    """The columns."""
+    import pyarrow as pa
+
+    header = pa.struct([("key", pa.string()), ("value", pa.binary())])
+    return pa.schema(
+        [
+            ("key", pa.binary()),
+            ("value", pa.binary()),
+            ("topic", pa.string()),
+            ("partition", pa.int32()),
+            ("offset", pa.int64()),
+            ("timestamp", pa.timestamp("us", tz="UTC")),
+            ("timestampType", pa.int32()),
+            ("headers", pa.list_(header)),
+        ]
+    )
+
+
+def columns(messages: Sequence[Message], offsets: Sequence[int]) -> dict[str, list[Any]]:
+    """The values of each column for messages at these offsets, with their writer's timestamp (CreateTime)."""
+    return {
+        "key": [m.key for m in messages],
+        "value": [m.value for m in messages],
+        "topic": [m.topic for m in messages],
+        "partition": [m.partition for m in messages],
+        "offset": list(offsets),
+        "timestamp": [m.timestamp_ms * 1000 for m in messages],
+        "timestampType": [0] * len(messages),
+        "headers": [[{"key": name, "value": value} for name, value in m.headers] or None for m in messages],
+    }
+
+
+def batch(messages: Sequence[Message], offsets: Sequence[int]) -> pa.RecordBatch:
+    """The rows of messages."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict(columns(messages, offsets), schema())
+
+
+def row(message: Message, offset: int) -> dict[str, Any]:
+    """The row of a message."""
+    return {name: values[0] for name, values in columns([message], [offset]).items()}
