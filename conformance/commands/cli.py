@@ -56,7 +56,7 @@ from conformance.commands.shell import (
 from conformance.commands.spark_options import spark_options
 from conformance.commands.watching import refused as refuse_watching
 from conformance.commands.watching import watch
-from conformance.engines.specs import is_command
+from conformance.engines.specs import decoder_of, is_command
 from conformance.files import FAILURES, check
 from conformance.text import printable
 from generators.errors import HarnessError, NothingSelected, UsageError
@@ -133,7 +133,7 @@ def _bug() -> NoReturn:
     "--decoder",
     metavar="SPEC",
     type=DECODER,
-    help="module:function, path/file.py:function or cmd:COMMAND; default: the reference decoders.",
+    help="module:function, path/file.py:function, cmd:COMMAND or fast; default: the reference decoders.",
 )
 @click.option(
     "--map",
@@ -212,6 +212,8 @@ def run(**options: Any) -> None:
     )
     if settings.decoder and len(settings.formats) > 1:
         raise UsageError(f"--decoder needs exactly one format; name it: {', '.join(settings.formats)}")
+    for fmt in settings.formats:
+        decoder_of(fmt, settings.decoder)
     if is_command(settings.decoder) and options["spark_conf"]:
         which = "--master, --remote, --spark-packages and --spark-conf"
         raise UsageError(f"--decoder {settings.decoder!r}: {which} need a decoder in Spark")
@@ -301,7 +303,8 @@ def _perform(
             with transport(asked, note, conf) as (bootstrap, described, topic):
                 settings = replace(settings, bootstrap=bootstrap, broker=described, topic=topic)
                 heard = noting(note, lambda judged: note.line(console.judged(judged, settings.strict)))
-                result = perform(settings, engine, together(collected, heard, *([stream] if live else [])))
+                first = [] if settings.expect.entries else [console.FirstBroken(note.line, settings.strict)]
+                result = perform(settings, engine, together(collected, heard, *first, *([stream] if live else [])))
     except (KeyboardInterrupt, HarnessError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         left = collected.unfinished(INTERRUPTED if interrupted else str(error))

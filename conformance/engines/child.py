@@ -38,7 +38,7 @@ from conformance.engines import cluster
 from conformance.engines._child_log import ChildLog, kill_strays
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Loaded, PlanFailed, RecordSource, Request
 from conformance.engines.spark_conf import JARS, PACKAGES, away
-from conformance.engines.specs import LIAR
+from conformance.engines.specs import DECODERS, LIAR
 from conformance.judging.judge import CONVENTIONS, Capabilities
 from conformance.judging.output import check_columns
 from generators.errors import HarnessError, UnknownName, UsageError
@@ -46,7 +46,6 @@ from generators.storage import codec
 from generators.wire_format import get
 
 WORKER = "spark_checks.services.worker"
-DECODERS = "spark_checks.decoders"
 LANES = 2
 """Limit of concurrent decode calls. A small job leaves a core idle during planning and scheduling."""
 

@@ -21,7 +21,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, write_records
-from conformance.engines.child import DECODERS, ChildEngine
+from conformance.engines.child import ChildEngine
+from conformance.engines.specs import DECODERS, decoder_of
 from conformance.files import put
 from generators.bulk import expander as bulk
 from generators.errors import HarnessError, UsageError
@@ -71,7 +72,7 @@ def bench(
         path = engine.directory / f"bench-{name}.parquet"
         write_records(path, load, _offsets(load))
         note(f"{name}: decoding {len(load)} messages in {rounds} rounds")
-        decoders = {REFERENCE: f"{DECODERS}.{module_name(name)}"} | ({decoder: decoder} if decoder else {})
+        decoders = {REFERENCE: decoder_of(name, None)} | ({decoder: decoder_of(name, decoder)} if decoder else {})
         request = {
             "parquet": str(path),
             "messages": len(load),
@@ -107,9 +108,9 @@ def baseline(name: str, sample: Message) -> str:
 
 
 def plain_profile(fmt: Format[Any]) -> Profile:
-    """The format's last profile without compression, whose cost is not the decoder's."""
+    """The last of the format's profiles with the fewest options. None of them compresses: that cost would not be the decoder's."""
     found: list[Profile] = [p for p in fmt.profiles if p.deployment.compression == "none"]
-    return found[-1]
+    return min(reversed(found), key=lambda profile: profile.name.count("+"))
 
 
 def generate(fmt: Format[Any], profile: Profile, count: int) -> tuple[list[Message], float]:

@@ -19,7 +19,8 @@ from typing import Any, Final, Self
 import pyarrow as pa
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout
-from conformance.engines.child import DECODERS, ChildEngine
+from conformance.engines.child import ChildEngine
+from conformance.engines.specs import decoder_of
 from conformance.judging.judge import BAD, Capabilities, CaseResult, Finding, Judge
 from conformance.judging.output import check_columns, read
 from conformance.judging.results import Failure
@@ -37,7 +38,7 @@ from generators.publishing import kafka
 from generators.publishing.cluster import Target, fields, of
 from generators.storage import codec
 from generators.tables.load import TableLoad
-from generators.wire_format import Format, Profile, get, module_name
+from generators.wire_format import Format, Profile, get
 
 SAMPLED: Final = 400
 """Approximate number of judged messages."""
@@ -236,7 +237,7 @@ class Lane:
         settings = self.settings
         return {
             **self._topics.source,
-            "decoder": settings.decoder or f"{DECODERS}.{module_name(settings.format)}",
+            "decoder": decoder_of(settings.format, settings.decoder),
             "level": self.outcome.level,
             "table": codec.dump_table(_table(self.settings, self.profile)),
             "deployment": codec.dump_deployment(self.profile.deployment),
@@ -438,7 +439,7 @@ def run(
     """
     check(settings)
     profile = _profile(settings)
-    spec = settings.decoder or f"{DECODERS}.{module_name(settings.format)}"
+    spec = decoder_of(settings.format, settings.decoder)
     loaded = engine.load(spec, "auto").result()
     level = settings.level or max(loaded.levels)
     if level not in loaded.levels:

@@ -14,7 +14,7 @@ from rich.table import Table as Grid
 
 from conformance.cases.catalogue import budget
 from conformance.engines.base import Engine
-from conformance.engines.child import DECODERS
+from conformance.engines.specs import DECODERS
 from conformance.load.bench import SEED, plain_profile
 from conformance.running.events import Broken, Event
 from conformance.running.prepared import Settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,11 +12,12 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from conformance.judging.judge import CaseResult, Verdict
+from conformance.judging.judge import BAD, CaseResult, Verdict
 from conformance.judging.results import Failure, FormatResult, RunResult
 from conformance.reports.facts import Standing, cause, headline, matrix, nulled, remedy, replay, spread, standings, sums
 from conformance.reports.wire import MALFORMED, WHOLE, WireText, wire
 from conformance.rules.base import Aspect
+from conformance.running.events import Broken, Event
 from conformance.text import printable
 
 _COLOURS = {
@@ -207,6 +208,21 @@ def judged(fmt: FormatResult, strict: bool) -> str:
     named = ", ".join(rule.partition("/")[2] for rule in rules[:NAMED])
     more = f" and {len(rules) - NAMED} more" if len(rules) > NAMED else ""
     return f"{line}; fails: {named}{more}" if rules else line
+
+
+@dataclass(slots=True)
+class FirstBroken:
+    """A listener that gives a run's first broken rule as a line: long before its format is judged."""
+
+    line: Callable[[str], None]
+    strict: bool = False
+    _told: bool = False
+
+    def __call__(self, event: Event) -> None:
+        """See `conformance.running.events.Listener`."""
+        if isinstance(event, Broken) and not self._told and (self.strict or event.result.verdict in BAD):
+            self._told = True
+            self.line(f"✗ {event.rule.id}: {event.rule.statement} (the first broken rule; all follow)")
 
 
 def show(renderable: RenderableType, stderr: bool = False) -> None:

@@ -15,14 +15,15 @@ from typing import Any, Final
 
 from conformance.cases.catalogue import profiles
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Request, lay_out
-from conformance.engines.child import DECODERS, ChildEngine
+from conformance.engines.child import ChildEngine
+from conformance.engines.specs import decoder_of
 from conformance.judging.compare import Typed, same_value
 from conformance.judging.output import OutputRow, read
 from generators.drawing import shared_history as differential
 from generators.drawing.shared_history import KEY, Told
 from generators.model import Cell, Layout, State, Value
 from generators.sources import mysql
-from generators.wire_format import Format, Loss, Profile, get, module_name
+from generators.wire_format import Format, Loss, Profile, get
 
 SHOWN: Final = 5
 """Differences kept per format."""
@@ -92,7 +93,7 @@ def check(engine: ChildEngine, fmt: Format[Any], profile: Profile, seed: int, de
     handle = f"differential-{fmt.name}"
     places, source = lay_out(engine.directory, handle, messages)
     engine.open(handle, source).result()
-    spec = decoder or f"{DECODERS}.{module_name(fmt.name)}"
+    spec = decoder_of(fmt.name, decoder)
     try:
         asked = Request(handle, source.ranges, spec, 2, profile.deployment, expected.table)
         rows = read(engine.decode(asked).result(), 2)

@@ -19,14 +19,15 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.cases import tables
 from conformance.cases.catalogue import profiles as matching
 from conformance.engines.base import ChildDied, DecodeRaised, write_records
-from conformance.engines.child import DECODERS, ChildEngine
+from conformance.engines.child import ChildEngine
+from conformance.engines.specs import decoder_of
 from conformance.files import put
 from conformance.rules.base import Aspect, Citation, Effect, Obligation, Provenance, Rule, Subject, rules
 from conformance.rules.base import owner as first
 from generators.bulk.mutations import Mutant, Mutants, State, by_deployment
 from generators.model import History, Message
 from generators.storage import codec
-from generators.wire_format import Format, Profile, get, module_name
+from generators.wire_format import Format, Profile, get
 
 if TYPE_CHECKING:
     from generators.tables.values import Values
@@ -197,7 +198,7 @@ class Fuzzer:
     def __init__(self, engine: ChildEngine, name: str, settings: FuzzSettings, note: Callable[[str], None]) -> None:
         self._engine, self._settings, self._note = engine, settings, note
         self._fmt: Format[Any] = get(name)
-        self._decoder = settings.decoder or f"{DECODERS}.{module_name(name)}"
+        self._decoder = decoder_of(name, settings.decoder)
         profiles, self._histories = matching(self._fmt, settings.writer_profile), tuple[History, ...]()
         if settings.tables is not None:
             profiles = tables.reading(self._fmt, profiles, settings.tables.schema)

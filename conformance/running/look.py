@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, RecordSource, Request, lay, to_ranges, write_records
-from conformance.engines.child import DECODERS, ChildEngine, needed
+from conformance.engines.child import ChildEngine, needed
+from conformance.engines.specs import decoder_of
 from conformance.judging.compare import Typed
 from conformance.judging.output import OutputRow, Place, read
 from generators.errors import HarnessError, NothingSelected
 from generators.model import Case, Message, Table
 from generators.storage import corpus
-from generators.wire_format import module_name
 
 OPTIONAL: Final = ("schema", "position", "commit_time", "types", "schema_version", "sql")
 """Columns that a line has only if the decoder fills them."""
@@ -49,7 +49,7 @@ def look(fmt: str, directory: Path, decoder: str | None, wanted: Callable[[str],
     decimals text, times ISO 8601 (instants end in Z). At level one a message without a row gives a line with an `error`.
     Raises CorpusError, NothingSelected, UsageError for a decoder that cannot be loaded, LookFailed when it raises or hangs.
     """
-    spec = decoder or f"{DECODERS}.{module_name(fmt)}"
+    spec = decoder_of(fmt, decoder)
     corpora = [stored for stored in map(corpus.read, corpus.find(directory)) if stored.format == fmt]
     chosen = [(stored, seen) for stored in corpora if (seen := [s for s in _seen(stored) if wanted(s.case.id)])]
     if not chosen:

@@ -26,7 +26,7 @@ from conformance.engines.base import (
     to_ranges,
     write_records,
 )
-from conformance.engines.child import DECODERS
+from conformance.engines.specs import decoder_of
 from conformance.inspecting.opening import Record
 from conformance.judging.clusters import smallest_failures
 from conformance.judging.compare import Typed
@@ -41,7 +41,7 @@ from conformance.running.prepared import Prepared, Settings, request
 from conformance.running.run import Evidence, finish, load
 from generators.errors import HarnessError, UsageError
 from generators.model import Case, Change, Kind, Message, Table, Written
-from generators.wire_format import Format, Profile, module_name
+from generators.wire_format import Format, Profile
 
 MOST: Final = 100_000
 """Most messages that are judged at once."""
@@ -112,7 +112,7 @@ def observe(
     for each in {id(engine): engine, id(reference): reference}.values():
         _open(each, one, call)
     asked = request(settings, one, call, call.cases)
-    theirs = replace(asked, decoder=f"{DECODERS}.{module_name(fmt.name)}", mapping={})
+    theirs = replace(asked, decoder=decoder_of(fmt.name, None), mapping={})
     note("the reference decoder")
     right = _right(reference, theirs)
     call = one.calls[0] = replace(call, cases=tuple(case for case in call.cases if _claimed(one, case, right)))
@@ -164,7 +164,7 @@ def _prepared(settings: Settings, fmt: Format[Any], profile: Profile, taken: Seq
     places = own if known else lay(sent)
     one = Prepared(
         fmt,
-        settings.decoder or f"{DECODERS}.{module_name(fmt.name)}",
+        decoder_of(fmt.name, settings.decoder),
         loaded,
         [call],
         {id(message): place for message, place in zip(sent, places, strict=True)},

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from conformance.cases.catalogue import Budget, Call
 from conformance.engines.base import Loaded, Request, tables_of, to_ranges
 from conformance.judging.clusters import SHOWN
-from conformance.judging.judge import CaseResult
+from conformance.judging.judge import CaseResult, Finding
 from conformance.judging.known import Expectations
 from conformance.judging.output import Place
 from conformance.judging.selection import Selection
@@ -88,6 +88,14 @@ class Sample:
     trials: list[Trial]
 
 
+class First(Protocol):
+    """Cases that are judged before all others."""
+
+    def broken(self) -> Iterator[tuple[Finding, CaseResult]]:
+        """The first finding of each rule that they break."""
+        ...
+
+
 @dataclass(slots=True)
 class Prepared:
     """A format with published messages and submitted calls."""
@@ -103,6 +111,7 @@ class Prepared:
     futures: list[Future[pa.Table]]
     began: float
     kept: frozenset[str]
+    first: First | None = None
     laws: list[Sample] = field(default_factory=list)
     owners: dict[int, Case] = field(default_factory=dict)
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Request, lay_out
-from conformance.engines.child import DECODERS, QUICK
+from conformance.engines.child import QUICK
 from conformance.engines.command import engine_for
 from conformance.engines.spark_conf import merged
-from conformance.engines.specs import LIAR
+from conformance.engines.specs import DECODERS, LIAR, decoder_of
 from conformance.files import FAILURES, put
 from conformance.judging.judge import BAD, Finding, Judge, Verdict
 from conformance.judging.output import read
@@ -33,7 +33,6 @@ from conformance.text import printable
 from generators.errors import UnknownName, UsageError
 from generators.model import Case
 from generators.storage import codec
-from generators.wire_format import module_name
 
 VERSION: Final = 1
 TOGETHER: Final = "the run saw this failure only together with other messages, which the file does not hold; run it again"
@@ -143,11 +142,8 @@ def save_all(result: RunResult, settings: Settings) -> None:
     for failure in result.failures:
         if failure.file:
             # Of an unfinished run not every format has a result.
-            decoder = (
-                settings.decoder
-                or decoders.get(failure.result.case.format)
-                or f"{DECODERS}.{module_name(failure.result.case.format)}"
-            )
+            fmt = failure.result.case.format
+            decoder = decoder_of(fmt, settings.decoder or decoders.get(fmt))
             save(Path(failure.file), failure, decoder, settings.level, settings.mapping, result.header.versions)
 
 

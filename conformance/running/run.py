@@ -25,7 +25,7 @@ from conformance.engines.base import (
     RecordSource,
     lay_out,
 )
-from conformance.engines.child import DECODERS
+from conformance.engines.specs import decoder_of
 from conformance.judging.blame import blamed
 from conformance.judging.clusters import merged, smallest_failures, worth_reducing
 from conformance.judging.judge import STOPS, Capabilities, CaseResult, Finding, Judge, Verdict
@@ -36,13 +36,13 @@ from conformance.judging.selection import claimed
 from conformance.judging.wording import error
 from conformance.reducing.reduce import shrink_all
 from conformance.rules.base import Aspect, Rule, rules
-from conformance.running import laws
+from conformance.running import early, laws
 from conformance.running.events import Broken, Decoded, Drawn, Finished, Judged, Listener, Reduced, Started, ignore, working
 from conformance.running.isolating import foreign_case, isolate, strays
 from conformance.running.prepared import Note, Prepared, Settings, request
 from generators.errors import HarnessError, NothingSelected, UnknownName
 from generators.model import Case, Kind, Message, Origin, Scenario
-from generators.wire_format import FORMATS, Format, get, module_name
+from generators.wire_format import FORMATS, Format, get
 
 
 def run(settings: Settings, engine: Engine, listen: Listener = ignore) -> RunResult:
@@ -142,20 +142,17 @@ def _reduced(
 def load(settings: Settings, engine: Engine, fmt: Format[Any]) -> Future[Loaded]:
     """Starts loading the decoder."""
     level = {"changes": "changes", "rows": "rows"}.get(settings.level, "auto")
-    return engine.load(settings.decoder or _reference(fmt), level)
-
-
-def _reference(fmt: Format[Any]) -> str:
-    return f"{DECODERS}.{module_name(fmt.name)}"
+    return engine.load(decoder_of(fmt.name, settings.decoder), level)
 
 
 def prepare(
     settings: Settings, engine: Engine, fmt: Format[Any], listen: Listener = ignore, loading: Future[Loaded] | None = None
 ) -> Prepared | None:
     """Draws and publishes one format and submits its decode calls; None when the selection leaves nothing."""
-    decoder = settings.decoder or _reference(fmt)
+    decoder = decoder_of(fmt.name, settings.decoder)
     loading = loading or load(settings, engine, fmt)
     began, note = time.monotonic(), working(listen)
+    first = early.draw(settings, engine, fmt)
     cases = _cases(settings, fmt, note)
     for_rules = settings.selection.rule_patterns(rules(fmt.name), cases)
     cases = settings.selection.cases(for_rules, cases)
@@ -164,6 +161,8 @@ def prepare(
     kept = settings.selection.rules(for_rules, rules(fmt.name))
     note(f"{fmt.name}: {len(cases)} cases in {time.monotonic() - began:.1f} s; waiting for the decoder")
     loaded = loading.result()
+    if first:
+        first.ask(loaded)
     if loaded.capabilities.types and settings.tables is None:
         as_recorded = [c for c in cases if c.level == 1 or c.origin is Origin.RECORDED]
         cases = as_recorded + _claimed_rows(settings, fmt, loaded.capabilities, for_rules)
@@ -175,7 +174,7 @@ def prepare(
     handle = f"{fmt.name}"
     places, source = publish(settings, engine, handle, messages)
     engine.open(handle, source).add_done_callback(_quiet)
-    one = Prepared(fmt, decoder, loaded, grouped, places, handle, unsupported, count, [], time.monotonic(), kept)
+    one = Prepared(fmt, decoder, loaded, grouped, places, handle, unsupported, count, [], time.monotonic(), kept, first)
     one.owners = {id(w.message): case for call in grouped for case in call.cases for w in case.written}
     listen(Drawn(fmt.name, len(mine), count, len(messages), len(grouped), time.monotonic() - began))
     for call in grouped:
@@ -261,6 +260,14 @@ def finish(
     by_id, broken = {rule.id: rule for rule in found}, set[str]()
     notes = [f"the decoder claims: {one.loaded.capabilities}"] if str(one.loaded.capabilities) else []
     told: dict[str, dict[Place, list[OutputRow]]] = {}
+
+    def tell(finding: Finding, result: CaseResult) -> None:
+        if finding.rule not in broken and finding.rule in kept:
+            broken.add(finding.rule)
+            listen(Broken(one.fmt.name, by_id[finding.rule], finding, result))
+
+    for finding, result in one.first.broken() if one.first else ():
+        tell(finding, result)
     for call, future in zip(one.calls, one.futures, strict=True):
         began = time.monotonic()
         judged, outputs, problem = _judge_call(settings, engine, one, call, future, judge, working(listen))
@@ -272,9 +279,7 @@ def finish(
         listen(Decoded(one.fmt.name, performed[-1]))
         for result in judged:
             for finding in result.findings:
-                if finding.rule not in broken and finding.rule in kept:
-                    broken.add(finding.rule)
-                    listen(Broken(one.fmt.name, by_id[finding.rule], finding, result))
+                tell(finding, result)
         if problem:
             notes.append(f"{call.name}: {problem}")
         if any(sample.call == call.name for sample in one.laws):

@@ -22,7 +22,7 @@ from rich.text import Text
 from conformance.cases.catalogue import BUDGETS, Call, calls
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Request, lay_out, to_ranges
 from conformance.engines.child import ChildEngine
-from conformance.engines.specs import LIAR
+from conformance.engines.specs import LIAR, decoder_of
 from conformance.judging.judge import BAD, CaseResult, Finding, Judge, Verdict
 from conformance.judging.output import Place, read
 from conformance.judging.results import FormatResult
@@ -240,7 +240,7 @@ def stream_liars(engine: ChildEngine, fmt: Format[Any], seed: int) -> Iterator[C
     streams.write_stages(group, home / "records")
     makers = tuple(dict.fromkeys((streams.REFERENCE, *(liar["name"] for liar in told))))
     source = {"files": str(home / "records")}
-    reader = streams.Reader(engine, group, streams.decoder_of(fmt, None), source, home / "tables", makers)
+    reader = streams.Reader(engine, group, decoder_of(fmt.name, None), source, home / "tables", makers)
     stopped = reader.read(hold={"batch": 1, "at": "after", "how": "fail"}).exception()
     try:
         if not isinstance(stopped, DecodeRaised):

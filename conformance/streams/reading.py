@@ -22,7 +22,8 @@ from typing import Any, Final, TypeAlias
 from conformance.cases.catalogue import profiles
 from conformance.cases.tables import reading, usable
 from conformance.engines.base import ChildDied, DecodeRaised, lay, write_records
-from conformance.engines.child import DECODERS, ChildEngine
+from conformance.engines.child import ChildEngine
+from conformance.engines.specs import decoder_of
 from conformance.rules.order import order_of
 from conformance.streams.kept import Kept, by_profile, judge, read_state, unsure
 from conformance.streams.told import PARTITIONS, RESTART, Group, StreamResult, Told
@@ -39,7 +40,7 @@ from generators.storage import codec
 from generators.tables import streams as of_tables
 from generators.tables.base import UserTable
 from generators.tables.values import Values
-from generators.wire_format import Format, Profile, get, module_name
+from generators.wire_format import Format, Profile, get
 
 CHANGES: Final = 90
 """Approximate number of row changes per history."""
@@ -177,11 +178,6 @@ def for_restarts(group: Group) -> Group:
     for stream in max(group.apart, key=lambda one: len(one.streams)).streams:
         by_nemesis.setdefault(stream.nemesis.name, []).append(stream)
     return Group.of(group.fmt, (streams[number % len(streams)] for number, streams in enumerate(by_nemesis.values())))
-
-
-def decoder_of(fmt: Format[Any], decoder: str | None) -> str:
-    """The decoder's specification; None is the reference."""
-    return decoder or f"{DECODERS}.{module_name(fmt.name)}"
 
 
 def _story(fmt: Format[Any], profile: Profile, nemesis: Nemesis, seed: int, name: str, tell: Teller) -> Streamed:
@@ -418,7 +414,7 @@ def run(
                 if why := not_kept(fmt, profile):
                     yield StreamResult(name, profile.name, "-", lost=why)
             group = group_of(fmt, chosen, nemeses, settings.seed, of, settings.pattern)
-            decoder = decoder_of(fmt, settings.decoder)
+            decoder = decoder_of(fmt.name, settings.decoder)
             if all(one.compacted for one in nemeses) and not order_of(name).compacted:
                 yield StreamResult(name, "*", nemeses[0].name, lost=NO_KEYS)
             yield from group.lost

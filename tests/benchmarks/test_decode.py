@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.engines.base import write_records
-from conformance.engines.child import DECODERS
+from conformance.engines.specs import DECODERS
 from conformance.load.bench import REFERENCE, baseline, generate, plain_profile
 from generators.bulk import expander as bulk
 from generators.wire_format import FORMATS, get, module_name

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, RecordSource, Request
-from conformance.engines.child import DECODERS
-from conformance.engines.specs import LIAR
+from conformance.engines.specs import DECODERS, LIAR
 from generators.errors import HarnessError
 from generators.model import Deployment
 from spark_checks.services import worker

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.cases.catalogue import Budget, named_cases
 from conformance.engines.base import to_ranges
-from conformance.engines.child import DECODERS
+from conformance.engines.specs import DECODERS
 from conformance.files import FAILURES
 from conformance.judging.judge import Verdict
 from conformance.judging.known import Entry, Expectations

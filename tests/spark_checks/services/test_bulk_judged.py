@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from conformance.engines.base import RecordSource, Request, write_records
-from conformance.engines.child import DECODERS
+from conformance.engines.specs import DECODERS
 from conformance.judging.judge import Judge, Verdict
 from conformance.judging.output import read
 from conformance.rules.base import rules

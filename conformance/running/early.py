@@ -1,0 +1,94 @@
+"""A format's first verdict: the named cases of one profile, decoded while all the others are still drawn and published.
+
+It tells a decoder's author at once that something is wrong, and warms Spark up in a time in which it has nothing else to do. The
+same cases are judged again among all: nothing that is said here counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.cases.catalogue import Call, calls, named_cases, profiles
+from conformance.engines.base import ChildDied, DecodeRaised, DecodeTimeout, Engine, Loaded, lay_out
+from conformance.engines.specs import decoder_of
+from conformance.judging.judge import CaseResult, Finding, Judge
+from conformance.judging.output import Place, read
+from conformance.judging.selection import claimed
+from conformance.rules.base import rules
+from conformance.running.prepared import Prepared, Settings, request
+from generators.errors import HarnessError
+from generators.model import Case
+from generators.wire_format import Format
+
+__all__ = ["Early", "draw"]
+
+_SUFFIX: Final = "-first"
+
+
+@dataclass(slots=True)
+class Early:
+    """Cases whose messages the engine has; `ask` asks for their decoding, `broken` waits for it."""
+
+    settings: Settings
+    engine: Engine
+    fmt: Format[Any]
+    cases: Sequence[Case]
+    places: dict[int, Place]
+    asked: tuple[Prepared, Call, Future[pa.Table]] | None = None
+
+    def ask(self, loaded: Loaded) -> None:
+        """Asks for the largest call of the cases, if the decoder claims any."""
+        # Rows of claimed types have tables of their own.
+        cases = [case for case in self.cases if case.level == 1] if loaded.capabilities.types else self.cases
+        mine, _ = claimed(cases, loaded.capabilities, loaded.levels)
+        grouped = calls(self.fmt, mine, loaded.levels, self.settings.seed)
+        if grouped:
+            call = max(grouped, key=lambda call: len(call.cases))
+            decoder = decoder_of(self.fmt.name, self.settings.decoder)
+            one = Prepared(self.fmt, decoder, loaded, [call], self.places, _handle(self.fmt), [], 0, [], 0, frozenset())
+            self.asked = one, call, self.engine.decode(request(self.settings, one, call, call.cases))
+
+    def broken(self) -> Iterator[tuple[Finding, CaseResult]]:
+        """Each rule's first finding; nothing if decoding failed, which is looked into among all cases."""
+        if self.asked is None:
+            return
+        one, call, future = self.asked
+        seen: set[str] = set()
+        try:
+            outputs = read(future.result(), call.level)
+        except (CancelledError, ChildDied, DecodeRaised, DecodeTimeout, HarnessError):
+            return
+        finally:
+            self.engine.release(one.handle)
+        judge, table = Judge(rules(self.fmt.name), one.loaded.capabilities), call.table.name if call.table else None
+        for case in call.cases:
+            result = judge.judge(case, [outputs.get(one.place(w.message), ()) for w in case.written], table)
+            for finding in result.findings:
+                if finding.rule not in seen:
+                    seen.add(finding.rule)
+                    yield finding, result
+
+
+def draw(settings: Settings, engine: Engine, fmt: Format[Any]) -> Early | None:
+    """The cases of the first chosen profile, which the engine gets. None for the reference decoder, and where the user chose
+    cases."""
+    if settings.decoder is None or settings.selection or settings.tables is not None:
+        return None
+    cases = list(named_cases(fmt, profiles(fmt, settings.writer_profile)[:1]))
+    messages = [w.message for case in cases for w in case.written]
+    places, source = lay_out(engine.directory, _handle(fmt), messages)
+    engine.open(_handle(fmt), source).add_done_callback(_quiet)
+    return Early(settings, engine, fmt, cases, {id(message): place for message, place in zip(messages, places, strict=True)})
+
+
+def _handle(fmt: Format[Any]) -> str:
+    return f"{fmt.name}{_SUFFIX}"
+
+
+def _quiet(_future: Future[Any]) -> None:
+    """A failed opening fails again in the decode call."""
