@@ -108,7 +108,7 @@ def baseline(name: str, sample: Message) -> str:
 
 
 def plain_profile(fmt: Format[Any]) -> Profile:
-    """The last of the format's profiles with the fewest options. None of them compresses: that cost would not be the decoder's."""
+    """The last profile of a format with the fewest options, and without compression: its cost would not be the decoder's."""
     found: list[Profile] = [p for p in fmt.profiles if p.deployment.compression == "none"]
     return min(reversed(found), key=lambda profile: profile.name.count("+"))
 
