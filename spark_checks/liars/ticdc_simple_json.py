@@ -4,52 +4,49 @@ from __future__ import annotations
 
 from typing import Final
 
-from generators.model import Logical, SourceType
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from generators.model import Deployment, Logical
 from spark_checks.decoders import ticdc_simple_json as reference
-from spark_checks.liars.base import Decode, Liar, on_cells, on_columns, on_input, on_rows
-from spark_checks.liars.families.canal import common
+from spark_checks.decoders.families.canal import COORDINATES, decompressed
+from spark_checks.liars.base import Decode, Liar, on_cells, on_columns, on_input
+from spark_checks.liars.families.ticdc_simple import Encoding, as_row, common
+from spark_checks.liars.families.ticdc_simple_values import binary, of_64_bits, on_texts
 
 _FORMAT: Final = "ticdc-simple-json"
 
-_CONVICTS: Final = {
-    "unsigned-wraps": "value/unsigned-bigint",
-    "integers-through-double": "value/integer-beyond-double",
-    "narrow-unsigned-wraps": "value/unsigned",
-    "decimal-through-double": "value/decimal",
-    "microseconds-cut": "value/microseconds",
-    "enum-as-label": "value/enum-index",
-    "text-null-as-null": "value/literal-null",
-    "zero-date-as-date": "value/zero-date-text",
-    "ddl-dropped": "ddl/not-dropped",
-    "corrupt-dropped": "fault/must-reject",
-    "second-document-dropped": "fault/must-reject",
-    "batch-dependent": "law/batch-independence",
-    "session-zone": "law/environment-independence",
-}
-
 _EMPTY_INSERT: Final = '{"version":1,"database":"","table":"","type":"INSERT","schemaVersion":0,"data":{}}'
 _UNCLOSED: Final = "length(replace(t, '{', '')) < length(replace(t, '}', ''))"
-_SIDES: Final = ("before", "after")
-_OF_TABLE: Final = "PARTITION BY database, table"
-_OF_SCHEMA: Final = "PARTITION BY topic, partition, database, table, schema_version"
 _FLAT: Final = "CASE WHEN v LIKE '{%\"location\":%' THEN coalesce(get_json_object(v, '$.value'), v) ELSE v END"
+_SCHEMA: Final = (
+    "struct<table string, tableID bigint, "
+    "columns array<struct<name string, dataType struct<mysqlType string, unsigned boolean>, default string>>, "
+    "indexes array<struct<unique boolean, primary boolean, columns array<string>>>>"
+)
+_TOLD: Final = (
+    "buildTs bigint, tableID bigint, claimCheckLocation string, handleKeyOnly boolean, checksum string, "
+    f"tableSchema {_SCHEMA}, preTableSchema {_SCHEMA}"
+)
 
 
-def _binary(kind: SourceType) -> bool:
-    return kind.logical is Logical.BINARY
+def _told(records: DataFrame, deployment: Deployment | None) -> DataFrame:
+    m = F.col("m")
+    values = decompressed(records, (deployment or Deployment()).compression)
+    return values.select(*COORDINATES, F.from_json(F.col("value").cast("string"), _TOLD).alias("m")).select(
+        *COORDINATES,
+        m["buildTs"].alias("build_ts"),
+        m["tableID"].alias("table_id"),
+        m["claimCheckLocation"].alias("claim_check"),
+        m["handleKeyOnly"].alias("reduced"),
+        m["checksum"].isNotNull().alias("checksum"),
+        m["tableSchema"].alias("own"),
+        m["preTableSchema"].alias("former"),
+    )
 
 
 def _located(zone: str, *, of: str = '[^"]*') -> str:
     return f"""regexp_replace(t, '"location":"{of}"', '"location":"{zone}"')"""
-
-
-def _as_row(kind: str) -> Decode:
-    return on_columns(
-        reference.decode,
-        op=f"CASE WHEN kind = '{kind}' THEN 'INSERT' ELSE op END",
-        after=f"CASE WHEN kind = '{kind}' THEN CAST(map() AS map<string, string>) ELSE after END",
-        kind=f"CASE WHEN kind = '{kind}' THEN 'ROW' ELSE kind END",
-    )
 
 
 def _liar(name: str, level: int, convicts: str, why: str, decode: Decode) -> Liar:
@@ -57,7 +54,11 @@ def _liar(name: str, level: int, convicts: str, why: str, decode: Decode) -> Lia
 
 
 LIARS: Final[tuple[Liar, ...]] = (
-    *common(_FORMAT, reference, _CONVICTS),
+    *common(
+        _FORMAT,
+        Encoding(reference.decode, reference.decode_rows, _told),
+        {"second-document-dropped": "fault/must-reject"},
+    ),
     _liar(
         "truncated-as-nulls",
         1,
@@ -91,46 +92,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         1,
         "value/timestamp-object",
         "A TIMESTAMP's object is flattened to its value: the zone is lost to whoever types the cells.",
-        on_columns(reference.decode, **{side: f"transform_values({side}, (k, v) -> {_FLAT})" for side in _SIDES}),
-    ),
-    _liar(
-        "newest-schema",
-        1,
-        "schema/version",
-        "schemaVersion is not looked at: a row has the types of its table's newest schema.",
-        on_columns(
-            reference.decode,
-            types=f"CASE WHEN kind = 'ROW' THEN max_by(types, CAST(schema_version AS decimal(20,0))) OVER ({_OF_TABLE}) "
-            "ELSE types END",
-        ),
-    ),
-    _liar(
-        "schema-of-another-version",
-        1,
-        "schema/none",
-        "A row whose schema never came is given whichever its table has.",
-        on_columns(
-            reference.decode,
-            types=f"coalesce(types, CASE WHEN kind = 'ROW' THEN max_by(types, offset) OVER ({_OF_TABLE}) END)",
-        ),
-    ),
-    _liar(
-        "schema-must-come-first",
-        1,
-        "schema/late",
-        "The cache is looked up once: a row that comes before its BOOTSTRAP never has types.",
-        on_columns(
-            reference.decode,
-            types="CASE WHEN kind = 'ROW' AND offset < "
-            f"min(CASE WHEN kind <> 'ROW' THEN offset END) OVER ({_OF_SCHEMA}) THEN NULL ELSE types END",
-        ),
-    ),
-    _liar(
-        "row-before-its-schema-dropped",
-        1,
-        "change/one-each",
-        "A row that waits for its schema is forgotten when the batch ends.",
-        on_rows(reference.decode, "kind <> 'ROW' OR types IS NOT NULL"),
+        on_texts(reference.decode, _FLAT),
     ),
     _liar(
         "pre-table-schema-ignored",
@@ -144,60 +106,21 @@ LIARS: Final[tuple[Liar, ...]] = (
         2,
         "value/base64",
         "A binary is decoded as Canal-JSON's: the bytes are those of the base64 text.",
-        on_cells(reference.decode_rows, _binary, lambda x, _: f"CAST(base64({x}) AS binary)"),
+        on_cells(reference.decode_rows, binary, lambda x, _: f"CAST(base64({x}) AS binary)"),
     ),
     _liar(
         "base64-undone-twice",
         2,
         "value/base64-once",
         "Whatever looks like base64 is decoded, as Flink does, bytes that spell base64 themselves too.",
-        on_cells(reference.decode_rows, _binary, lambda x, _: f"coalesce(try_to_binary(CAST({x} AS string), 'base64'), {x})"),
+        on_cells(reference.decode_rows, binary, lambda x, _: f"coalesce(try_to_binary(CAST({x} AS string), 'base64'), {x})"),
     ),
     _liar(
         "bootstrap-as-row",
         1,
         "bootstrap/kind",
         "What is neither WATERMARK nor DDL is taken for a row: a BOOTSTRAP becomes a row without columns.",
-        _as_row("BOOTSTRAP"),
-    ),
-    _liar(
-        "watermark-dropped",
-        1,
-        "watermark/not-dropped",
-        "Messages without a table are filtered out, and nothing tells any more what is complete.",
-        on_rows(reference.decode, "kind <> 'WATERMARK'"),
-    ),
-    _liar(
-        "delete-from-data",
-        1,
-        "op/delete-row-in-old",
-        "A DELETE's row is looked for in data, where Canal-JSON has it.",
-        on_columns(reference.decode, before="CASE WHEN op = 'DELETE' THEN NULL ELSE before END"),
-    ),
-    _liar(
-        "absent-as-null",
-        1,
-        "reduced/handle-key-only",
-        "The table's columns are laid over data: what a reduced message leaves out becomes NULL.",
-        on_columns(
-            reference.decode,
-            after="CASE WHEN types IS NOT NULL AND after IS NOT NULL THEN map_from_entries(transform(map_keys(types), "
-            "k -> struct(k, try_element_at(after, k)))) ELSE after END",
-        ),
-    ),
-    _liar(
-        "keys-of-all-columns",
-        1,
-        "envelope/keys",
-        "All columns of a row are taken for its key, because its message has none.",
-        on_columns(reference.decode, keys="CASE WHEN kind = 'ROW' THEN map_keys(coalesce(after, before)) ELSE keys END"),
-    ),
-    _liar(
-        "position-through-double",
-        1,
-        "envelope/position",
-        "commitTs, a number beyond 2^53, is read by a JSON library that knows only doubles.",
-        on_columns(reference.decode, position="CAST(CAST(CAST(position AS double) AS decimal(20,0)) AS string)"),
+        as_row(reference.decode, "BOOTSTRAP"),
     ),
     _liar(
         "ddl-names-at-the-top",
@@ -212,5 +135,44 @@ LIARS: Final[tuple[Liar, ...]] = (
         "bootstrap/commit-time",
         "A BOOTSTRAP's commitTs 0 is taken for an instant.",
         on_columns(reference.decode, commit_time="CASE WHEN kind = 'BOOTSTRAP' THEN timestamp_seconds(0) ELSE commit_time END"),
+    ),
+    _liar(
+        "markup-escaped-again",
+        1,
+        "value/html-escape",
+        "The escapes of <, > and & are left as they are, since only HTML needs them.",
+        on_input(reference.decode, r"regexp_replace(t, r'\\u00(3c|3e|26)', r'\\\\u00$1')"),
+    ),
+    _liar(
+        "padding-cut",
+        1,
+        "value/binary-text",
+        "Base64 is passed on without its padding, as URLs have it.",
+        on_texts(reference.decode, "rtrim('=', v)", of=("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")),
+    ),
+    _liar(
+        "words-are-no-base64",
+        2,
+        "value/base64-digits",
+        "What is a number or a word is taken for text, and not decoded.",
+        on_cells(
+            reference.decode_rows,
+            binary,
+            lambda x, _: f"CASE WHEN base64({x}) RLIKE '^([0-9]+|[a-z]+)$' THEN CAST(base64({x}) AS binary) ELSE {x} END",
+        ),
+    ),
+    _liar(
+        "exponent-unread",
+        2,
+        "value/float-exponent",
+        "A number is read up to the first character that is no digit, point or sign.",
+        on_input(reference.decode_rows, r"""regexp_replace(t, r':"(-?[0-9.]+)e[+-]?[0-9]+"', r':"$1"')"""),
+    ),
+    _liar(
+        "bits-64-negative",
+        2,
+        "value/bit-64",
+        "A BIT(64) is read into a signed 64-bit integer, and so is a SET: the first bit becomes a sign.",
+        of_64_bits(reference.decode_rows, Logical.BIT, Logical.SET),
     ),
 )

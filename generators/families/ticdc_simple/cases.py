@@ -66,6 +66,9 @@ def scenarios(profile: SimpleProfile, database: str) -> Iterator[Scenario]:
     yield from _ddl(database)
     yield events("control/watermark", Watermark(at(DOCUMENT_WATERMARK)), tags=("control",))
     yield events("control/watermark-logical-zero", Watermark(replace(START, seq=0)), tags=("control",))
+    name = "control/watermark-after-a-row"
+    table = Table(database, slug(name), (ID, _C), ("id",))
+    yield events(name, insert(table, {"id": 1, "c": 11}), Watermark(START), tags=("control",))
     yield from _bootstraps(database)
     yield from schemas(database)
     yield from _keys(database)
@@ -101,6 +104,11 @@ def _ddl(database: str) -> Iterator[Scenario]:
     sql = f"ALTER TABLE {mysql.quote(awkward.name)} COMMENT = '<b>&\"\\\\''\u2028'"
     event = SchemaChange(START, "table comment", sql, database, awkward.name, awkward, awkward)
     yield events(name, event, tags=("ddl:awkward text",))
+    name = "ddl/composite-key"
+    key = (Column("b", mysql.integer("int"), False), Column("a", mysql.text("varchar", 64), False))
+    keyed = Table(database, slug(name), (*key, _C), ("a", "b"))
+    sql = f"CREATE TABLE {mysql.quote(keyed.name)} (`b` int NOT NULL, `a` varchar(64) NOT NULL, `c` int, PRIMARY KEY (`a`, `b`))"
+    yield events(name, SchemaChange(START, "create table", sql, database, keyed.name, after=keyed), tags=("ddl:composite key",))
     yield from _defaults(database)
 
 

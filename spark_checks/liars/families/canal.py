@@ -15,8 +15,13 @@ from spark_checks.liars.base import Decode, Liar, on_cells, on_columns, on_input
 class Decoders(Protocol):
     """A module with both reference decoders."""
 
-    decode: Decode
-    decode_rows: Decode
+    @property
+    def decode(self) -> Decode:
+        """Of level one."""
+
+    @property
+    def decode_rows(self) -> Decode:
+        """Of level two."""
 
 
 EMPTY_INSERT = '{"database":"","table":"","isDdl":false,"type":"INSERT","sql":"","data":[{}],"old":null}'

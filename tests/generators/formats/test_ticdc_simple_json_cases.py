@@ -174,6 +174,23 @@ def test_level_two_cases_hold_one_schema_version_and_no_ddl():
         assert {table for _, table in versions} == {table.name for table in boundaries.pool(FORMAT.supports)}
 
 
+def test_a_statement_has_a_key_in_another_order_than_its_table_and_a_watermark_follows_a_row():
+    for profile in PROFILES:
+        found = {one.name: one for one in boundary_scenarios(FORMAT, profile)}
+        stated = [c for w in write(found["ddl/composite-key"].history, profile, LAYOUT) for c in w.changes]
+        assert {c.keys for c in stated} == {("a", "b")}
+        assert {tuple(c.types) for c in stated} == {("b", "a", "c")}
+        last: dict[int, Kind] = {}
+        behind = set()
+        for one in write(found["control/watermark-after-a-row"].history, profile, LAYOUT):
+            (change,) = one.changes
+            partition = one.message.partition
+            if change.kind is Kind.WATERMARK:
+                behind.add(last.get(partition))
+            last[partition] = change.kind
+        assert Kind.ROW in behind
+
+
 def test_level_one_cases_share_no_table():
     for profile in PROFILES:
         owner = {}
