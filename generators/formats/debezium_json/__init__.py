@@ -406,7 +406,7 @@ class _Writer:
         self.advance()
         changes = table_changes(event, self.charsets.get(event.database, "utf8mb4"), profile)
         unnamed = "" if event.table and profile.version >= (1, 5) else None
-        table = event.table if changes else unnamed
+        table = event.table if changes or event.action == "drop table" else unnamed
         payload: dict[str, Any] = {
             "source": Raw(self.source(event.at, event.database, "", table, self.last_row)),
             "ts_ms": event.at.ms + self.lag,
