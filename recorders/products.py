@@ -123,7 +123,6 @@ _RENAMED: Final = {
     True: {
         "topic.prefix": TOPIC,
         "schema.history.internal": "io.debezium.relational.history.MemorySchemaHistory",
-        "skipped.operations": "none",
     },
     False: {
         "database.server.name": TOPIC,
@@ -148,6 +147,7 @@ def _debezium(profile: Any, database: Database) -> Prepared:
     properties = {
         "name": "recorder",
         **_RENAMED[profile.version >= (2, 0)],
+        **({"skipped.operations": "none"} if profile.version > (1, 4) else {}),
         "database.hostname": "127.0.0.1",
         "database.port": str(database.port),
         "database.user": USER,

@@ -292,7 +292,7 @@ def _described(table: Table, charset: str | None, profile: DebeziumProfile) -> d
         "defaultCharsetName": charset,
         "primaryKeyColumnNames": [names[name] for name in table.handle_key],
         "columns": columns,
-        "comment": table.comment if table.comment and profile.comments else None,
+        "comment": comment_of(table, profile) or None,
     }
 
 
@@ -303,7 +303,7 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
     base, rest = match[1].upper(), match[4].upper()
     flags = ["UNSIGNED"] if "UNSIGNED" in rest or "ZEROFILL" in rest else []
     name = " ".join((base, *flags, *(["ZEROFILL"] if "ZEROFILL" in rest else [])))
-    labels = [label.replace("'", "''").replace("\\", "\\\\") for label in column.type.members]
+    labels = [_literal(label) for label in column.type.members]
     jdbc = _JDBC.get(base, _BLOB)
     length, scale = (int(part) if part else None for part in (match[2], match[3]))
     if base in ("DECIMAL", "NUMERIC"):
@@ -323,10 +323,20 @@ def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> di
         "optional": column.nullable,
         "autoIncremented": counted,
         "generated": counted,
-        "comment": column.comment if column.comment and profile.comments else None,
+        "comment": comment_of(column, profile) or None,
         "defaultValueExpression": _expression(column.default),
         "enumValues": [f"'{label}'" for label in labels] or None,
     }
+
+
+def _literal(text: str) -> str:
+    """A text between the quotes of a statement."""
+    return text.replace("'", "''").replace("\\", "\\\\")
+
+
+def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
+    """The comment as the statement spells it; "" up to 2.5, where include.schema.comments is needed (debezium#comments)."""
+    return _literal(named.comment) if profile.version > (2, 5) else ""
 
 
 def source_parameters(column: Column, profile: DebeziumProfile) -> tuple[tuple[str, str], ...]:

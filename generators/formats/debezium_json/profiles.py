@@ -59,11 +59,6 @@ class DebeziumProfile(Profile):
         return self.modes.release
 
     @property
-    def comments(self) -> bool:
-        """Whether comments of columns and tables are written: up to 2.5 only with include.schema.comments."""
-        return self.version > (2, 5)
-
-    @property
     def is_mysql(self) -> bool:
         """Whether the connector is MySQL's."""
         return self.source == "mysql"

@@ -184,8 +184,8 @@ def _column_schema(column: Column, profile: DebeziumProfile, default: Default | 
     else:
         found = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
     shown = "null" if default is None else stand_in(column, default, profile, snapshot).json
-    if profile.is_mysql and profile.comments:
-        found = replace(found, doc=column.comment or found.doc)
+    if profile.is_mysql:
+        found = replace(found, doc=envelope.comment_of(column, profile) or found.doc)
     return found if shown == "null" else replace(found, default=shown)
 
 
