@@ -256,6 +256,7 @@ def compare(
 
 
 _SUFFIX: Final = re.compile(r"_s(\d+)$")
+_QUOTED_SUFFIX: Final = re.compile(r"_s(\d+)`")
 _TABLE_PATHS: Final = (("payload", "source", "table"), ("source", "table"), ("table",))
 
 
@@ -270,6 +271,14 @@ def suffix(number: int) -> str:
     return f"_s{number}"
 
 
+def named_in_sql(found: Any) -> int | None:
+    """The scenario's number in the statement of a record without a table's name."""
+    members = dict(found) if isinstance(found, _Members) else {}
+    members = dict(members["payload"]) if isinstance(members.get("payload"), _Members) else members
+    hit = _QUOTED_SUFFIX.search(members["ddl"]) if isinstance(members.get("ddl"), str) else None
+    return int(hit[1]) if hit else None
+
+
 def number_of(record: Record) -> int | None:
     """The scenario's number in the name of a record's table; None when the record has no such table."""
     found = parsed(record.value)
@@ -281,4 +290,6 @@ def number_of(record: Record) -> int | None:
         if isinstance(here, str):
             names.append(here)
     hits: Iterable[re.Match[str]] = filter(None, map(_SUFFIX.search, names))
-    return next((int(hit[1]) for hit in hits), None)
+    found_in_names = next((int(hit[1]) for hit in hits), None)
+    # A statement that the product does not take to pieces names its table in its text alone.
+    return named_in_sql(found) if found_in_names is None else found_in_names

@@ -35,9 +35,7 @@ def perform(
     """One audit. Everything that it starts is stopped. Raises HarnessError with what is missing, UsageError before any start."""
     chosen = _product(product)
     given = tuple(options)
-    # The system's server is MariaDB, and its messages are another deployment's than MySQL's.
-    mariadb = () if image or {"mariadb", "mysql", "postgresql"} & set(given) else ("mariadb",)
-    profile = chosen.profile(release, (*given, *mariadb))
+    profile = chosen.profile(release, (*given, *(() if image else chosen.server(release, given))))
     if image and profile.source != "mysql":
         raise UsageError(f"--image {image}: a container takes the place of MariaDB; {profile.name} reads {profile.source}")
     real_mysql = bool(image)

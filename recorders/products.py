@@ -31,7 +31,7 @@ class Product:
 
     `prepare` gives jars, Java program and properties for a profile and a database; `database` the server's own options. `stops`
     are regular expressions for the beginnings of `mysql table NAME`, `postgresql key NAME`, `mysql ddl ACTION` that stop the
-    product, or that it cannot follow, with why.
+    product, or that it cannot follow, with why. `mariadb` are the releases that have an option of this name.
     """
 
     name: str
@@ -41,6 +41,12 @@ class Product:
     prepare: Callable[[Any, Database], Prepared]
     database: Callable[[Any], Mapping[str, str]]
     stops: Mapping[str, str]
+    mariadb: tuple[str, ...]
+
+    def server(self, release: str, options: tuple[str, ...]) -> tuple[str, ...]:
+        """The options for the system's server, which is MariaDB, whose messages are another deployment's than MySQL's."""
+        named = {"mariadb", "mysql", "postgresql"} & set(options)
+        return () if named or (release or self.releases[0]) not in self.mariadb else ("mariadb",)
 
     def stopped_by(self, profile: Profile, plan: Plan) -> str:
         """Why the product cannot be told the plan; "" if nothing is known."""
@@ -106,35 +112,49 @@ _MODES: Final = {
 }
 
 
+_MODULES: Final = {"postgresql": "postgres"}
 _CLASSES: Final = {
     "mariadb": "io.debezium.connector.mariadb.MariaDbConnector",
     "mysql": "io.debezium.connector.mysql.MySqlConnector",
 }
 
 
+_RENAMED: Final = {
+    True: {
+        "topic.prefix": TOPIC,
+        "schema.history.internal": "io.debezium.relational.history.MemorySchemaHistory",
+    },
+    False: {
+        "database.server.name": TOPIC,
+        "database.history": "io.debezium.relational.history.MemoryDatabaseHistory",
+    },
+}
+"""By whether the release is 2.0 or later."""
+
+
 def _debezium(profile: Any, database: Database) -> Prepared:
-    connector, release = database.connector, profile.release
+    connector, release = _MODULES.get(profile.connector, profile.connector), profile.release
     modules = tuple(("io.debezium", f"debezium-{part}", release) for part in ("embedded", f"connector-{connector}"))
     bundle = Bundle(
         f"debezium-{connector}-{release}",
         f"Debezium's {connector} connector",
         (*modules, LOGGING),
         "debezium-embedded",
-        "78 jars",
+        "up to 78 jars",
+        # Another backend of the same logging interface, which has no configuration.
+        without=("slf4j-log4j12",),
     )
     properties = {
         "name": "recorder",
-        "topic.prefix": TOPIC,
+        **_RENAMED[profile.version >= (2, 0)],
+        **({"skipped.operations": "none"} if profile.version > (1, 4) else {}),
         "database.hostname": "127.0.0.1",
         "database.port": str(database.port),
         "database.user": USER,
         "database.password": USER,
         "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore",
         "offset.flush.interval.ms": "60000",
-        "skipped.operations": "none",
         "recorder.sentinel": SENTINEL,
-        # Kafka Connect's own default.
-        "header.converter.class": "org.apache.kafka.connect.storage.SimpleHeaderConverter",
         "key.converter.schemas.enable": str(profile.key_schemas).lower(),
         "value.converter.schemas.enable": str(profile.schemas).lower(),
         "value.converter.replace.null.with.default": str(not profile.nulls_kept).lower(),
@@ -145,7 +165,6 @@ def _debezium(profile: Any, database: Database) -> Prepared:
         properties |= {
             "connector.class": _CLASSES[connector],
             "database.server.id": "4242",
-            "schema.history.internal": "io.debezium.relational.history.MemorySchemaHistory",
             # The whole binlog is read, from its first statement.
             "snapshot.mode": "never",
         }
@@ -157,7 +176,7 @@ def _debezium(profile: Any, database: Database) -> Prepared:
             "slot.name": SLOT,
             "publication.name": PUBLICATION,
             "publication.autocreate.mode": "disabled",
-            "snapshot.mode": "no_data",
+            "snapshot.mode": "no_data" if profile.version >= (2, 6) else "never",
             "interval.handling.mode": profile.modes.interval,
         }
         properties.pop("bigint.unsigned.handling.mode", None)
@@ -165,7 +184,11 @@ def _debezium(profile: Any, database: Database) -> Prepared:
 
 
 def _debezium_database(profile: Any) -> Mapping[str, str]:
-    return {"binlog_row_metadata": "FULL"} if profile.source == "mysql" else {}
+    if profile.source != "mysql":
+        return {}
+    # The client of 1.4 stops at metadata that are younger than itself.
+    metadata = {"binlog_row_metadata": "FULL"} if profile.version > (1, 4) else {}
+    return {**metadata, "binlog_row_image": profile.image.upper()}
 
 
 # Canal
@@ -219,17 +242,17 @@ PRODUCTS: Final[Mapping[str, Product]] = {
     "debezium": Product(
         "debezium",
         "debezium-json",
-        ("3.5.0.Final",),
+        ("3.5.0.Final", "2.5.4.Final", "1.9.7.Final", "1.4.0.Final"),
         {
             "transaction": "the drawn histories have no transactions",
             "legacy-tombstone": "it needs a Kafka Connect before 2.2",
-            "minimal": "the connector stops on the first row of a MINIMAL binlog",
         },
         _debezium,
         _debezium_database,
         _DEBEZIUM_STOPS,
+        ("3.5.0.Final",),
     ),
-    "canal": Product("canal", "alibaba-canal-json", ("1.1.7",), {}, _canal, _canal_database, _CANAL_STOPS),
+    "canal": Product("canal", "alibaba-canal-json", ("1.1.7",), {}, _canal, _canal_database, _CANAL_STOPS, ("1.1.7",)),
 }
 TICDC: Final = (
     "ticdc cannot be recorded here: TiCDC and TiDB are built from Go modules, which this command does not fetch. "

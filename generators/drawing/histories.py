@@ -254,6 +254,8 @@ class SourceModel:
             self.live[which] = [{**row, "added": 1} for row in self.live[which]]
         elif action == "rename table":
             after = replace(before, name=before.name + "_r")
+        elif action == "table comment":
+            after = replace(before, comment=sources.COMMENT)
         elif action == "truncate table":
             self.live[which] = []
         self.tables[which] = after

@@ -241,28 +241,33 @@ def row_scenarios(pool: Sequence[Table], /) -> SearchStrategy[Scenario]:
 
 
 def rename(scenario: Scenario, database: str, suffix: str) -> Scenario:
-    """The scenario with every table moved into `database` and `suffix` appended to its name, in DDL texts too."""
+    """The scenario with every table moved into `database` and `suffix` at the end of its name, in DDL texts too.
+
+    A name that becomes too long for the database loses what is before the suffix.
+    """
 
     def table(old: Table) -> Table:
-        return replace(old, database=database, name=old.name + suffix)
+        return replace(old, database=database, name=_suffixed(old.name, suffix, sources.of_table(old)))
 
     def event(old: Event) -> Event:
         match old:
             case RowChange() | Bootstrap():
                 return replace(old, table=table(old.table))
             case SchemaChange():
+                source = _source_of(old)
                 return replace(
                     old,
                     sql=_renamed_sql(old, database, suffix),
                     database=database,
-                    table=old.table and old.table + suffix,
+                    table=old.table and _suffixed(old.table, suffix, source),
                     before=old.before and table(old.before),
                     after=old.after and table(old.after),
-                    old_name=old.old_name and old.old_name + suffix,
+                    old_name=old.old_name and _suffixed(old.old_name, suffix, source),
                 )
             case SourceStatement():
-                sql = _swap_quoted(old.sql, {old.database: database} | ({old.table: old.table + suffix} if old.table else {}))
-                return replace(old, sql=sql, database=old.database and database, table=old.table and old.table + suffix)
+                moved = old.table and _suffixed(old.table, suffix, sources.MYSQL)
+                sql = _swap_quoted(old.sql, {old.database: database} | ({old.table: moved} if old.table and moved else {}))
+                return replace(old, sql=sql, database=old.database and database, table=moved)
             case _:
                 return old
 
@@ -440,13 +445,24 @@ def _message(draw: DrawFn, fmt: Format[Any], profiles: tuple[Any, ...]) -> Writt
     return written[draw(_values.between(0, len(written) - 1))]
 
 
+def _suffixed(name: str, suffix: str, source: sources.Source) -> str:
+    while name and source.identifier(name + suffix) != name + suffix:
+        name = name[:-1]
+    return name + suffix
+
+
+def _source_of(event: SchemaChange) -> sources.Source:
+    table = event.after or event.before
+    return sources.of_table(table) if table else sources.MYSQL
+
+
 def _renamed_sql(event: SchemaChange, database: str, suffix: str) -> str:
-    other, table = event.old_name or "", event.after or event.before
-    source = sources.of_table(table) if table else sources.MYSQL
+    other, source = event.old_name or "", _source_of(event)
     drawn = event.action in source.ddl_actions
     if drawn and event.sql == _drawing.ddl_text(event.action, event.database, event.table, other, source.name):
-        return _drawing.ddl_text(event.action, database, event.table + suffix, other + suffix, source.name)
-    tables = {name: name + suffix for name in (event.table, other) if name}
+        moved, old = (_suffixed(name, suffix, source) for name in (event.table, other))
+        return _drawing.ddl_text(event.action, database, moved, old, source.name)
+    tables = {name: _suffixed(name, suffix, source) for name in (event.table, other) if name}
     return _swap_quoted(event.sql, {event.database: database} | tables, source)
 
 

@@ -272,9 +272,9 @@ def _shape_scenarios(database: str, source: sources.Source) -> Iterator[Scenario
     yield scenario(name, insert(one_column(database, name, source.long_text), {"id": 1, "c": "0123456789abcdef" * 16_384}))
     if source.name == "mysql":
         name = "ddl/semicolon-in-text"
-        altered = one_column(database, name, key_column.type)
-        sql = f"ALTER TABLE `{altered.name}` COMMENT = ' first; second -- 汉字 é #'"
-        event = SchemaChange(START, "table comment", sql, database, altered.name, altered, altered)
+        altered, comment = one_column(database, name, key_column.type), " first; second -- 汉字 é #"
+        sql = f"ALTER TABLE `{altered.name}` COMMENT = '{comment}'"
+        event = SchemaChange(START, "table comment", sql, database, altered.name, altered, replace(altered, comment=comment))
         yield Scenario(name, History((event,), seed=sum(name.encode())), 1, BOUNDARY | {"ddl:table comment"})
 
 

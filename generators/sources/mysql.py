@@ -24,6 +24,8 @@ EPOCH: Final = dt.datetime(1970, 1, 1)
 TIME_LIMIT: Final = (838 * 3600 + 59 * 60 + 59) * MICROS
 TIMESTAMP_MIN: Final = MICROS
 TIMESTAMP_MAX: Final = 2_147_483_647 * MICROS + 999_999
+NAME_LIMIT: Final = 64
+"""Characters of a table's or column's name."""
 
 _BITS: Final = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
 _WIDTH: Final = {"tinyint": 4, "smallint": 6, "mediumint": 9, "int": 11, "bigint": 20}

@@ -63,13 +63,16 @@ def _postgresql_text(kind: SourceType, text: str) -> str:
     return text.rstrip(" ").ljust(kind.length or 0) if kind.name == "char" else text
 
 
-def _same(name: str) -> str:
-    return name
+def _mysql_name(name: str) -> str:
+    return name[: mysql.NAME_LIMIT]
 
 
 def _postgresql_name(name: str) -> str:
     return name.encode()[: postgresql.NAME_LIMIT].decode(errors="ignore")
 
+
+COMMENT: Final = 'it\'s "new"'
+"""What the statement `table comment` of every source sets."""
 
 MYSQL: Final = Source(
     name="mysql",
@@ -81,7 +84,7 @@ MYSQL: Final = Source(
     keyable=_families.mysql_keyable,
     bulk_keys=("bigint", "int", "unsigned-bigint", "varchar", "smallint"),
     as_stored=_mysql_text,
-    identifier=_same,
+    identifier=_mysql_name,
     quote=mysql.quote,
     ddl_actions=mysql.DDL_ACTIONS,
     drawn_ddl=("truncate table", "add column", "rename table", "table comment", "table charset"),

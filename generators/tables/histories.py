@@ -190,6 +190,8 @@ def statement(action: str, before: Table, at: Instant, column: str = "") -> Sche
             after = replace(before, columns=(*before.columns, Column(ADDED, source.number)))
         case "drop column":
             after = replace(before, columns=tuple(one for one in before.columns if one.name != column))
+        case "table comment":
+            after = replace(before, comment=sources.COMMENT)
         case "rename table":
             after, old = replace(before, name=source.identifier(before.name[:60] + "_r")), before.name
     sql = drawing.ddl_text(action, before.database, after.name, old or "", source.name)

@@ -1,24 +1,33 @@
+import io.debezium.embedded.Connect;
 import io.debezium.engine.ChangeEvent;
 import io.debezium.engine.DebeziumEngine;
-import io.debezium.engine.Header;
-import io.debezium.engine.format.Json;
-import io.debezium.engine.format.KeyValueHeaderChangeEventFormat;
 import java.io.FileInputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.connect.header.Header;
+import org.apache.kafka.connect.json.JsonConverter;
+import org.apache.kafka.connect.source.SourceRecord;
+import org.apache.kafka.connect.storage.SimpleHeaderConverter;
 
 /**
- * Runs a Debezium connector in the embedded engine and writes each record as a line of JSON.
+ * Runs a Debezium connector in the embedded engine, converts its records as Kafka Connect does (JsonConverter for key and value,
+ * SimpleHeaderConverter for headers) and writes each as a line of JSON. All classes that it uses are there since Debezium 1.3.
  *
- * Argument: a properties file with the engine's properties and recorder.output (the file of records), recorder.sentinel (a text in
- * the topic of the last record) and recorder.seconds (the time limit). Exit codes: 0 the last record came, 3 the engine ended
- * before, 4 the time is over.
+ * Argument: a properties file with the engine's properties, key.converter.* and value.converter.*, recorder.output (the file of
+ * records), recorder.sentinel (a text in the topic of the last record) and recorder.seconds (the time limit). Exit codes: 0 the
+ * last record came, 3 the engine ended before, 4 the time is over.
  */
 public class DebeziumRecorder {
+    private static final JsonConverter KEY = new JsonConverter();
+    private static final JsonConverter VALUE = new JsonConverter();
+    private static final SimpleHeaderConverter HEADER = new SimpleHeaderConverter();
+
     public static void main(String[] arguments) throws Exception {
         Properties properties = new Properties();
         try (FileInputStream file = new FileInputStream(arguments[0])) {
@@ -27,17 +36,20 @@ public class DebeziumRecorder {
         String sentinel = (String) properties.remove("recorder.sentinel");
         long seconds = Long.parseLong((String) properties.remove("recorder.seconds"));
         PrintStream output = new PrintStream((String) properties.remove("recorder.output"), StandardCharsets.UTF_8);
+        KEY.configure(part("key.converter.", properties), true);
+        VALUE.configure(part("value.converter.", properties), false);
         CountDownLatch ended = new CountDownLatch(1);
         int[] code = {4};
-        DebeziumEngine<ChangeEvent<String, String>> engine =
-                DebeziumEngine.create(KeyValueHeaderChangeEventFormat.of(Json.class, Json.class, Json.class))
+        DebeziumEngine<ChangeEvent<SourceRecord, SourceRecord>> engine =
+                DebeziumEngine.create(Connect.class)
                         .using(properties)
                         .notifying(event -> {
+                            SourceRecord record = event.value();
                             synchronized (output) {
-                                output.println(line(event));
+                                output.println(line(record));
                                 output.flush();
                             }
-                            if (event.destination().contains(sentinel)) {
+                            if (record.topic().contains(sentinel)) {
                                 code[0] = 0;
                                 ended.countDown();
                             }
@@ -61,21 +73,34 @@ public class DebeziumRecorder {
         Runtime.getRuntime().halt(code[0]);
     }
 
-    private static String line(ChangeEvent<String, String> event) {
-        StringBuilder headers = new StringBuilder();
-        for (Header<?> header : event.headers()) {
-            headers.append(headers.length() == 0 ? "" : ",");
-            headers.append("[").append(coded(header.getKey())).append(",").append(coded(header.getValue())).append("]");
+    private static Map<String, String> part(String prefix, Properties properties) {
+        Map<String, String> found = new HashMap<>();
+        for (String name : properties.stringPropertyNames()) {
+            if (name.startsWith(prefix)) {
+                found.put(name.substring(prefix.length()), (String) properties.remove(name));
+            }
         }
-        return "{\"topic\":" + coded(event.destination()) + ",\"partition\":" + event.partition() + ",\"key\":" + coded(event.key())
-                + ",\"value\":" + coded(event.value()) + ",\"headers\":[" + headers + "]}";
+        return found;
     }
 
-    private static String coded(Object text) {
-        if (text == null) {
-            return "null";
+    private static String line(SourceRecord record) {
+        StringBuilder headers = new StringBuilder();
+        for (Header header : record.headers()) {
+            byte[] value = HEADER.fromConnectHeader(record.topic(), header.key(), header.schema(), header.value());
+            headers.append(headers.length() == 0 ? "" : ",");
+            headers.append("[").append(coded(bytes(header.key()))).append(",").append(coded(value)).append("]");
         }
-        byte[] bytes = text instanceof byte[] ? (byte[]) text : text.toString().getBytes(StandardCharsets.UTF_8);
-        return "\"" + Base64.getEncoder().encodeToString(bytes) + "\"";
+        byte[] key = KEY.fromConnectData(record.topic(), record.keySchema(), record.key());
+        byte[] value = VALUE.fromConnectData(record.topic(), record.valueSchema(), record.value());
+        return "{\"topic\":" + coded(bytes(record.topic())) + ",\"partition\":" + record.kafkaPartition() + ",\"key\":" + coded(key)
+                + ",\"value\":" + coded(value) + ",\"headers\":[" + headers + "]}";
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String coded(byte[] bytes) {
+        return bytes == null ? "null" : "\"" + Base64.getEncoder().encodeToString(bytes) + "\"";
     }
 }

@@ -104,6 +104,9 @@ def test_a_missing_record_does_not_shift_the_others():
         (Record("cdc", None, None, b'{"payload":{"source":{"table":"t_s3"}}}'), 3),
         (Record("cdc", 0, None, b'{"table":"t_s3"}'), 3),
         (Record("cdc", 0, None, b'{"table":"t"}'), None),
+        (Record("cdc", None, None, b'{"source":{"table":null},"ddl":"TRUNCATE TABLE `t_s7`"}'), 7),
+        (Record("cdc", None, None, b'{"payload":{"source":{"table":null},"ddl":"TRUNCATE TABLE `t_s7`"}}'), 7),
+        (Record("cdc", None, None, b'{"source":{"table":null},"ddl":"# Dum"}'), None),
     ],
 )
 def test_a_record_belongs_to_the_scenario_in_its_table_s_name(record, number):

@@ -130,6 +130,42 @@ def test_options_of_a_profile_become_properties_of_the_connector():
     assert {name: properties[name] for name in wanted} == wanted
 
 
+@pytest.mark.parametrize(
+    ("release", "names", "snapshot"),
+    [
+        ("3.5.0.Final", {"topic.prefix", "schema.history.internal", "skipped.operations"}, "no_data"),
+        ("2.5.4.Final", {"topic.prefix", "schema.history.internal", "skipped.operations"}, "never"),
+        ("1.9.7.Final", {"database.server.name", "database.history", "skipped.operations"}, "never"),
+        ("1.4.0.Final", {"database.server.name", "database.history"}, "never"),
+    ],
+)
+def test_each_release_has_its_own_names_of_properties(release, names, snapshot):
+    debezium = products.product("debezium")
+    _, _, found = debezium.prepare(debezium.profile(release, ("postgresql",)), databases.PostgreSql(silent, {}))
+    every = {"topic.prefix", "schema.history.internal", "skipped.operations", "database.server.name", "database.history"}
+    assert (every & set(found), found["snapshot.mode"]) == (names, snapshot)
+
+
+@pytest.mark.parametrize(
+    ("release", "options", "server", "connector", "metadata"),
+    [
+        ("", (), ("mariadb",), "mariadb", "FULL"),
+        ("3.5.0.Final", ("mysql",), (), "", ""),
+        ("2.5.4.Final", (), (), "mysql", "FULL"),
+        ("1.4.0.Final", ("schemaless",), (), "mysql", None),
+    ],
+)
+def test_releases_before_the_mariadb_connector_read_mariadb_with_mysql_s(release, options, server, connector, metadata):
+    debezium = products.product("debezium")
+    assert debezium.server(release, options) == server
+    if connector:
+        profile = debezium.profile(release, (*options, *server))
+        bundle, _, properties = debezium.prepare(profile, databases.MariaDb(silent, {}))
+        assert bundle.modules[1][1] == f"debezium-connector-{connector}"
+        assert properties["connector.class"].startswith(f"io.debezium.connector.{connector}.")
+        assert debezium.database(profile).get("binlog_row_metadata") == metadata
+
+
 def test_a_record_is_read_from_its_line():
     def coded(text):
         return base64.b64encode(text).decode()

@@ -46,6 +46,7 @@ def deciding(declared: str) -> str:
 _EPOCH_DATE: Final = dt.date(1970, 1, 1)
 _ZERO: Final = "a zero date is null, or the epoch in a NOT NULL column"
 _ZERO_TIMESTAMP: Final = "a streamed zero TIMESTAMP is written as the epoch (up to 3.5), which no other TIMESTAMP is"
+_MISREAD_TIME: Final = "a streamed negative TIME without a fraction is read wrong (up to 1.9)"
 _TWO_DIGITS: Final = "years 1 to 99 are taken for two-digit years (enable.time.adjuster)"
 
 
@@ -222,7 +223,11 @@ def _meaning(kind: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
         case Logical.TIMESTAMP, int():
             return Meaning(values.zoned_text(value, _width(kind, modes, snapshot)), value)
         case Logical.TIME, int():
-            return values.time_value(value, kind.fsp, modes)
+            shown_time = value if snapshot or modes.release >= (2, 0) else misread_time(value, kind.fsp)
+            found = values.time_value(shown_time, kind.fsp, modes)
+            if shown_time == value:
+                return found
+            return replace(found, reason=found.reason or _MISREAD_TIME, corrupt=not mysql.fits(kind, shown_time))
         case Logical.YEAR, int():
             return _year(value, modes, snapshot)
         case Logical.ENUM, int():
@@ -236,6 +241,25 @@ def _meaning(kind: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
         case Logical.JSON, Json():
             return Meaning(stored_json(value.value) if snapshot else streamed_json(value.value), value)
     raise TypeError(f"{value!r} is no value of {kind.key}")
+
+
+def misread_time(value: int, fsp: int) -> int:
+    """A streamed TIME as the connectors up to 1.9 read it: a negative one without a fraction is wrong (debezium#negative-time).
+
+    The binlog has it in two's complement, from which they take 1 twice: once field by field, once of a fraction that is 0.
+    """
+    seconds, fraction = divmod(abs(value), mysql.MICROS)
+    if value >= 0 or fraction:
+        return value
+    packed = (seconds // 3600 << 12 | seconds // 60 % 60 << 6 | seconds % 60) - 1
+    hours, minutes, rest = packed >> 12, packed >> 6 & 63, packed & 63
+    if not fsp and rest < 59:
+        rest += 1
+    over = 0 if not fsp else _LARGEST_INT // 1000 if fsp <= 4 else 1 << 20
+    return -(((hours * 60 + minutes) * 60 + rest) * mysql.MICROS + over)
+
+
+_LARGEST_INT: Final = (1 << 31) - 1
 
 
 def _integer(kind: SourceType, value: int, modes: Modes) -> Meaning:

@@ -381,9 +381,9 @@ class _Writer:
         self.emit(shape.topic, self.row_key(shape, key), value, found, event.at, (*headers, *self.context))
 
     def truncate(self, at: Instant, table: Table) -> None:
-        """TRUNCATE, which 1.4 does not know."""
+        """TRUNCATE, which releases before 2.0 do not write (1.4 does not know it)."""
         profile = self.profile
-        if profile.version < (1, 5):
+        if profile.version < (2, 0):
             return
         self.advance()
         shape = shape_of(table, profile, self.prefix, (), False)
@@ -397,16 +397,17 @@ class _Writer:
         3.5 on instead of it."""
         self.remember(event)
         profile = self.profile
-        if not profile.is_mysql or event.action in SILENT:
-            return
         if event.action == "truncate table" and event.before is not None:
             self.truncate(event.at, event.before)
             if profile.version >= (3, 5):
                 return
+        if not profile.is_mysql or event.action in SILENT:
+            return
         self.advance()
         changes = table_changes(event, self.charsets.get(event.database, "utf8mb4"), profile)
         unnamed = "" if event.table and profile.version >= (1, 5) else None
-        table = event.table if changes else unnamed
+        truncated = event.action == "truncate table" and profile.version >= (1, 5)
+        table = event.table if changes or truncated or event.action == "drop table" else unnamed
         payload: dict[str, Any] = {
             "source": Raw(self.source(event.at, event.database, "", table, self.last_row)),
             "ts_ms": event.at.ms + self.lag,

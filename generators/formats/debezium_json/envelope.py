@@ -193,8 +193,8 @@ def schema_change_schemas(profile: DebeziumProfile) -> tuple[Schema, Schema]:
     if profile.version < (1, 5):
         fields = [source, ("databaseName", _STRING), ("ddl", _STRING)]
     else:
-        text = _OPTIONAL_STRING if number else _STRING
-        fields = [source, ("databaseName", text), ("schemaName", _OPTIONAL_STRING), ("ddl", text)]
+        names = ("databaseName", "schemaName", "ddl")
+        fields = [source, *((name, _OPTIONAL_STRING) for name in names)]
         fields.append(("tableChanges", Schema("array", items=_change_schema(profile))))
         if number:
             fields.insert(1, ("ts_ms", _INT64))
@@ -230,7 +230,7 @@ def _change_schema(profile: DebeziumProfile) -> Schema:
         ("columns", columns),
         ("comment", _OPTIONAL_STRING),
     )
-    described = Schema("struct", True, f"{common}.Table", number, fields=table if commented else table[:3])
+    described = Schema("struct", number is not None, f"{common}.Table", number, fields=table if commented else table[:3])
     fields = (("type", _STRING), ("id", _STRING), ("table", described))
     return Schema("struct", False, f"{common}.Change", number, fields=fields)
 
@@ -269,38 +269,41 @@ SILENT: Final = ("create view", "drop view", "create sequence")
 
 
 def table_changes(event: SchemaChange, charset: str | None, profile: DebeziumProfile) -> list[dict[str, Any]]:
-    """`tableChanges` of a statement: none for an index of its own, no description of a table that is gone. `charset` is that of
+    """`tableChanges` of a statement: none for an index of its own, and up to 1.9 for a table that is gone, which later has no
+    description. `charset` is that of
     the database (debezium#table-changes)."""
     table = event.after or event.before
     if table is None or not event.table or event.action == "truncate table" or _OF_INDEX.match(event.sql):
         return []
     type_ = {"create table": "CREATE", "drop table": "DROP"}.get(event.action, "ALTER")
-    quoted = ".".join(f'"{part}"' for part in (event.database, event.table))
+    quoted = ".".join('"' + part.replace('"', '""') + '"' for part in (event.database, event.table))
+    if type_ == "DROP" and profile.version < (2, 0):
+        return []
     return [{"type": type_, "id": quoted, "table": None if type_ == "DROP" else _described(table, charset, profile)}]
 
 
 def _described(table: Table, charset: str | None, profile: DebeziumProfile) -> dict[str, Any]:
     names = {column.name: column_name(column.name, profile, False) for column in table.columns}
     columns = [
-        {**_column(column, charset), "name": names[column.name], "position": position}
+        {**_column(column, charset, profile), "name": names[column.name], "position": position}
         for position, column in enumerate(table.columns, 1)
     ]
     return {
         "defaultCharsetName": charset,
         "primaryKeyColumnNames": [names[name] for name in table.handle_key],
         "columns": columns,
-        "comment": table.comment or None,
+        "comment": comment_of(table, profile) or None,
     }
 
 
-def _column(column: Column, charset: str | None) -> dict[str, Any]:
+def _column(column: Column, charset: str | None, profile: DebeziumProfile) -> dict[str, Any]:
     """A column as the statement spells it."""
     match = _DECLARED.match(column.declared or _spelled(column.type))
     assert match is not None
     base, rest = match[1].upper(), match[4].upper()
     flags = ["UNSIGNED"] if "UNSIGNED" in rest or "ZEROFILL" in rest else []
     name = " ".join((base, *flags, *(["ZEROFILL"] if "ZEROFILL" in rest else [])))
-    labels = [label.replace("'", "''").replace("\\", "\\\\") for label in column.type.members]
+    labels = [_literal(label) for label in column.type.members]
     jdbc = _JDBC.get(base, _BLOB)
     length, scale = (int(part) if part else None for part in (match[2], match[3]))
     if base in ("DECIMAL", "NUMERIC"):
@@ -320,15 +323,25 @@ def _column(column: Column, charset: str | None) -> dict[str, Any]:
         "optional": column.nullable,
         "autoIncremented": counted,
         "generated": counted,
-        "comment": column.comment or None,
+        "comment": comment_of(column, profile) or None,
         "defaultValueExpression": _expression(column.default),
         "enumValues": [f"'{label}'" for label in labels] or None,
     }
 
 
-def source_parameters(column: Column) -> tuple[tuple[str, str], ...]:
+def _literal(text: str) -> str:
+    """A text between the quotes of a statement."""
+    return text.replace("'", "''").replace("\\", "\\\\")
+
+
+def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
+    """The comment as the statement spells it; "" up to 2.5, where include.schema.comments is needed (debezium#comments)."""
+    return _literal(named.comment) if profile.version > (2, 5) else ""
+
+
+def source_parameters(column: Column, profile: DebeziumProfile) -> tuple[tuple[str, str], ...]:
     """What column.propagate.source.type adds to a column's schema (debezium#source-type)."""
-    facts = _column(column, None)
+    facts = _column(column, None, profile)
     told = {"type": facts["typeName"], **{name: facts[name] for name in ("length", "scale", "comment", "name")}}
     return tuple((f"__debezium.source.column.{name}", str(fact)) for name, fact in told.items() if fact is not None)
 

@@ -110,7 +110,7 @@ def shape_of(
     by_name = dict(fields)
     if profile.source_types:
         fields = tuple(
-            (name, replace(found, parameters=(*found.parameters, *envelope.source_parameters(column))))
+            (name, replace(found, parameters=(*found.parameters, *envelope.source_parameters(column, profile))))
             for (name, found), column in zip(fields, table.columns, strict=True)
         )
     row = Schema("struct", True, envelope.adjusted(f"{full_name}.Value", profile), fields=fields)
@@ -132,22 +132,30 @@ def shape_of(
 
 
 def _hidden(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset[str]:
-    """The columns of which the connector knows neither NOT NULL, nor a default, nor that they are in the key, since it asks
-    PostgreSQL's catalogue for mangled names; all of a table whose own name or schema's is mangled (debezium#mangled-names)."""
+    """The columns of which the connector does not know that they are in the key, since it asks PostgreSQL's catalogue for mangled
+    names; all of a table whose own name or schema's is mangled (debezium#mangled-names)."""
     if not profile.mangles_names or snapshot:
         return frozenset()
     whole = not (table.name.isascii() and (table.schema or "").isascii())
     return frozenset(c.name for c in table.columns if whole or not c.name.isascii())
 
 
+def _bare(table: Table, profile: DebeziumProfile, snapshot: bool) -> frozenset[str]:
+    """The columns of which the connector knows neither NOT NULL nor a default: the hidden ones, and all of a table with a
+    back-slash in its name or schema's, which the catalogue takes for a pattern (debezium#name-patterns)."""
+    if profile.mangles_names and not snapshot and "\\" in f"{table.schema}{table.name}":
+        return frozenset(c.name for c in table.columns)
+    return _hidden(table, profile, snapshot)
+
+
 def _known(table: Table, profile: DebeziumProfile, snapshot: bool) -> Table:
     """The table without what the connector does not know of it; the primary key of PostgreSQL's is what it takes for one."""
     if profile.is_mysql:
         return table
-    hidden = _hidden(table, profile, snapshot)
+    hidden, bare = _hidden(table, profile, snapshot), _bare(table, profile, snapshot)
     key = table.primary_key or min(table.unique, key="_".join, default=())  # PostgreSQL calls an index after its columns
     captured = (c for c in table.columns if profile.unknown_types or c.type.name not in postgresql.UNKNOWN)
-    columns = tuple(replace(c, nullable=True) if c.name in hidden else c for c in captured)
+    columns = tuple(replace(c, nullable=True) if c.name in bare else c for c in captured)
     return replace(table, columns=columns, primary_key=tuple(name for name in key if name not in hidden))
 
 
@@ -176,8 +184,8 @@ def _column_schema(column: Column, profile: DebeziumProfile, default: Default | 
     else:
         found = _debezium_postgresql.schema(column.type, profile.modes, column.nullable)
     shown = "null" if default is None else stand_in(column, default, profile, snapshot).json
-    if profile.is_mysql and profile.version >= (2, 0):
-        found = replace(found, doc=column.comment or found.doc)
+    if profile.is_mysql:
+        found = replace(found, doc=envelope.comment_of(column, profile) or found.doc)
     return found if shown == "null" else replace(found, default=shown)
 
 
@@ -185,7 +193,7 @@ def defaults_of(table: Table, profile: DebeziumProfile, given: Mapping[str, Defa
     """The defaults that the connector knows: those of the table, and those that statements gave since (debezium#defaults)."""
     if not profile.defaults:
         return {}
-    hidden = _hidden(table, profile, snapshot)
+    hidden = _bare(table, profile, snapshot)
     # A statement may have given one to a column that is gone.
     found = ((c, given.get(c.name, c.default)) for c in table.columns if c.name not in hidden)
     return {c.name: default for c, default in found if default is not None and _has_default(c, default, profile)}

@@ -444,6 +444,24 @@ def test_rename() -> None:
     )
 
 
+def test_a_renamed_table_keeps_within_the_limit_of_names() -> None:
+    event = RowChange(Instant(1), table("n" * 64), Op.INSERT, ())
+    altered = SchemaChange(Instant(2), "odd", f"ALTER TABLE `{'n' * 64}`", "old", "n" * 64, table("n" * 64), table("n" * 64))
+    row, ddl = s.rename(Scenario("n", History((event, altered))), "new", "_s7").history.events
+    name = "n" * 61 + "_s7"
+    assert isinstance(row, RowChange) and isinstance(ddl, SchemaChange)
+    assert (row.table.name, ddl.table, ddl.sql) == (name, name, f"ALTER TABLE `{name}`")
+    long = Table("old", "é" * 31, (Column("t", postgresql.integer()),), schema="public")
+    (found,) = s.rename(Scenario("n", History((RowChange(Instant(1), long, Op.INSERT, ()),))), "new", "_s7").history.events
+    assert isinstance(found, RowChange) and found.table.name == "é" * 30 + "_s7"
+
+
+def test_a_drawn_comment_is_the_table_s() -> None:
+    drawn = s.draw(s.histories(TOY, max_events=8), 400, 1)
+    told = [e.after for h in drawn for e in h.events if isinstance(e, SchemaChange) and e.action == "table comment"]
+    assert told and all(after is not None and after.comment == 'it\'s "new"' for after in told)
+
+
 @pytest.mark.parametrize("action", sources.POSTGRESQL.drawn_ddl)
 def test_rename_of_postgresql(action: str) -> None:
     def named(name: str, database: str) -> Table:

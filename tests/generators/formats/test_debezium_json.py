@@ -29,6 +29,7 @@ from generators.model import (
     Layout,
     Op,
     RowChange,
+    RowImages,
     SchemaChange,
     SourceStatement,
     State,
@@ -482,6 +483,58 @@ def test_truncate_table_is_a_truncation_and_up_to_2_5_a_statement() -> None:
     assert [one.changes[0].kind for one in written(NEW, event)] == [Kind.ROW]
     assert [one.changes[0].kind for one in written(MIDDLE, event)] == [Kind.ROW, Kind.DDL]
     assert [one.changes[0].kind for one in written(OLD, event)] == [Kind.DDL]
+
+
+def test_tables_that_are_gone_have_changes_from_2_0_on() -> None:
+    """debezium#table-changes-of-drop: literals of what the releases wrote."""
+    gone = SchemaChange(START, "drop table", "DROP TABLE customers", "inventory", "customers", CUSTOMERS, None)
+    wired = {p.release: payload(written(p, gone)[0]) for p in (NEW, MIDDLE, profile("1.9.7.Final"))}
+    assert {release: one["tableChanges"] for release, one in wired.items()} == {
+        "3.5.0.Final": [{"type": "DROP", "id": '"inventory"."customers"', "table": None}],
+        "2.5.4.Final": [{"type": "DROP", "id": '"inventory"."customers"', "table": None}],
+        "1.9.7.Final": [],
+    }
+    assert {one["source"]["table"] for one in wired.values()} == {"customers"}
+
+
+def test_schema_of_a_schema_change_of_1_9() -> None:
+    """debezium#table-changes-of-drop."""
+    (found,) = written(profile("1.9.7.Final"), DDL)
+    fields = {field["field"]: field for field in json.loads(found.message.value or b"")["schema"]["fields"]}
+    assert fields["databaseName"]["optional"] and fields["ddl"]["optional"]
+    described = {field["field"]: field["optional"] for field in fields["tableChanges"]["items"]["fields"]}
+    assert described == {"type": False, "id": False, "table": False}
+
+
+def test_comments_are_written_as_they_are_spelt_and_from_2_6_on() -> None:
+    """debezium#comments."""
+    table = Table("inv", 'q"q', (Column("id", mysql.integer("int"), False, comment="c'c \\"),), ("id",), comment="it's")
+    made = SchemaChange(START, "create table", "CREATE TABLE t", "inv", 'q"q', None, table)
+    (new,), (old,) = (payload(written(p, made)[0])["tableChanges"] for p in (NEW, MIDDLE))
+    assert new["id"] == '"inv"."q""q"'
+    assert (new["table"]["comment"], new["table"]["columns"][0]["comment"]) == ("it''s", "c''c \\\\")
+    assert (old["table"]["comment"], old["table"]["columns"][0]["comment"]) == (None, None)
+
+
+def test_truncations_by_release_and_database() -> None:
+    """debezium#table-changes, debezium#table-changes-of-drop."""
+    event = SchemaChange(START, "truncate table", "TRUNCATE TABLE customers", "inventory", "customers", CUSTOMERS, CUSTOMERS)
+    (old,) = written(profile("1.9.7.Final"), event)
+    assert (old.changes[0].kind, payload(old)["source"]["table"]) == (Kind.DDL, "customers")
+    _, middle = written(MIDDLE, event)
+    assert (payload(middle)["tableChanges"], payload(middle)["source"]["table"]) == ([], "customers")
+
+
+def test_a_back_slash_hides_a_table_from_the_catalogue() -> None:
+    """debezium#name-patterns: the key is known, NOT NULL is not."""
+    columns = (Column("id", postgresql.integer(), nullable=False), Column("a", postgresql.integer(), nullable=False))
+    table = Table("inv", "a\\b", columns, ("id",), schema="public")
+    for release, optional in (("1.4.0.Final", True), ("2.5.4.Final", True), ("3.5.0.Final", False)):
+        (found,) = written(
+            profile(release, "postgresql"), RowChange(START, table, Op.INSERT, (RowImages(None, {"id": 1, "a": 2}),))
+        )
+        key = json.loads(found.message.key or b"")
+        assert (key["schema"]["fields"][0]["optional"], key["payload"]) == (optional, {"id": 1})
 
 
 def test_columns_of_a_schema_change() -> None:

@@ -481,3 +481,25 @@ def test_a_decoder_may_refuse_what_nanoseconds_made_of_a_datetime_beyond_64_bits
     beyond = _debezium_mysql.wire(kind, -30_610_223_999_999_999, modes)
     assert (beyond.value, beyond.cell.state, beyond.corrupt) == (6_283_264_147_419_104_232, State.ANY, True)
     assert not _debezium_mysql.wire(kind, 1, modes).corrupt
+
+
+@pytest.mark.parametrize(
+    ("fsp", "value", "wrong"),
+    [
+        (0, -3600, -3843000000),
+        (1, -3600, -3845147483),
+        (6, -3600, -3844048576),
+        (0, -3723, -3723000000),
+        (4, -3723, -3724147483),
+        (5, -3723, -3723048576),
+        (3, -1, -2147483),
+        (6, 3600, 3600000000),
+    ],
+)
+def test_negative_times_without_a_fraction_up_to_1_9(fsp: int, value: int, wrong: int) -> None:
+    """debezium#negative-time: literals of what the releases wrote."""
+    kind = mysql.temporal("time", fsp)
+    values = {}
+    for release in ((1, 9), (2, 5)):
+        values[release] = json.loads(_debezium_mysql.wire(kind, value * 1_000_000, Modes(release)).json or "")
+    assert values == {(1, 9): wrong, (2, 5): value * 1_000_000}
