@@ -58,6 +58,8 @@ _LONG: Final = 65_536
 _WIDE: Final = 100
 _SHOWN: Final = 60
 _NAMED: Final = 4
+NO_ROW: Final = "kind none"
+"""The subject of a message from which no change is expected."""
 _ORDINARY: Final = frozenset({"boundary", "drawn"})
 """Tags that say nothing of a message."""
 
@@ -91,6 +93,8 @@ class Cause:
         if len(self.subjects) != 1:
             named = ", ".join(self.subjects[:_NAMED]) + (" ..." if len(self.subjects) > _NAMED else "")
             return f"a row with one of {len(self.subjects)} suspects: {named}"
+        if self.subjects[0] == NO_ROW:
+            return "a message that gives no row"
         sort, *rest = self.subjects[0].split(" ")
         if sort == "cell":
             return self._row(rest) if refused else self._cell(rest)
@@ -141,7 +145,7 @@ def cause(finding: Finding, case: Case, suspects: Iterable[str] = ()) -> Cause:
     """The cause of a finding. `suspects` are what the run left of the subjects of a refusal; all of them if empty."""
     kind, subjects = symptom(finding, case), tuple(suspects)
     if kind in REFUSALS and (rows := refused(finding, case)):
-        possible = set().union(*(tokens(case, rows, change) for change in rows))
+        possible = _possible(case, rows)
         left = [subject for subject in subjects or ranked(possible) if subject in possible or subject.startswith("row ")]
         subjects = tuple(left) or subjects
         return Cause(kind, subjects, *_guilty(subjects, rows, case.level))
@@ -229,6 +233,12 @@ def tokens(case: Case, message: Iterable[Change], change: Change) -> set[str]:
     return held
 
 
+def _possible(case: Case, rows: Iterable[Change]) -> set[str]:
+    """The suspects of refused rows, each among the changes of its own message."""
+    own = {id(change): written.changes for written in case.written for change in written.changes}
+    return set().union(*(tokens(case, own[id(change)], change) for change in rows))
+
+
 def cells(change: Change, level: int) -> Iterator[tuple[str, str, Cell]]:
     """The cells of a row: side, column, cell."""
     for side in ("before", "after"):
@@ -268,7 +278,7 @@ def alike(known: Cause, finding: Finding, case: Case) -> bool:
         mine = chain(finding, case)
         return any(one == subject or _typed(one) == _typed(subject) for subject in known.subjects for one in mine)
     rows = refused(finding, case)
-    held = set().union(*(tokens(case, rows, change) for change in rows))
+    held = _possible(case, rows)
     return not rows or any(subject in held or subject.startswith("row ") for subject in known.subjects)
 
 
@@ -316,7 +326,7 @@ def _what(case: Case, change: Change | None) -> str:
     if change is not None and change.kind is Kind.ROW:
         return f"row {_op(change)}"
     stated = sorted(tag.partition(":")[2] for tag in case.tags if tag.startswith(("ddl:", "control:")))
-    return f"statement {stated[0]}" if stated else f"kind {change.kind}" if change is not None else "kind none"
+    return f"statement {stated[0]}" if stated else f"kind {change.kind}" if change is not None else NO_ROW
 
 
 def _guilty(subjects: tuple[str, ...], rows: Iterable[Change], level: int) -> tuple[str, str]:

@@ -1,12 +1,12 @@
-"""Batch decode throughput of the reference decoders, each against the baseline at its level."""
+"""Batch decode throughput of the reference and the fast decoders, each against the baseline at its level."""
 
 import pytest
 
 from conformance.engines.base import write_records
-from conformance.engines.specs import DECODERS
-from conformance.load.bench import REFERENCE, baseline, generate, plain_profile
+from conformance.engines.specs import FAST, FAST_FORMATS, decoder_of
+from conformance.load.bench import baseline, generate, plain_profile
 from generators.bulk import expander as bulk
-from generators.wire_format import FORMATS, get, module_name
+from generators.wire_format import FORMATS, get
 
 LEVELS = {1: "changes", 2: "rows"}
 
@@ -26,22 +26,34 @@ def records(request, spark, count, tmp_path_factory):
     frame.unpersist()
 
 
-@pytest.mark.parametrize("level", LEVELS, ids=LEVELS.values())
-def test_decode(records, level, count, against, benchmark):
+def measured(records, decoder, level, count, against, benchmark):
+    """Times a decoder against the baseline of its format and level; the ratios of the rounds."""
     from spark_checks.services.engine import load
     from spark_checks.services.throughput import WARM_UP, Contestant, execute
 
     name, profile, yardstick_of, frame = records
-    reference, yardstick = (
-        Contestant(who, load(spec), level, bulk.load_table(), profile.deployment)
-        for who, spec in ((REFERENCE, f"{DECODERS}.{module_name(name)}"), ("baseline", yardstick_of))
+    own, yardstick = (
+        Contestant(spec, load(spec), level, bulk.load_table(), profile.deployment)
+        for spec in (decoder_of(name, decoder), yardstick_of)
     )
-    assert reference.rows(frame) == yardstick.rows(frame) == count
+    assert own.rows(frame) == yardstick.rows(frame) == count
 
     def timed(who):
         built = who.frame(frame)
         return lambda: execute(built)
 
     benchmark.group = f"decode {name} {LEVELS[level]}"
-    ratios = against(lambda: timed(reference), lambda: timed(yardstick), count, WARM_UP)
+    return against(lambda: timed(own), lambda: timed(yardstick), count, WARM_UP)
+
+
+@pytest.mark.parametrize("level", LEVELS, ids=LEVELS.values())
+def test_decode(records, level, count, against, benchmark):
+    ratios = measured(records, None, level, count, against, benchmark)
+    assert len(ratios) == len(benchmark.stats.stats.data)
+
+
+def test_fast(records, count, against, benchmark):
+    if records[0] not in FAST_FORMATS:
+        pytest.skip(f"{records[0]} has no fast decoder")
+    ratios = measured(records, FAST, 2, count, against, benchmark)
     assert len(ratios) == len(benchmark.stats.stats.data)

@@ -235,7 +235,8 @@ def _meaning(kind: SourceType, value: Value, modes: Modes, snapshot: bool) -> Me
             options = (0, kind.members.index("") + 1) if not shown_ and "" in kind.members else ()
             return Meaning(shown_, value, "the empty label and the empty value are written alike" if options else "", options)
         case Logical.SET, int():
-            return Meaning(",".join(m for i, m in enumerate(kind.members) if value >> i & 1), value)
+            escapes = modes.escapes_labels and not snapshot
+            return Meaning(",".join(label(m, escapes) for i, m in enumerate(kind.members) if value >> i & 1), value)
         case Logical.JSON, Json() if kind.name in mysql.SPATIAL:
             return _spatial(kind, value)
         case Logical.JSON, Json():

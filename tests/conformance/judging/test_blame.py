@@ -6,14 +6,14 @@ from functools import cache
 import pytest
 
 from conformance.judging.blame import blamed
-from conformance.judging.causes import Symptom
+from conformance.judging.causes import Symptom, cause
 from conformance.judging.clusters import SHOWN, merged, smallest_failures, worth_reducing
-from conformance.judging.judge import Judge, Verdict
+from conformance.judging.judge import Finding, Judge, Verdict
 from conformance.judging.known import Entry, Expectations, Record
 from conformance.judging.known_files import under, updated
 from conformance.judging.output import OutputRow
 from conformance.judging.results import FormatResult, Header, RuleResult, RunResult
-from conformance.rules.base import rules
+from conformance.rules.base import Aspect, rules
 from generators.drawing.cases import as_case, boundary_scenarios
 from generators.model import Kind, Origin, State
 from generators.wire_format import get
@@ -350,3 +350,17 @@ def test_a_decoder_that_raises_is_named_as_one_that_refuses():
     ]
     found = blamed(judge, spoiled)
     assert causes(found) == {(law, f"{Symptom.RAISED}: cell year value")}
+
+
+def test_a_case_that_raises_names_what_its_messages_hold():
+    def raised(case):
+        finding = Finding(case.id, f"{NAME}/law/returns", 0, 0, Aspect.MISSING, "decoding", "an end", "ValueError")
+        return cause(finding, case)
+
+    several = next(c for c in cases() if len(c.written) > 1 and {len(w.changes) for w in c.written} == {1})
+    assert "row INSERT" in raised(several).subjects
+    assert "shape several rows in a message" not in raised(several).subjects
+    whole = replace(several.written[0], changes=(*several.written[0].changes, *several.written[1].changes))
+    assert "shape several rows in a message" in raised(replace(several, written=(whole,))).subjects
+    nothing = replace(several, written=tuple(replace(w, changes=()) for w in several.written), tags=frozenset())
+    assert raised(nothing).words == "raises, or does not end, on a message that gives no row"

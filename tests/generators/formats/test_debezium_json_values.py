@@ -466,6 +466,8 @@ def test_what_the_statement_spells_while_it_is_streamed() -> None:
     assert shown(mysql.binary("binary", 6), "CHAR", b"\xff\xfe\0\0\0\0") == "\xff\xfe"
     assert _debezium_mysql.schema(mysql.text("longtext"), NEW, True, "JSON").name == "io.debezium.data.Json"
     assert label("a,b\\c", True) == "a\\,b\\\\c"
+    assert shown(mysql.set_of("a", "b\\c"), "SET", 3) == "a,b\\\\c"
+    assert shown(mysql.set_of("a", "b\\c"), "SET", 3, snapshot=True) == "a,b\\c"
 
 
 def test_an_interval_beyond_64_bits_is_their_limit() -> None:

@@ -1,0 +1,70 @@
+"""Ten times the messages take ten times the time: making them, and decoding them."""
+
+import resource
+import time
+from collections import deque
+
+import pytest
+
+from conformance.engines.base import write_records
+from conformance.engines.specs import decoder_of
+from conformance.load.bench import generate, plain_profile
+from generators.bulk import expander as bulk
+from generators.wire_format import get
+
+TIMES = 10
+NAMES = ("ticdc-canal-json", "debezium-json")
+
+
+def compared(benchmark, small, large, rounds):
+    """Times `large` against `small`, in turn: the growth of each round in `extra_info`."""
+    seconds = []
+
+    def before():
+        began = time.perf_counter()
+        small()
+        seconds.append(time.perf_counter() - began)
+
+    benchmark.pedantic(large, setup=before, rounds=rounds, warmup_rounds=1)
+    growths = [own / base for own, base in zip(benchmark.stats.stats.data, seconds[1:], strict=True)]
+    ordered = sorted(growths)
+    benchmark.extra_info |= {
+        "times": TIMES,
+        "growth": round(ordered[len(ordered) // 2], 2),
+        "growth_range": [round(ordered[0], 2), round(ordered[-1], 2)],
+        "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+    assert len(growths) == rounds
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_generating(name, count, rounds, benchmark):
+    fmt = get(name)
+    profile = plain_profile(fmt)
+
+    def made(number):
+        deque(bulk.messages(fmt, profile, 1, count=number), maxlen=0)
+
+    benchmark.group = "growth"
+    compared(benchmark, lambda: made(count), lambda: made(count * TIMES), rounds)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_decoding(name, spark, count, rounds, benchmark, tmp_path):
+    from spark_checks.services.engine import load
+    from spark_checks.services.throughput import Contestant, cached, execute
+
+    fmt = get(name)
+    profile = plain_profile(fmt)
+    decoder = load(decoder_of(name, None))
+    frames = []
+    for number in (count, count * TIMES):
+        messages, _ = generate(fmt, profile, number)
+        path = tmp_path / f"{number}.parquet"
+        write_records(path, messages, range(len(messages)))
+        frames.append(cached(spark, str(path)))
+    who = Contestant(name, decoder, 2, bulk.load_table(), profile.deployment)
+    benchmark.group = "growth"
+    compared(benchmark, lambda: execute(who.frame(frames[0])), lambda: execute(who.frame(frames[1])), rounds)
+    for frame in frames:
+        frame.unpersist()
