@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conformance.brokers.broker import Broker
 from conformance.brokers.spark_options import spark_options
+from conformance.engines.specs import decoder_of
 from conformance.rules.order import order_of
 from conformance.streams import reading as streams
 from conformance.streams.kept import judge, read_state
@@ -224,7 +225,7 @@ def asked(tmp_path: Path) -> Callable[..., tuple[Group, dict[str, Any]]]:
         request = {
             "source": {"files": str(tmp_path / "records")},
             "format": name,
-            "decoder": streams.decoder_of(fmt, None),
+            "decoder": decoder_of(fmt.name, None),
             "parts": [(codec.dump_deployment(one), *span) for one, *span in group.parts],
             "tables": [codec.dump_table(stream.story.table) for stream in group.streams],
             "directory": str(tmp_path / "tables"),
