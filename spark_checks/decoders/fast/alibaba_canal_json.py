@@ -8,11 +8,11 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 
 from generators.model import Deployment, Table
+from spark_checks.decoders.families.canal import DDL_TYPES
 from spark_checks.decoders.fast import canal
 
 __all__ = ["decode_rows"]
 
-_STATEMENTS: Final = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX")
 _TRANSACTION_ENDS: Final = ("XACOMMIT", "XAROLLBACK")
 
 
@@ -21,7 +21,7 @@ def _other(m: Mapping[str, Any]) -> bool:
     kind = m.get("type")
     if kind in canal.ROW_TYPES:
         return not m.get("isDdl") and m.get("data") is None and bool(m.get("sql"))
-    return kind in (*_STATEMENTS, *_TRANSACTION_ENDS, "QUERY")
+    return kind in (*DDL_TYPES, *_TRANSACTION_ENDS)
 
 
 DIALECT: Final = canal.Dialect(_other, {"gtid": "string"})

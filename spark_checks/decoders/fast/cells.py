@@ -20,11 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from generators.model import Logical, SourceType
+from spark_checks.decoders.families.mysql import PLAIN_STRING_CODES
 
-__all__ = ["MISFIT", "PLAIN_CODES", "Cells", "arrow_type"]
-
-PLAIN_CODES: Final = (1, 12)
-"""java.sql.Types CHAR and VARCHAR: a binary column with them is on the wire as text in UTF-8."""
+__all__ = ["MISFIT", "Cells", "arrow_type"]
 
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
@@ -249,7 +247,7 @@ def _places(value: Decimal) -> int:
 
 
 def _bytes(text: str, code: int | None) -> bytes:
-    if text.isascii() or code in PLAIN_CODES:
+    if text.isascii() or code in PLAIN_STRING_CODES:
         return text.encode("utf-8", "surrogatepass")
     try:
         return b"\xef\xbf\xbd".join(part.encode("latin-1") for part in text.split(_LOST))

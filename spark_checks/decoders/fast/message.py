@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = ["ROW_TYPES", "Dialect", "Row", "Unreadable", "keys_of_old", "rows"]
+from spark_checks.decoders.families.canal import ROW_TYPES
 
-ROW_TYPES: Final = ("INSERT", "UPDATE", "DELETE")
+__all__ = ["ROW_TYPES", "Dialect", "Row", "Unreadable", "keys_of_old", "rows"]
 
 _LONG: Final = 1 << 63
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")

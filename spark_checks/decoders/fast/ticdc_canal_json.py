@@ -8,17 +8,16 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 
 from generators.model import Deployment, Table
+from spark_checks.decoders.families.canal import DDL_TYPES
 from spark_checks.decoders.fast import canal
 
 __all__ = ["decode_rows"]
-
-_STATEMENTS: Final = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY")
 
 
 def _other(m: Mapping[str, Any]) -> bool:
     """A statement with `isDdl`, or a watermark without."""
     ddl, kind = m.get("isDdl"), m.get("type")
-    return kind in _STATEMENTS if ddl else ddl is False and kind == "TIDB_WATERMARK"
+    return kind in DDL_TYPES if ddl else ddl is False and kind == "TIDB_WATERMARK"
 
 
 DIALECT: Final = canal.Dialect(_other, {"_tidb": {"commitTs": "long", "watermarkTs": "long"}}, states_ddl=True, binary_codes=True)
