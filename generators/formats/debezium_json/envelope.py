@@ -335,7 +335,7 @@ def _literal(text: str) -> str:
 
 
 def comment_of(named: Table | Column, profile: DebeziumProfile) -> str:
-    """The comment as the statement spells it; "" up to 2.5, where include.schema.comments is needed (debezium#comments)."""
+    """The comment as the statement spells it; "" up to 2.5, which runs without include.schema.comments (debezium#comments)."""
     return _literal(named.comment) if profile.version > (2, 5) else ""
 
 

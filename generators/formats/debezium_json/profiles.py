@@ -25,7 +25,8 @@ class DebeziumProfile(Profile):
     IDENTITY. `toasted` are the bytes beyond which PostgreSQL keeps a value out of line. `schemas` and `key_schemas` are
     `schemas.enable` of the value's and the key's converter; `transactions` is `provide.transaction.metadata`; `nulls_kept` is
     `replace.null.with.default=false`; `legacy_tombstones` a Kafka Connect before 2.2, which writes null as an object. Releases
-    from 2.0 on run with `skipped.operations=none`, so that TRUNCATE is written. `source_types` is `column.propagate.source.type`;
+    from 2.0 on run with `skipped.operations=none`, so that TRUNCATE is written, and MySQL's connector of 3.5 runs with
+    `include.schema.comments=true`, which MariaDB's does not need. `source_types` is `column.propagate.source.type`;
     `flat` the option that takes the envelope away, "" for none; `queries` is `include.query`, `unknown_types`
     `include.unknown.datatypes`. `mangles_names`, `doubles_ticks`, `context_headers`, `transaction_first` and `step_ms` (the
     resolution of `source.ts_ms`) follow from release and connector; `tombstones` is `tombstones.on.delete`, `connector` the
@@ -94,7 +95,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "mariadb": "The MariaDB connector: MySQL's types under names of its own, no thread, another form of GTIDs.",
     "full": "REPLICA IDENTITY FULL. Else DEFAULT: no before image but the key.",
     "index": "REPLICA IDENTITY USING INDEX, the first unique key: its columns are all that is known of an old row.",
-    "minimal": "binlog_row_image=MINIMAL.",
+    "minimal": "Sessions with binlog_row_image=MINIMAL, and event.processing.failure.handling.mode=warn, which loses their rows.",
     "schemaless": "schemas.enable=false for key and value: the payload alone.",
     "plain-key": "schemas.enable=false for the key alone.",
     "transaction": "provide.transaction.metadata=true: a transaction block, and BEGIN and END messages.",
