@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from generators.model import Deployment, Logical, Table
 from spark_checks.decoders import debezium_json as reference
@@ -67,6 +68,14 @@ def _one_a_position(records: DataFrame, *, deployment: Deployment | None = None)
         decoded.where("position IS NOT NULL")
         .dropDuplicates(["topic", "op", "position"])
         .unionByName(decoded.where("position IS NULL"))
+    )
+
+
+def _keys_of_an_envelope(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    key = F.col("key").cast("string")
+    return reference.decode(
+        records.withColumn("key", F.when(key.startswith('{"schema":'), F.col("key")).otherwise(F.lit(b"{}"))),
+        deployment=deployment,
     )
 
 
@@ -187,5 +196,55 @@ LIARS: Final[tuple[Liar, ...]] = (
         f"{_FORMAT}/key/columns",
         "The record key is taken for the key's columns, with its schema or not.",
         on_columns(reference.decode, keys="CASE WHEN size(keys) > 0 THEN array('schema', 'payload') END"),
+    ),
+    Liar(
+        "key-without-envelope-dropped",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/key/schemaless",
+        "The key is read as the value is, and its columns are looked for in a payload: a schemaless key names none.",
+        _keys_of_an_envelope,
+    ),
+    Liar(
+        "transaction-as-position",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/envelope/position-postgresql",
+        "The transaction's number is taken for the position: the changes of a transaction have one place.",
+        on_input(reference.decode, r"""regexp_replace(t, '"txId":(\d+),"lsn":\d+', '"txId":$1,"lsn":$1')"""),
+    ),
+    Liar(
+        "default-filled-in",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/value/null-kept",
+        "Connect's Struct.get gives the default of the schema for a null, which replace.null.with.default=false has kept.",
+        on_columns(
+            reference.decode, after="transform_values(after, (k, v) -> CASE WHEN k = 'c' AND v IS NULL THEN '5' ELSE v END)"
+        ),
+    ),
+    Liar(
+        "money-as-double",
+        _FORMAT,
+        2,
+        f"{_FORMAT}/value/money",
+        "money goes through a double, as PostgreSQL's JDBC driver gives it: 19 digits are more than it has.",
+        on_cells(
+            reference.decode_rows,
+            lambda kind: kind.name == "money",
+            lambda cell, kind: f"try_cast(CAST({cell} AS double) AS {kind.spark})",
+        ),
+    ),
+    Liar(
+        "hstore-null-as-empty",
+        _FORMAT,
+        2,
+        f"{_FORMAT}/value/hstore",
+        "An item without a value becomes the empty text, as in a map of strings.",
+        on_cells(
+            reference.decode_rows,
+            lambda kind: kind.name == "hstore",
+            lambda cell, _: f"""regexp_replace({cell}, ':\\\\s*null', ':""')""",
+        ),
     ),
 )
