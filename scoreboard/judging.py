@@ -45,7 +45,7 @@ def judge(reader: Reader, note: Note, *, formats: Sequence[str] = (), options: S
     """
     outcome: dict[str, Any] = {"reader": reader.name, "release": reader.release, "formats": {}}
     for name in formats or tuple(reader.formats):
-        decoder = _decoder(reader, name, note)
+        decoder = decoder_of(reader, name, note)
         began = time.monotonic()
         note(f"{reader.name}: {name}")
         every = _run(name, decoder, (*reader.options, *options))
@@ -66,18 +66,26 @@ def save(outcome: Mapping[str, Any]) -> None:
     file.write_text(json.dumps(outcome, indent=1, ensure_ascii=True, sort_keys=True) + "\n", "utf-8")
 
 
-def _decoder(reader: Reader, name: str, note: Note) -> str:
+def decoder_of(reader: Reader, name: str, note: Note) -> str:
     """The `--decoder` of a reader for a format."""
     if reader.bundle is None:
         return str(ROOT / "spark" / reader.module)
+    capabilities = json.dumps({key: list(globs) for key, globs in reader.formats[name].items()})
+    return "cmd:" + shlex.join(program(reader, note, "scoreboard.Adapter", reader.factory, capabilities))
+
+
+def program(reader: Reader, note: Note, *words: str, options: Sequence[str] = JVM) -> list[str]:
+    """The command of a Java program, a class and its arguments, with a Java reader's jars and compiled adapter.
+
+    Raises HarnessError if they cannot be had.
+    """
+    assert reader.bundle is not None
     java = require_java()
     jars = jars_of(reader.bundle, note)
     classes = _compiled(reader, java.path, jars, note)
-    arguments = classes.with_suffix(".arguments")
-    path = os.pathsep.join([str(classes), *map(str, jars)])
-    arguments.write_text("\n".join([*JVM, "-cp", f'"{path}"']), "utf-8")
-    capabilities = json.dumps({key: list(globs) for key, globs in reader.formats[name].items()})
-    return "cmd:" + shlex.join([java.path, f"@{arguments}", "scoreboard.Adapter", reader.factory, capabilities])
+    path = classes.with_suffix(".path")
+    path.write_text("\n".join(["-cp", f'"{os.pathsep.join([str(classes), *map(str, jars)])}"']), "utf-8")
+    return [java.path, *options, f"@{path}", *words]
 
 
 def _compiled(reader: Reader, java: str, jars: Sequence[Path], note: Note) -> Path:

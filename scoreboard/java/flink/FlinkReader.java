@@ -46,6 +46,19 @@ public class FlinkReader implements Reader.Factory {
 
     @Override
     public Reader open(String format, Reader.Table table, Reader.Deployment deployment) throws Exception {
+        Decoding decoding = decoding(format, table);
+        String topic = format.equals("debezium-json") ? topic(table) : "";
+        DynamicTableSink.DataStructureConverter converter =
+                new SinkRuntimeProviderContext(false).createDataStructureConverter(decoding.produced());
+        converter.open(RuntimeConverter.Context.create(FlinkReader.class.getClassLoader()));
+        return new Open(table, ZoneId.of(deployment.timeZone()), decoding.schema(), converter, topic, decoding.names())::read;
+    }
+
+    /** Flink's own part: the open schema, the type of what it makes, and what the columns behind the table's must hold. */
+    record Decoding(DeserializationSchema<RowData> schema, DataType produced, List<String> names) {}
+
+    /** How Flink decodes a format's messages of a table. */
+    Decoding decoding(String format, Reader.Table table) throws Exception {
         boolean canal = format.endsWith("canal-json");
         boolean iso = !canal && !format.equals("cloudcanal-debezium");
         DecodingFormat<DeserializationSchema<RowData>> decoding;
@@ -76,11 +89,7 @@ public class FlinkReader implements Reader.Factory {
         schema.open(null);
         DataType produced = DataTypeUtils.appendRowFields(
                 physical, filter.keySet().stream().map(key -> DataTypes.FIELD(key, DataTypes.STRING())).toList());
-        String topic = format.equals("debezium-json") ? topic(table) : "";
-        DynamicTableSink.DataStructureConverter converter =
-                new SinkRuntimeProviderContext(false).createDataStructureConverter(produced);
-        converter.open(RuntimeConverter.Context.create(FlinkReader.class.getClassLoader()));
-        return new Open(table, ZoneId.of(deployment.timeZone()), schema, converter, topic, List.copyOf(filter.values()))::read;
+        return new Decoding(schema, produced, List.copyOf(filter.values()));
     }
 
     /** The declared type of a column: the mapping of Flink's JDBC connector, and that of Flink CDC for what it leaves out. */

@@ -168,7 +168,8 @@ public final class Adapter {
         return DateTimeFormatter.ISO_LOCAL_DATE_TIME.format(time.withNano(time.getNano() / 1000 * 1000));
     }
 
-    private static Reader.Table table(JsonNode node) {
+    /** The table of a `begin` line. */
+    public static Reader.Table table(JsonNode node) {
         List<String> key = new ArrayList<>();
         node.get("primary_key").forEach(name -> key.add(name.asText()));
         List<Reader.Column> columns = new ArrayList<>();
