@@ -211,7 +211,7 @@ LIARS: Final[tuple[Liar, ...]] = (
         1,
         f"{_FORMAT}/envelope/position-postgresql",
         "The transaction's number is taken for the position: the changes of a transaction have one place.",
-        on_input(reference.decode, r"""regexp_replace(t, '"txId":(\d+),"lsn":\d+', '"txId":$1,"lsn":$1')"""),
+        on_input(reference.decode, r"""regexp_replace(t, '"txId":(\\d+),"lsn":\\d+', '"txId":$1,"lsn":$1')"""),
     ),
     Liar(
         "default-filled-in",
