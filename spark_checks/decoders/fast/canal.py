@@ -6,8 +6,8 @@ know. Neither a string nor an object goes on behind `}` and a line feed, so each
 are well formed; if there are as many documents as values, and each has S, each is one value. A batch that Arrow refuses (it
 does not say for which message) is divided until the message stands alone; `message` reads that one.
 
-Arrow's reader does not tell null from an absent member, which in `old` are two things: NULL, and unchanged. Where it matters, the
-keys of the message's `old` decide.
+Arrow's reader does not tell null from an absent member, which in `old` are two things: NULL, and unchanged. Where it matters and
+the message has a null at all, the keys of its `old` decide.
 """
 
 from __future__ import annotations
@@ -239,17 +239,22 @@ class _Images:
             mine = was.field(i)
             if mine.null_count:
                 unclear = pc.or_(unclear, pc.and_(mine.is_null(), now.field(i).take(updated).is_valid()))
+        owner, values = parent.take(updated), records.column("value")
+        asked = pc.unique(owner.filter(pc.and_(unclear, was.is_valid())))
+        # A message without these four letters has no null.
+        nulls = asked.filter(pc.match_substring(values.take(asked), "null"))
+        unclear = pc.and_(unclear, pc.is_in(owner, nulls))
         found: dict[str, list[int]] = {}
-        owners = parent.take(updated).to_pylist() if pc.any(unclear).as_py() else []
+        owners = owner.to_pylist() if len(nulls) else []
         first: dict[int, int] = {}
-        for at, owner in enumerate(owners):
-            first.setdefault(owner, at)
+        for at, number in enumerate(owners):
+            first.setdefault(number, at)
         keys: dict[int, list[frozenset[str]]] = {}
         for at in pc.indices_nonzero(pc.and_(unclear, was.is_valid())).to_pylist():
-            owner = owners[at]
-            if owner not in keys:
-                keys[owner] = message.keys_of_old(records.column("value")[owner].as_py())
-            for name in keys[owner][at - first[owner]]:
+            number = owners[at]
+            if number not in keys:
+                keys[number] = message.keys_of_old(values[number].as_py())
+            for name in keys[number][at - first[number]]:
                 found.setdefault(name, []).append(at)
         return found
 
