@@ -1,10 +1,10 @@
 """Level two of the Canal flat message, a batch of messages at a time.
 
 Arrow's JSON reader knows no messages: it reads the values behind each other, so a second document in a value would move all rows
-behind it. Every value is therefore put into an object of its own, `{"S":VALUE}` and a line feed, with a name S that no value can
-know. Neither a string nor an object goes on behind `}` and a line feed, so each value gives at least one document if all
-are well formed; if there are as many documents as values, and each has S, each is one value. A batch that Arrow refuses (it
-does not say for which message) is divided until the message stands alone; `message` reads that one.
+behind it. Every value is therefore put into a document of its own, `{"S":[VALUE,{"S":NUMBER}]}` and a line feed, with a name S
+that no value can know. If each of them is there, with two elements and its number in the second one, each value is one document.
+A batch that Arrow refuses (it does not say for which message) is divided until the message stands alone; `message` reads
+that one.
 
 Arrow's reader does not tell null from an absent member, which in `old` are two things: NULL, and unchanged. Where it matters and
 the message has a null at all, the keys of its `old` decide.
@@ -101,11 +101,10 @@ class Parser:
         coded = [c.name for c in table.columns if dialect.binary_codes and c.type.logical is Logical.BINARY]
         codes = pa.struct([(name, pa.int32()) for name in coded])
         extra = {name: _extra(kind) for name, kind in dialect.extra.items()}
-        members = pa.struct(
-            list({**_MEMBERS, **extra, "sqlType": codes, "data": pa.list_(image), "old": pa.list_(image)}.items())
-        )
         mark = f"m{secrets.token_hex(8)}"
-        schema = pa.schema([(mark, members)])
+        images = {"sqlType": codes, "data": pa.list_(image), "old": pa.list_(image)}
+        element = pa.struct(list({**_MEMBERS, **extra, **images, mark: pa.int64()}.items()))
+        schema = pa.schema([(mark, pa.list_(element))])
         return cls(mark, ParseOptions(schema, newlines_in_values=False, unexpected_field_behavior="ignore"))
 
     def parts(self, values: pa.Array, first: int = 0) -> Iterator[tuple[int, pa.StructArray | None]]:
@@ -124,16 +123,24 @@ class Parser:
         """The messages as structs; None if Arrow refuses any, or the result is not one struct for each."""
         count = len(values)
         if values.null_count or not count:
-            return None if count else pa.array([], self.options.explicit_schema.field(0).type)
+            return None if count else pa.array([], self.options.explicit_schema.field(0).type.value_type)
+        numbers = pa.array(range(count))
         try:
             # The cast refuses what is not UTF-8; the reader does not.
-            wrapped = pc.binary_join_element_wise(f'{{"{self.mark}":', values.cast(pa.string()), "}\n", "")
+            texts = values.cast(pa.string())
+            open_, close = f'{{"{self.mark}":[', f',{{"{self.mark}":'
+            wrapped = pc.binary_join_element_wise(open_, texts, close, numbers.cast(pa.string()), "}]}\n", "")
             text = wrapped.buffers()[2]
             read = read_json(pa.BufferReader(text), ReadOptions(use_threads=False, block_size=text.size), self.options)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
-        messages = read.column(self.mark)
-        return None if len(messages) != count or messages.null_count else messages.combine_chunks()
+        pairs = read.column(self.mark).combine_chunks()
+        if len(pairs) != count or pairs.null_count or not pc.all(pc.equal(pc.list_value_length(pairs), 2)).as_py():
+            return None
+        elements, first = pairs.flatten(), pc.multiply(numbers, 2)
+        found = elements.field(self.mark).take(pc.add(first, 1))
+        messages = elements.take(first)
+        return messages if found.equals(numbers) and not messages.null_count else None
 
 
 def _extra(kind: Any) -> pa.DataType:

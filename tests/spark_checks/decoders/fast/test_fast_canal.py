@@ -76,6 +76,9 @@ BROKEN = [
     RIGHT + b"}",
     RIGHT + b'}\n{"m":{}',
     RIGHT + b'}\n{"m":null',
+    RIGHT + b',"x":1',
+    RIGHT + b'],"x":[0',
+    RIGHT + b"\n" + RIGHT,
     b'{"a":"',
     b'"}',
     b'{"data":[{"id":{',
@@ -185,15 +188,26 @@ TEXT = st.sampled_from([None, "a", "é", "null", '"old":[', "1"])
 IMAGE = st.fixed_dictionaries(
     {"id": st.sampled_from(["1", "07", "x"])}, optional={"note": TEXT, "at": st.sampled_from([None, "2024-01-01", "0000-00-00"])}
 )
-MESSAGE = st.one_of(
-    st.builds(
-        message,
-        st.sampled_from(["INSERT", "UPDATE", "DELETE"]),
-        st.lists(IMAGE, min_size=1, max_size=2),
-        st.none() | st.lists(st.none() | IMAGE, max_size=2),
-    ),
-    st.sampled_from(BROKEN),
+CHANGE = st.builds(
+    message,
+    st.sampled_from(["INSERT", "UPDATE", "DELETE"]),
+    st.lists(IMAGE, min_size=1, max_size=2),
+    st.none() | st.lists(st.none() | IMAGE, max_size=2),
 )
+FRAGMENT = st.sampled_from(
+    [b"{", b"}", b"[", b"]", b",", b'"', b"\\", b"\n", b"null", b',"x":1', b'],"x":[', b'},"x":{', b"\xff"]
+)
+
+
+@st.composite
+def altered(draw):
+    """A change with a fragment put in, or with some bytes less."""
+    value = draw(CHANGE)
+    at, length = draw(st.integers(0, len(value))), draw(st.integers(0, 9))
+    return value[:at] + draw(FRAGMENT | st.just(b"")) + value[at + length :]
+
+
+MESSAGE = st.one_of(CHANGE, altered(), st.sampled_from(BROKEN))
 
 
 @given(st.lists(MESSAGE, min_size=1, max_size=6), st.sampled_from([TICDC, ALIBABA]))
