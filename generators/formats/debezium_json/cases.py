@@ -42,6 +42,8 @@ COLLISIONS: Final = ("1234", "1111", "0000", "1e10", "+123", "Infinity")
 """Base64 texts of decimals that are numbers as well (debezium#base64-digits)."""
 
 LONG: Final = "unchanged and out of line " * 100
+LONG_NUMBER: Final = Decimal(f"1.{'0123456789' * 410}")
+LONG_BITS: Final = int.from_bytes(b"\x5a" * 2100)
 """More than PostgreSQL keeps within a row."""
 
 
@@ -403,6 +405,7 @@ class _Cases:
 
     def toast(self) -> Iterator[Scenario]:
         """Values that are stored out of line, changed and unchanged."""
+        types = {**postgresql.TYPES, "varbit": postgresql.bit(None, varying=True)}
         kept: tuple[tuple[str, Value], ...] = (
             ("text", LONG),
             ("bytea", LONG.encode()),
@@ -411,9 +414,11 @@ class _Cases:
             ("hstore", Json({"a": LONG})),
             ("text-array", Json([LONG])),
             ("integer-array", Json(list(range(700)))),
+            ("numeric", LONG_NUMBER),
+            ("varbit", LONG_BITS),
         )
         for label, value in kept:
-            kind = postgresql.TYPES[label]
+            kind = types[label]
             name = f"toast/{label}"
             table = self.table(name, self.id, Column("c", kind), self.b)
             old: Row = {"id": 1, "c": value, "b": 5}
