@@ -38,6 +38,12 @@ from generators.sources.boundaries import BOUNDARY, START, change, composite, ev
 
 __all__ = ["cell_faults", "losses", "scenarios"]
 
+BACK_SLASHES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
+    ("enum-back-slash", mysql.enum_of("a", "back\\slash"), 2),
+    ("set-back-slash", mysql.set_of("a", "back\\slash", "c"), 7),
+)
+"""Labels that a stream escapes and a snapshot does not (debezium#enum-label, debezium#set-labels)."""
+
 COLLISIONS: Final = ("1234", "1111", "0000", "1e10", "+123", "Infinity")
 """Base64 texts of decimals that are numbers as well (debezium#base64-digits)."""
 
@@ -270,7 +276,11 @@ class _Cases:
         name = "values/set-of-everything"
         kind = mysql.set_of("a", "b", "c")
         yield _case(name, insert(one_column(self.database, name, kind), {"id": 1, "c": 7}))
+        for label, kind, value in BACK_SLASHES:
+            name = f"values/{label}"
+            yield _case(name, insert(one_column(self.database, name, kind), {"id": 1, "c": value}))
         snapshots: tuple[tuple[str, SourceType, Value], ...] = (
+            *BACK_SLASHES,
             ("json", mysql.json(), Json({"a": 1, "b": [1.5, None]})),
             ("enum-comma", mysql.enum_of("it's", "a,b"), 2),
             ("year-zero", mysql.year(), 0),
