@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -15,6 +16,7 @@ from generators.model import (
     Event,
     History,
     Instant,
+    Json,
     Op,
     Row,
     RowChange,
@@ -273,6 +275,16 @@ def _values(profile: CanalProfile, database: str) -> Iterator[Scenario]:
         table = _table(database, name, ID, *(Column(f"c{i}", kind, declared=text) for i, (text, kind, _) in enumerate(spellings)))
         row: Row = {"id": 1, **{f"c{i}": value for i, (_, _, value) in enumerate(spellings)}}
         yield _case(name, change(table, Op.INSERT, (None, row), (None, {**dict.fromkeys(row), "id": 2})))
+    name = "values/spatial"
+    shapes: tuple[tuple[str, int, bytes], ...] = (
+        ("geometry", 4326, struct.pack("<BIdd", 1, 1, 1.0, 2.0)),
+        ("point", 0, struct.pack("<BIdd", 1, 1, -1.5, 1e10)),
+        ("linestring", 0, struct.pack("<BIIdddd", 1, 2, 2, 0.0, 0.0, 1.0, 1.0)),
+        ("polygon", 0, struct.pack("<BIII8d", 1, 3, 1, 4, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0)),
+    )
+    table = _table(database, name, ID, *(Column(kind, mysql.spatial(kind)) for kind, _, _ in shapes))
+    drawn: Row = {"id": 1, **{kind: Json({"srid": srid, "wkb": wkb.hex()}) for kind, srid, wkb in shapes}}
+    yield _case(name, change(table, Op.INSERT, (None, drawn), (None, {**dict.fromkeys(drawn), "id": 2})))
     name = "values/live-text-as-blob"
     live = Column("c", mysql.text("text"), declared="TEXT(100)")
     yield _case(name, insert(_table(database, name, ID, live), {"id": 1, "c": "中文 é"}), tags={"live-blob"})

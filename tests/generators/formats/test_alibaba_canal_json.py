@@ -711,6 +711,22 @@ def test_a_batch_ends_with_the_event_that_fills_it() -> None:
     assert len({json.loads(one.message.value or b"")["id"] for one in small}) == 1
 
 
+def test_a_spatial_value_is_bytes_as_latin_1() -> None:
+    """canal#spatial; the bytes were recorded."""
+    table = dataclasses.replace(TOPICS, columns=(ID, Column("g", mysql.spatial("geometry"), declared="POINT")))
+    wkb = "0101000000000000000000f03f0000000000000040"
+    event = change(table, Op.INSERT, (None, {"id": 1, "g": Json({"srid": 4326, "wkb": wkb})}))
+    (sent,) = write(History((event,)), profile("1.1.8"), Layout())
+    body = json.loads(sent.message.value or b"")
+    assert body["data"][0]["g"] == bytes.fromhex(f"e6100000{wkb}").decode("latin-1")
+    assert (body["mysqlType"]["g"], body["sqlType"]["g"]) == ("POINT", 2004)
+    codes = {}
+    for release in ("1.1.6", "1.1.8"):
+        (sent,) = write(History((insert(table, {"id": 1, "g": None}),)), profile(release), Layout())
+        codes[release] = json.loads(sent.message.value or b"")["sqlType"]["g"]
+    assert codes == {"1.1.6": -2, "1.1.8": 2004}
+
+
 def test_a_replace_under_minimal_sets_its_key() -> None:
     """canal#key-names."""
     wired, _ = one(PLAIN["1.1.8+minimal"], update(BLOBS, (STORED, {"id": 1, "n": 6})))
