@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Final
 
 from generators.families.java_text import Escapes
-from generators.formats.alibaba_canal_json.profiles import STATEMENT_TYPES, CanalProfile, ddl_type
+from generators.formats.alibaba_canal_json.profiles import RESTART, STATEMENT_TYPES, CanalProfile, ddl_type
 from generators.model import (
     Column,
     Event,
@@ -213,6 +213,12 @@ def _envelope(profile: CanalProfile, database: str) -> Iterator[Scenario]:
     first, second = _table(database, f"{name}-1"), _table(database, f"{name}-2")
     near, far = Instant(START.ms + 30, 2), Instant(START.ms + 5_000, 3)
     yield _case(name, insert(first, row), insert(second, row, near), insert(first, {**row, "id": 2}, far))
+    name = "envelope/batch-id-restarts"
+    there = _table(database, name)
+    times = [Instant(START.ms + ms, 1) for ms in (0, 5_000, 9_000, 10_000, 20_000)]
+    inserted = [insert(there, {**row, "id": i}, at) for i, at in enumerate(times, 1)]
+    again = SourceStatement(Instant(START.ms + 10_000), RESTART, "")
+    yield _case(name, *inserted[:1], again, *inserted[1:])
     name = "envelope/commit-time-seconds"
     yield _case(name, insert(_table(database, name), row, Instant(START.ms + 987, 1)))
     name = "envelope/unique-key-only"

@@ -159,6 +159,10 @@ STATEMENT_TYPES: Final[Mapping[str, str]] = {
 }
 
 
+RESTART: Final = "canal-restart"
+"""The family of a start of Canal after a stop: the events behind it up to its instant were committed while Canal was down."""
+
+
 def ddl_type(action: str, release: str) -> str | None:
     """The message `type` that a release gives a DDL action, None when it sends nothing."""
     if action in SILENT_BEFORE_1_1_6 and release in ("1.1.4", "1.1.5"):
