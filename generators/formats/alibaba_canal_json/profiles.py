@@ -144,6 +144,7 @@ PROFILES: Final = (
     profile("1.1.8", "noblob"),
     profile("1.1.8", "minimal"),
     profile("1.1.8", "pk-hash"),
+    profile("1.1.8", "mysql8"),
 )
 
 SILENT_BEFORE_1_1_6: Final = frozenset({"table comment", "table charset"})
