@@ -256,8 +256,8 @@ class SourceStatement:
 
     `family` is one of `rows-query`, `statement-insert`, `statement-update`, `statement-delete`, `xa-commit`, `xa-rollback`,
     `logical-message` (PostgreSQL's pg_logical_emit_message: `sql` is the content, `table` the prefix), `logical-message-hex` (the
-    same with content in hex digits), and what only Aliyun DTS has: `dts-operation` (a record of an operation without an event)
-    and `dts-setting` (facts of the profile from here on).
+    same with content in hex digits), what only Aliyun DTS has: `dts-operation` (a record of an operation without an event)
+    and `dts-setting` (facts of the profile from here on), and `canal-restart` (Canal itself stops and starts again).
     """
 
     at: Instant

@@ -9,7 +9,6 @@ from generators.model import Message
 from generators.recorded.base import Recording
 
 _REASONS: Final = (
-    ("canal", rb"\bt_geo\b", "the writer has no spatial types"),
     ("canal", rb"rand_seed1", "the server sets the seed of RAND itself before a statement that it logs as text"),
     ("debezium", rb'"ddl":"# Dum', "MariaDB hides events of its own from MySQL's connector as comments"),
     ("debezium", rb'"ddl":"(CREATE|DROP) TABLE `inv2`', "the server logs the statement in words of its own"),

@@ -96,7 +96,10 @@ class _Cut:
         reading = name.endswith("/read")
         limits = (*(one.loss for one in lost), *([_READ] if reading else []))
         history = History(tuple(part.events))
-        level = 2 if part.rows else 1
+        spatial = any(
+            isinstance(e, RowChange) and any(c.type.name in mysql.SPATIAL for c in e.table.columns) for e in part.events
+        )
+        level = 2 if part.rows and not spatial else 1  # no Spark type holds a spatial value
         return Episode(recording, name, history, tuple(part.messages), level, tuple(lost), limits, not reading)
 
     def _take(self, count: int = 1) -> tuple[Message, ...]:
@@ -200,8 +203,6 @@ class _Cut:
             table = mysql_truth.table(version["show_create"], database, name)
         except mysql_truth.Unsupported:
             return None, 0
-        if any(column.type.name in mysql.SPATIAL for column in table.columns):
-            return None, 0  # no source says how Canal spells them
         spelled = self.live.get((database, name), {})
         shown = {column["name"]: column["column_type"] for column in version["columns"]}
         columns = tuple(replace(c, declared=spelled.get(c.name) or ddl.own_spelling(c, shown[c.name])) for c in table.columns)

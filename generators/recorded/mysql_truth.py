@@ -1,7 +1,7 @@
 """MySQL's, MariaDB's and TiDB's truth: tables from SHOW CREATE TABLE, values from the text that SELECT prints.
 
-Values: binaries `hex:...`; spatial values `srid:0;wkb:...`; BIT as an unsigned integer or `b:0101`; ENUM and SET as labels, or by
-index and mask; TIMESTAMP in the zone of the session that read it.
+Values: binaries `hex:...`; spatial values `srid:0;wkb:...`, or as they are stored, `hex:...`; BIT as an unsigned integer or
+`b:0101`; ENUM and SET as labels, or by index and mask; TIMESTAMP in the zone of the session that read it.
 """
 
 from __future__ import annotations
@@ -146,6 +146,9 @@ def value(kind: SourceType, text: str | None, number: str | None = None, zone: s
             if number is not None:
                 return int(number)
             return sum(1 << kind.members.index(label) for label in text.split(",") if label)
+        case Logical.JSON if kind.name in mysql.SPATIAL and text.startswith("hex:"):
+            stored = bytes.fromhex(text.removeprefix("hex:"))
+            return Json({"srid": int.from_bytes(stored[:4], "little"), "wkb": stored[4:].hex()})
         case Logical.JSON if kind.name in mysql.SPATIAL:
             srid, _, wkb = text.removeprefix("srid:").partition(";wkb:")
             return Json({"srid": int(srid), "wkb": wkb})

@@ -450,6 +450,13 @@ _VALUES: Final = (
         "canal#years",
     ),
     _BOOK.rule(
+        "value/spatial",
+        "A spatial value is the bytes that MySQL stores, SRID and well-known binary, as ISO-8859-1: U+0000 to U+00FF.",
+        Effect.MOJIBAKE,
+        value("json", classes=("spatial",)),
+        "canal#spatial",
+    ),
+    _BOOK.rule(
         "value/json",
         "A JSON column is its document as text, numbers exact.",
         Effect.LOST_PRECISION,

@@ -123,13 +123,13 @@ def wire(
     meaning = _spelled(found, value, deciding(declared)) or _meaning(kind, value, modes, snapshot)
     if meaning.value is None and not nullable:
         meaning = _epoch(kind, found, meaning)
-    return wired(found, kind, _class(kind, cls, meaning), meaning)
+    return wired(found, kind, _class(kind, cls, meaning, modes.escapes_labels and not snapshot), meaning)
 
 
-def _class(kind: SourceType, cls: str, meaning: Meaning) -> str:
+def _class(kind: SourceType, cls: str, meaning: Meaning, escapes: bool) -> str:
     """The value's class as written: `escaped` labels of ENUM, decimals as text with an `exponent`, padded binaries, `spatial`."""
     match kind.logical, meaning.value:
-        case Logical.ENUM, str() if "\\" in meaning.value:
+        case Logical.ENUM, str() if escapes and "\\" in meaning.value:
             return "escaped"
         case Logical.JSON, _ if kind.name in mysql.SPATIAL:
             return "spatial"

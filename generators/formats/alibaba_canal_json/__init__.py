@@ -18,7 +18,15 @@ from generators.families.canal import CanalCell, is_blob
 from generators.families.java_text import Escapes, has_raw_control, hash_code, json_name, json_string, remainder_of_abs
 from generators.formats.alibaba_canal_json.cases import scenarios
 from generators.formats.alibaba_canal_json.cells import column_type, column_wire
-from generators.formats.alibaba_canal_json.profiles import CHOICES, PROFILES, STATEMENT_TYPES, CanalProfile, ddl_type, profile
+from generators.formats.alibaba_canal_json.profiles import (
+    CHOICES,
+    PROFILES,
+    RESTART,
+    STATEMENT_TYPES,
+    CanalProfile,
+    ddl_type,
+    profile,
+)
 from generators.garbage.faults import FAULTS, NESTED_CELL
 from generators.model import (
     UNPAIRED,
@@ -48,6 +56,9 @@ from generators.wire_format import Format, KindRow, Loss
 BATCH_MS: Final = 100
 BATCH_BYTES: Final = 50 * 1024
 """Events committed within 100 ms (`canal.mq.canalGetTimeout`) share a batch, up to the one that fills it (canal#batch-size)."""
+PAUSE_MS: Final = 5_000
+PAUSE_ODDS: Final = 16
+"""One batch of so many comes after a pause of the consumer, and has what was committed in that time; 5 s were recorded."""
 TRANSACTION_BYTES: Final = 150
 """About what BEGIN, the frame of an event and COMMIT take in the binlog."""
 TS_LAG_MS: Final = 120
@@ -89,7 +100,7 @@ def write(history: History, profile: CanalProfile, layout: Layout) -> list[Writt
     chance = random.Random(f"{history.seed}/{profile.name}")
     dropped: dict[tuple[str, str], tuple[str, ...]] = {}
     written: list[Written] = []
-    for number, (event, batch) in enumerate(_batches(history.events, chance.randrange(1, 1_000_000))):
+    for number, event, batch in _batches(history, chance.randrange(1, 1_000_000)):
         if _stops(event, profile):
             break
         stamp = event.at.ms + TS_LAG_MS + chance.randrange(40)
@@ -143,13 +154,20 @@ def _lossy(change: Change) -> bool:
     )
 
 
-def _batches(events: Iterable[Event], first: int) -> Iterator[tuple[Event, int]]:
-    start, size, batch = None, 0, first - 1
-    for event in events:
-        if start is None or not 0 <= event.at.ms - start <= BATCH_MS or size > BATCH_BYTES:
+def _batches(history: History, first: int) -> Iterator[tuple[int, Event, int]]:
+    """Each event with its number and its batch's: 1 after a start of Canal. What was committed while Canal was down, or while its
+    consumer paused, is there at once (canal#batch-id, canal#batch-size)."""
+    pauses = random.Random(f"{history.seed}/pauses")
+    start, until, behind, size, batch = 0, -1, 0, 0, first - 1
+    for number, event in enumerate(history.events):
+        if isinstance(event, SourceStatement) and event.family == RESTART:
+            until, behind, batch = -1, event.at.ms, 0
+            continue
+        if not start <= event.at.ms <= until or size > BATCH_BYTES:
             start, size, batch = event.at.ms, 0, batch + 1
+            until = max(start + (PAUSE_MS if pauses.randrange(PAUSE_ODDS) == 0 else BATCH_MS), behind)
         size += _logged_bytes(event)
-        yield event, batch
+        yield number, event, batch
 
 
 def _logged_bytes(event: Event) -> int:

@@ -2,29 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import struct
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from typing import Final
 
 from generators.families.java_text import Escapes
-from generators.formats.alibaba_canal_json.profiles import STATEMENT_TYPES, CanalProfile, ddl_type
+from generators.formats.alibaba_canal_json.profiles import RESTART, STATEMENT_TYPES, CanalProfile, ddl_type
 from generators.model import (
     Column,
     Event,
     History,
     Instant,
+    Json,
     Op,
     Row,
     RowChange,
     Scenario,
     SchemaChange,
     SourceStatement,
+    SourceType,
     Table,
+    Value,
 )
 from generators.sources import mysql
 from generators.sources.boundaries import BOUNDARY, COMPOSITE, ID, KEYLESS, START, change, insert, one_column, slug
 
 _STRING: Final = mysql.text("varchar", 64)
+_SPELLINGS: Final[Mapping[str, tuple[tuple[str, SourceType, Value], ...]]] = {
+    "integers": (
+        ("TINYINT UNSIGNED", mysql.integer("tinyint", unsigned=True), 255),
+        ("SMALLINT", mysql.integer("smallint"), -32_768),
+        ("INTEGER", mysql.integer("int"), -5),
+        ("INT UNSIGNED", mysql.integer("int", unsigned=True), (1 << 32) - 1),
+        ("int", mysql.integer("int"), 7),
+        ("BIGINT UNSIGNED", mysql.integer("bigint", unsigned=True), (1 << 64) - 1),
+        ("INT(8) UNSIGNED ZEROFILL", replace(mysql.integer("int", zerofill=True), length=8), 42),
+        ("BOOL", mysql.boolean(), 1),
+        ("BOOLEAN", mysql.boolean(), 0),
+    ),
+    "decimals": (
+        ("numeric(20,10) unsigned", mysql.decimal(20, 10, unsigned=True), Decimal("1234567890.0123456789")),
+        ("DECIMAL(10, 2)", mysql.decimal(10, 2), Decimal("-1.50")),
+        ("decimal(5,0) zerofill", replace(mysql.decimal(5, 0, unsigned=True), zerofill=True), Decimal(42)),
+        ("decimal", mysql.decimal(10, 0), Decimal(-7)),
+        ("fixed(18,9)", mysql.decimal(18, 9), Decimal("0.000000001")),
+        ("dec(20,6)", mysql.decimal(20, 6), Decimal("-1.000001")),
+    ),
+    "floats": (
+        ("FLOAT", mysql.real("float"), -1.5),
+        ("float unsigned", mysql.real("float", unsigned=True), 1.5),
+        ("float(7,2)", mysql.real("float", precision=7, scale=2), 1.25),
+        ("DOUBLE PRECISION", mysql.real("double"), 0.1),
+        ("REAL", mysql.real("double"), -0.1),
+        ("double(20,4)", mysql.real("double", precision=20, scale=4), 1e10),
+        ("double unsigned zerofill", replace(mysql.real("double", unsigned=True), zerofill=True), 2.5),
+        ("float(30)", mysql.real("double"), 1e-7),
+    ),
+    "texts": (
+        ("nvarchar(20)", mysql.text("varchar", 20), "汉字 é"),
+        ("MEDIUMTEXT", mysql.text("mediumtext"), "汉字 é"),
+        ("ENUM('one', 'two')", mysql.enum_of("one", "two"), 2),
+    ),
+    "binaries": (
+        ("VARBINARY(600)", mysql.binary("varbinary", 600), b"a\xff\x00"),
+        ("LONGBLOB", mysql.binary("longblob"), b"\x80"),
+        ("BINARY", mysql.binary("binary", 1), b"\xe9"),
+        ("bit", mysql.bit(1), 1),
+        ("BIT(8)", mysql.bit(8), 0xA5),
+    ),
+    "times": (
+        ("DATETIME(3)", mysql.temporal("datetime", 3), mysql.wall("2024-02-29 23:59:59.123")),
+        ("TIME(6)", mysql.temporal("time", 6), -1),
+        ("year", mysql.year(), 2155),
+    ),
+}
+"""Types as statements spell them, of which Canal's messages were recorded (canal#live-spelling): each with a value."""
+
+_EVERY_SPELLING: Final = tuple(itertools.chain.from_iterable(_SPELLINGS.values()))
 _ABC: Final = (ID, Column("a", _STRING), Column("b", _STRING))
 
 
@@ -156,6 +213,12 @@ def _envelope(profile: CanalProfile, database: str) -> Iterator[Scenario]:
     first, second = _table(database, f"{name}-1"), _table(database, f"{name}-2")
     near, far = Instant(START.ms + 30, 2), Instant(START.ms + 5_000, 3)
     yield _case(name, insert(first, row), insert(second, row, near), insert(first, {**row, "id": 2}, far))
+    name = "envelope/batch-id-restarts"
+    there = _table(database, name)
+    times = [Instant(START.ms + ms, 1) for ms in (0, 5_000, 9_000, 10_000, 20_000)]
+    inserted = [insert(there, {**row, "id": i}, at) for i, at in enumerate(times, 1)]
+    again = SourceStatement(Instant(START.ms + 10_000), RESTART, "")
+    yield _case(name, *inserted[:1], again, *inserted[1:])
     name = "envelope/commit-time-seconds"
     yield _case(name, insert(_table(database, name), row, Instant(START.ms + 987, 1)))
     name = "envelope/unique-key-only"
@@ -213,6 +276,21 @@ def _values(profile: CanalProfile, database: str) -> Iterator[Scenario]:
     for label, text in (("first", "1991-09-14 16:30:00"), ("second", "1991-09-14 17:30:00"), ("after", "1991-09-14 18:30:00")):
         name = f"values/timestamp-shanghai-overlap-{label}"
         yield _case(name, insert(one_column(database, name, mysql.temporal("timestamp")), {"id": 1, "c": mysql.wall(text)}))
+    for group, spellings in _SPELLINGS.items():
+        name = f"values/live-spelling-{group}"
+        table = _table(database, name, ID, *(Column(f"c{i}", kind, declared=text) for i, (text, kind, _) in enumerate(spellings)))
+        row: Row = {"id": 1, **{f"c{i}": value for i, (_, _, value) in enumerate(spellings)}}
+        yield _case(name, change(table, Op.INSERT, (None, row), (None, {**dict.fromkeys(row), "id": 2})))
+    name = "values/spatial"
+    shapes: tuple[tuple[str, int, bytes], ...] = (
+        ("geometry", 4326, struct.pack("<BIdd", 1, 1, 1.0, 2.0)),
+        ("point", 0, struct.pack("<BIdd", 1, 1, -1.5, 1e10)),
+        ("linestring", 0, struct.pack("<BIIdddd", 1, 2, 2, 0.0, 0.0, 1.0, 1.0)),
+        ("polygon", 0, struct.pack("<BIII8d", 1, 3, 1, 4, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0)),
+    )
+    table = _table(database, name, ID, *(Column(kind, mysql.spatial(kind)) for kind, _, _ in shapes))
+    drawn: Row = {"id": 1, **{kind: Json({"srid": srid, "wkb": wkb.hex()}) for kind, srid, wkb in shapes}}
+    yield _case(name, change(table, Op.INSERT, (None, drawn), (None, {**dict.fromkeys(drawn), "id": 2})))
     name = "values/live-text-as-blob"
     live = Column("c", mysql.text("text"), declared="TEXT(100)")
     yield _case(name, insert(_table(database, name, ID, live), {"id": 1, "c": "中文 é"}), tags={"live-blob"})
@@ -235,4 +313,9 @@ def _rows() -> Iterator[Scenario]:
     bare: Row = {"a": 1, "b": "x", "c": None}
     mixed = change(KEYLESS, Op.UPDATE, (bare, bare), ({**bare, "a": 2}, {**bare, "a": 2, "b": None}))
     yield _case("rows/canal/leading-unchanged", mixed, level=2)
+    spelled = tuple(Column(f"c{i}", kind, declared=text) for i, (text, kind, _) in enumerate(_EVERY_SPELLING))
+    live = Table(COMPOSITE.database, "live", (ID, *spelled), ("id",))
+    filled: Row = {"id": 1, **{f"c{i}": value for i, (_, _, value) in enumerate(_EVERY_SPELLING)}}
+    written = change(live, Op.UPDATE, ({**dict.fromkeys(filled), "id": 1}, filled))
+    yield _case("rows/canal/live-spelling", written, level=2)
     yield _case("rows/canal/many-deletes", change(KEYLESS, Op.DELETE, *(({**bare, "a": i}, None) for i in range(5))), level=2)

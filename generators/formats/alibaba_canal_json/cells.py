@@ -10,8 +10,9 @@ import re
 from dataclasses import replace
 from typing import Final, Protocol
 
-from generators.families.canal import CanalCell, ValueFacts, type_text, wire
-from generators.model import Cell, Column, Logical, SourceType, State, Value
+from generators.families.canal import SQL_TYPES, CanalCell, ValueFacts, type_text, wire
+from generators.model import Cell, Column, Json, Logical, SourceType, State, Value
+from generators.sources import mysql
 
 _DECLARED: Final = re.compile(
     r"(?P<name>\w+(?: precision)?)\s*(?:\((?P<parameters>(?:'(?:[^'\\]|''|\\.)*'|[^')])*)\))?(?P<rest>.*)$",
@@ -79,6 +80,8 @@ def _spelled(declared: str) -> str:
 def column_wire(column: Column, value: Value, facts: ColumnFacts) -> CanalCell:
     """A column's value on the wire."""
     kind, spelled = column.type, column.declared.lower()
+    if kind.name in mysql.SPATIAL:
+        return _spatial(kind, value, facts)
     cell = wire(kind, value, facts)
     if spelled.startswith("bool") and facts.boolean_code == -7:
         return CanalCell(cell.text, -6, cell.cell)
@@ -93,6 +96,16 @@ def column_wire(column: Column, value: Value, facts: ColumnFacts) -> CanalCell:
         encoded = (cell.text or "").encode(charset, "replace")
         return _garbled(kind, encoded, cell.code, cell, facts)
     return cell
+
+
+def _spatial(kind: SourceType, value: Value, facts: ColumnFacts) -> CanalCell:
+    """A spatial value: the bytes that MySQL stores, SRID and well-known binary, as ISO-8859-1 like a BLOB's (canal#spatial)."""
+    null = SQL_TYPES["binary"].null if facts.lob_null_codes else SQL_TYPES["binary"].null_before
+    if not isinstance(value, Json):
+        return CanalCell(None, null, Cell(State.NULL, kind))
+    stored: bytes = value.value["srid"].to_bytes(4, "little") + bytes.fromhex(value.value["wkb"])
+    text = stored.decode("latin-1")
+    return CanalCell(text, SQL_TYPES["binary"].value, Cell(State.VALUE, kind, value, text, "spatial"))
 
 
 def _padded(kind: SourceType, kept: bytes, cell: CanalCell) -> CanalCell:

@@ -144,6 +144,7 @@ PROFILES: Final = (
     profile("1.1.8", "noblob"),
     profile("1.1.8", "minimal"),
     profile("1.1.8", "pk-hash"),
+    profile("1.1.8", "mysql8"),
 )
 
 SILENT_BEFORE_1_1_6: Final = frozenset({"table comment", "table charset"})
@@ -157,6 +158,10 @@ STATEMENT_TYPES: Final[Mapping[str, str]] = {
     "xa-commit": "XACOMMIT",
     "xa-rollback": "XAROLLBACK",
 }
+
+
+RESTART: Final = "canal-restart"
+"""The family of a start of Canal after a stop: the events behind it up to its instant were committed while Canal was down."""
 
 
 def ddl_type(action: str, release: str) -> str | None:

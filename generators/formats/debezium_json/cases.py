@@ -15,6 +15,7 @@ from generators.formats.debezium_json.losses import cell_faults, losses
 from generators.formats.debezium_json.profiles import DebeziumProfile, supports
 from generators.model import (
     Column,
+    Default,
     Event,
     Heartbeat,
     History,
@@ -38,10 +39,18 @@ from generators.sources.boundaries import BOUNDARY, START, change, composite, ev
 
 __all__ = ["cell_faults", "losses", "scenarios"]
 
+BACK_SLASHES: Final[tuple[tuple[str, SourceType, Value], ...]] = (
+    ("enum-back-slash", mysql.enum_of("a", "back\\slash"), 2),
+    ("set-back-slash", mysql.set_of("a", "back\\slash", "c"), 7),
+)
+"""Labels that a stream escapes and a snapshot does not (debezium#enum-label, debezium#set-labels)."""
+
 COLLISIONS: Final = ("1234", "1111", "0000", "1e10", "+123", "Infinity")
 """Base64 texts of decimals that are numbers as well (debezium#base64-digits)."""
 
 LONG: Final = "unchanged and out of line " * 100
+LONG_NUMBER: Final = Decimal(f"1.{'0123456789' * 410}")
+LONG_BITS: Final = int.from_bytes(b"\x5a" * 2100)
 """More than PostgreSQL keeps within a row."""
 
 
@@ -52,6 +61,7 @@ def scenarios(profile: DebeziumProfile, database: str) -> Iterator[Scenario]:
     yield from cases.keys()
     yield from cases.names()
     yield from cases.values()
+    yield from cases.typed_defaults()
     yield from cases.control()
     if profile.is_mysql:
         yield from cases.mysql()
@@ -201,6 +211,48 @@ class _Cases:
             pair: tuple[Row | None, Row | None] = ({"id": 1, "a": "x", "c": None}, {"id": 1, "a": "y", "c": 1})
             yield _case(name, self.default(table, "c"), change(table, Op.UPDATE, pair), tags={"default-for-null"})
 
+    def typed_defaults(self) -> Iterator[Scenario]:
+        """NULL in columns with a default of their type, in the new row and in the old one (debezium#defaults)."""
+        for label, column, value in self.with_default():
+            name = f"values/default-{label}"
+            table = self.table(name, self.id, self.a, replace(column, name="c"))
+            lacking: Row = {"id": 1, "a": "x", "c": None}
+            events = [change(table, Op.INSERT, (None, lacking), (None, {"id": 2, "a": None, "c": value}))]
+            if self.profile.image != "minimal":
+                events.append(change(table, Op.UPDATE, (lacking, {**lacking, "a": "y", "c": value})))
+            yield _case(name, *events, tags={"default-for-null"})
+
+    def with_default(self) -> Iterator[tuple[str, Column, Value]]:
+        """A column for each form of a default, with a value of its type that is another one."""
+        amount, moment = Decimal("1.5000"), mysql.wall("2020-01-02 03:04:05.678901")
+        other: tuple[Value, ...] = (Decimal("-7.2500"), "x", moment + 1, b"xyz")
+        found: tuple[tuple[str, SourceType, Default], ...]
+        if self.profile.is_mysql:
+            found = (
+                ("decimal", mysql.decimal(10, 4), Default("1.5000", amount)),
+                ("text", mysql.text("varchar", 10), Default("'dflt'", "dflt")),
+                ("timestamp", mysql.temporal("timestamp", 6), Default("'2020-01-02 03:04:05.678901'", moment)),
+                ("bytes", mysql.binary("binary", 3), Default("'ab'", b"ab\0")),
+            )
+            if self.profile.version < (3, 5):
+                found = found[:-1]  # no source says what older connectors make of the default of BINARY
+            expression = Column("expression", mysql.temporal("datetime"), default=Default("CURRENT_TIMESTAMP"))
+        else:
+            found = (
+                ("decimal", postgresql.numeric(10, 4), Default("1.5", amount)),
+                ("text", postgresql.text("varchar", 10), Default("'dflt'::character varying", "dflt")),
+                (
+                    "timestamp",
+                    postgresql.temporal("timestamptz"),
+                    Default("'2020-01-02 03:04:05.678901+00'::timestamp with time zone", moment),
+                ),
+                ("bytes", postgresql.bytea(), Default("'\\x6162'::bytea", b"ab")),
+            )
+            expression = Column("expression", postgresql.temporal("timestamptz"), default=Default("now()"))
+        for (label, kind, default), value in zip(found, other, strict=False):
+            yield label, Column(label, kind, default=default), value
+        yield "expression", expression, mysql.wall("2020-01-02 03:04:05")
+
     def default(self, table: Table, column: str) -> SchemaChange:
         """A statement that gives a column the default 5."""
         quote = self.origin.quote
@@ -268,7 +320,11 @@ class _Cases:
         name = "values/set-of-everything"
         kind = mysql.set_of("a", "b", "c")
         yield _case(name, insert(one_column(self.database, name, kind), {"id": 1, "c": 7}))
+        for label, kind, value in BACK_SLASHES:
+            name = f"values/{label}"
+            yield _case(name, insert(one_column(self.database, name, kind), {"id": 1, "c": value}))
         snapshots: tuple[tuple[str, SourceType, Value], ...] = (
+            *BACK_SLASHES,
             ("json", mysql.json(), Json({"a": 1, "b": [1.5, None]})),
             ("enum-comma", mysql.enum_of("it's", "a,b"), 2),
             ("year-zero", mysql.year(), 0),
@@ -403,6 +459,7 @@ class _Cases:
 
     def toast(self) -> Iterator[Scenario]:
         """Values that are stored out of line, changed and unchanged."""
+        types = {**postgresql.TYPES, "varbit": postgresql.bit(None, varying=True)}
         kept: tuple[tuple[str, Value], ...] = (
             ("text", LONG),
             ("bytea", LONG.encode()),
@@ -411,9 +468,11 @@ class _Cases:
             ("hstore", Json({"a": LONG})),
             ("text-array", Json([LONG])),
             ("integer-array", Json(list(range(700)))),
+            ("numeric", LONG_NUMBER),
+            ("varbit", LONG_BITS),
         )
         for label, value in kept:
-            kind = postgresql.TYPES[label]
+            kind = types[label]
             name = f"toast/{label}"
             table = self.table(name, self.id, Column("c", kind), self.b)
             old: Row = {"id": 1, "c": value, "b": 5}
@@ -442,22 +501,30 @@ class _Cases:
         yield _case("rows/debezium/read-keyless", change(bag, Op.READ, (None, bare)), level=2)
         if self.profile.version >= (1, 5):
             yield _case("rows/debezium/truncate", RowChange(START, table, Op.TRUNCATE, ()), insert(table, row), level=2)
-        columns = (self.id, self.a, Column("c", self.origin.number))
+        # One table for every release: each table more is a decode call more.
+        typed = tuple((column, value) for label, column, value in self.with_default() if label != "bytes")
+        columns = (self.id, self.a, Column("c", self.origin.number), *(column for column, _ in typed))
         lacking = Table(table.database, "lacking", columns, ("id",), (), table.schema)
+        given: Row = {column.name: value for column, value in typed}
         filled: tuple[tuple[Row | None, Row | None], ...] = (
-            (None, {"id": 1, "a": "x", "c": None}),
-            (None, {"id": 2, "a": None, "c": 7}),
+            (None, {"id": 1, "a": "x", "c": None, **given}),
+            (None, {"id": 2, "a": None, "c": 7, **given}),
         )
         events = self.default(lacking, "c"), change(lacking, Op.INSERT, *filled)
         yield _case("rows/debezium/default-for-null", *events, level=2, tags={"default-for-null"})
+        nulls = insert(lacking, {"id": 3, "a": "x", "c": 7, **dict.fromkeys(given)})
+        yield _case("rows/debezium/typed-defaults", nulls, level=2, tags={"default-for-null"})
         if self.profile.is_mysql:
-            flags = Table(table.database, "declared", (self.id, Column("flag", mysql.boolean(), declared="BOOLEAN")), ("id",))
-            given: tuple[tuple[Row | None, Row | None], ...] = tuple(
-                (None, {"id": n, "flag": n if n < 2 else None}) for n in range(3)
-            )
+            labelled = tuple(Column(slug(label), kind) for label, kind, _ in BACK_SLASHES)
+            columns = (self.id, Column("flag", mysql.boolean(), declared="BOOLEAN"), *labelled)
+            flags = Table(table.database, "declared", columns, ("id",))
+            several = tuple((None, {"id": n, "flag": n if n < 2 else None}) for n in range(3))
             tagged = {"boolean-declared"}
-            yield _case("rows/debezium/boolean-declared", change(flags, Op.INSERT, *given), level=2, tags=tagged)
-            yield _case("rows/debezium/boolean-read", change(flags, Op.READ, *given), level=2)
+            yield _case("rows/debezium/boolean-declared", change(flags, Op.INSERT, *several), level=2, tags=tagged)
+            yield _case("rows/debezium/boolean-read", change(flags, Op.READ, *several), level=2)
+            chosen: Row = {"id": 3, "flag": None, **{slug(label): value for label, _, value in BACK_SLASHES}}
+            read = change(flags, Op.READ, (None, {**chosen, "id": 4}))
+            yield _case("rows/debezium/back-slashes", insert(flags, chosen), read, level=2)
         digits = {"1234": -2658824, "1e10": -2757260, "Infinity": 37898298469234}
         column = "c_decimal_20_10" if self.profile.is_mysql else "c_numeric_38_10"
         raw = "c_varbinary" if self.profile.is_mysql else "c_bytea"

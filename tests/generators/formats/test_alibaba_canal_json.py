@@ -711,6 +711,44 @@ def test_a_batch_ends_with_the_event_that_fills_it() -> None:
     assert len({json.loads(one.message.value or b"")["id"] for one in small}) == 1
 
 
+def test_batches_begin_at_one_when_canal_starts_and_the_first_has_what_waited() -> None:
+    """canal#batch-id, canal#batch-size."""
+    times = [Instant(START.ms + ms) for ms in (0, 5_000, 9_000, 20_000)]
+    events = [insert(TOPICS, {"id": i}, at) for i, at in enumerate(times)]
+    again = SourceStatement(times[2], "canal-restart", "")
+    sent = write(History((events[0], again, *events[1:])), profile("1.1.8"), Layout())
+    first, *others = [json.loads(one.message.value or b"")["id"] for one in sent]
+    assert (first > 1, others) == (True, [1, 1, 2])
+    assert [one.message.event for one in sent] == [0, 2, 3, 4]
+
+
+def test_a_batch_after_a_pause_has_seconds_of_changes() -> None:
+    """canal#batch-size."""
+    spans = set()
+    for seed in range(40):
+        events = tuple(insert(TOPICS, {"id": i}, Instant(START.ms + 900 * i)) for i in range(10))
+        ids = [json.loads(one.message.value or b"")["id"] for one in write(History(events, seed), profile("1.1.8"), Layout())]
+        assert ids == sorted(ids)
+        spans |= {ids.count(one) for one in ids}
+    assert (min(spans), max(spans)) == (1, 6)
+
+
+def test_a_spatial_value_is_bytes_as_latin_1() -> None:
+    """canal#spatial; the bytes were recorded."""
+    table = dataclasses.replace(TOPICS, columns=(ID, Column("g", mysql.spatial("geometry"), declared="POINT")))
+    wkb = "0101000000000000000000f03f0000000000000040"
+    event = change(table, Op.INSERT, (None, {"id": 1, "g": Json({"srid": 4326, "wkb": wkb})}))
+    (sent,) = write(History((event,)), profile("1.1.8"), Layout())
+    body = json.loads(sent.message.value or b"")
+    assert body["data"][0]["g"] == bytes.fromhex(f"e6100000{wkb}").decode("latin-1")
+    assert (body["mysqlType"]["g"], body["sqlType"]["g"]) == ("POINT", 2004)
+    codes = {}
+    for release in ("1.1.6", "1.1.8"):
+        (sent,) = write(History((insert(table, {"id": 1, "g": None}),)), profile(release), Layout())
+        codes[release] = json.loads(sent.message.value or b"")["sqlType"]["g"]
+    assert codes == {"1.1.6": -2, "1.1.8": 2004}
+
+
 def test_a_replace_under_minimal_sets_its_key() -> None:
     """canal#key-names."""
     wired, _ = one(PLAIN["1.1.8+minimal"], update(BLOBS, (STORED, {"id": 1, "n": 6})))

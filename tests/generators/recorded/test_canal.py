@@ -27,9 +27,9 @@ def made(recording, name):
 def test_ids_are_unique_and_every_message_is_in_one_episode():
     found = registry.episodes(FMT.name)
     ids = [one.case_id for one in found]
-    assert len(set(ids)) == len(ids) == 485
+    assert len(set(ids)) == len(ids) == 493
     numbers = [(one.recording.name, message.event) for one in found for message in one.messages]
-    assert len(set(numbers)) == len(numbers) == 2180
+    assert len(set(numbers)) == len(numbers) == 2204
 
 
 def test_an_episode_is_a_case_at_both_levels_and_owes_what_the_truth_says():

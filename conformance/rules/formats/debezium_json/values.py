@@ -366,7 +366,8 @@ _TIMES: Final = (
 _TEXTS: Final = (
     BOOK.rule(
         "value/enum-escaped",
-        "A comma in the label of a streamed ENUM has a backslash before it: with the table known the label has none.",
+        "In the label of a streamed ENUM a comma and a backslash have a backslash before them: with the table known the label "
+        "has none of these.",
         Effect.WRONG_VALUE,
         value("enum", classes=("escaped",)),
         "debezium#enum-label",
@@ -387,7 +388,8 @@ _TEXTS: Final = (
     ),
     BOOK.rule(
         "value/set",
-        "SET is its labels in the order of the definition, joined by commas; none is the empty text.",
+        "SET is its labels in the order of the definition, joined by commas; none is the empty text. A streamed label has a "
+        "backslash before each backslash.",
         Effect.WRONG_VALUE,
         value("set"),
         "debezium#set-labels",
