@@ -170,6 +170,9 @@ def _debezium(profile: Any, database: Database) -> Prepared:
             # The whole binlog is read, from its first statement.
             "snapshot.mode": "never",
         }
+        if connector == "mysql" and profile.version > (2, 5):
+            # MariaDB's connector has comments without it (debezium#comments).
+            properties["include.schema.comments"] = "true"
     else:
         properties |= {
             "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
@@ -252,6 +255,8 @@ PRODUCTS: Final[Mapping[str, Product]] = {
         {
             "transaction": "the drawn histories have no transactions",
             "legacy-tombstone": "it needs a Kafka Connect before 2.2",
+            "minimal": "the connector refuses a server whose binlog_row_image is not FULL; that of a session would do, with "
+            "event.processing.failure.handling.mode=warn, and this command sets neither",
         },
         _debezium,
         _debezium_database,

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from conformance.commands import record as command
 from conformance.commands.cli import cli
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
+from generators.formats.debezium_json.envelope import comment_of
 from generators.model import Column, History, Instant, Op, RowChange, RowImages, Table
 from generators.sources import mysql
 from recorders import command as performing
@@ -49,6 +50,10 @@ def test_ticdc_is_refused_with_what_serves_instead():
         ),
         (("canal", "--release", "2"), "unknown release '2' of canal"),
         (("debezium", "--option", "transaction"), "option transaction cannot be recorded: the drawn histories have no"),
+        (
+            ("debezium", "--release", "1.9.7.Final", "--option", "minimal"),
+            "the connector refuses a server whose binlog_row_image is",
+        ),
         (("debezium", "--option", "sideways"), "unknown option 'sideways' of debezium-json"),
         (("debezium", "--option", "postgresql", "--image", "mysql"), "a container takes the place of MariaDB"),
     ],
@@ -211,6 +216,19 @@ def test_each_release_has_its_own_names_of_properties(release, names, snapshot):
     _, _, found = debezium.prepare(debezium.profile(release, ("postgresql",)), databases.PostgreSql(silent, {}))
     every = {"topic.prefix", "schema.history.internal", "skipped.operations", "database.server.name", "database.history"}
     assert (every & set(found), found["snapshot.mode"]) == (names, snapshot)
+
+
+@pytest.mark.parametrize(
+    ("release", "options", "given"),
+    [("3.5.0.Final", (), "true"), ("3.5.0.Final", ("mariadb",), None), ("2.5.4.Final", (), None), ("1.4.0.Final", (), None)],
+)
+def test_mysql_s_connector_has_comments_where_the_writer_has(release, options, given):
+    debezium = products.product("debezium")
+    profile = debezium.profile(release, options)
+    _, _, found = debezium.prepare(profile, databases.MariaDb(silent, {}))
+    assert found.get("include.schema.comments") == given
+    told = comment_of(Column("a", mysql.integer("int"), comment="c"), profile)
+    assert bool(told) == (given is not None or "mariadb" in options)
 
 
 @pytest.mark.parametrize(
