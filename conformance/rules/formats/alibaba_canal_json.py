@@ -234,6 +234,7 @@ _IMAGES: Final = (
         Effect.NULL_FOR_ABSENT,
         Selector(aspects=(Aspect.PRESENCE,)),
         "canal#row-columns",
+        "canal#back-ticks",
     ),
     _BOOK.rule(
         "value/text-null",

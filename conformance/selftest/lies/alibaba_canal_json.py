@@ -33,6 +33,7 @@ LIES: Final = (
     Lie("lost sign", "1.1.8", "value/time-negative", "time-3/minus-one-unit", "time_sign_lost", True),
     Lie("hour 100 as 00", "1.1.8", "value/time-over-24h", "time-0/hundred-hours", "hundred_hours_lost", True),
     Lie("dropped key kept", "1.1.8", "envelope/no-keys", "envelope/after-drop-primary-key", "keeps_dropped_key", True),
+    Lie("back-ticks halved", "1.1.7", "image/columns", "names/back-ticks", "doubles_ticks", False),
     Lie("es in milliseconds", "1.1.8", "envelope/commit-time", "envelope/commit-time-seconds", alter=in_json(shift(987, "es"))),
     Lie("full row image", "1.1.8+minimal", "image/partial", "shape/update-one-column", "image", "full"),
     Lie("zeros kept", "1.1.8", "value/binary-stripped", "binary/trailing-zeros", alter=_cell("ab\0\0")),

@@ -230,13 +230,14 @@ def _row_messages(
 ) -> Iterator[tuple[int, _Flat, list[Change]]]:
     if event.op not in (Op.INSERT, Op.UPDATE, Op.DELETE):
         return  # Canal takes no snapshots and has no row form of TRUNCATE
+    source, event = event.table, _as_named(event, profile)
     table, logged = event.table, _row_images(event, profile)
     if not logged:
         return
     shown = [row.before if event.op is Op.DELETE else row.after for row in logged]
     key = table.primary_key
     if not key and profile.keeps_dropped_key:
-        key = dropped.get((table.database, table.name), ())
+        key = tuple(_named(name, profile) for name in dropped.get((table.database, table.name), ()))
     keys = tuple(name for name in shown[0] if name in key)
     olds = [row.old for row in logged if row.old or not profile.drops_empty_old] if event.op is Op.UPDATE else []
     codes: dict[str, int] = {}
@@ -251,7 +252,44 @@ def _row_messages(
         data = tuple(texts[i] for i in indices)
         old = tuple(_texts(olds[i]) for i in indices) if aligned else tuple(map(_texts, olds))
         changes = [_row_change(n, event.op, table, logged[i], aligned) for n, i in enumerate(indices)]
+        if table is not source:
+            changes = [_in_source(change, source, profile) for change in changes]
         yield partition, replace(flat, data=data, old=old), changes
+
+
+def _named(name: str, profile: CanalProfile) -> str:
+    """A column's name as Canal cuts it out of the statement, between its quotes (canal#back-ticks)."""
+    return name.replace("`", "``") if profile.doubles_ticks else name
+
+
+def _as_named(event: RowChange, profile: CanalProfile) -> RowChange:
+    """The event with Canal's names of the columns; the same one if they are the source's."""
+    table = event.table
+    if not any(_named(column.name, profile) != column.name for column in table.columns):
+        return event
+
+    def row(found: Row | None) -> Row | None:
+        return None if found is None else {_named(name, profile): value for name, value in found.items()}
+
+    columns = tuple(replace(column, name=_named(column.name, profile)) for column in table.columns)
+    unique = tuple(tuple(_named(name, profile) for name in names) for names in table.unique)
+    key = tuple(_named(name, profile) for name in table.primary_key)
+    rows = tuple(replace(images, before=row(images.before), after=row(images.after)) for images in event.rows)
+    return replace(event, table=replace(table, columns=columns, primary_key=key, unique=unique), rows=rows)
+
+
+_RENAMED: Final = "the column stands under another name, with its back-tick doubled"
+
+
+def _in_source(change: Change, table: Table, profile: CanalProfile) -> Change:
+    """Level two's images have the table's own names; a column that stands under another one is unknown."""
+
+    def image(side: str) -> Image | None:
+        found = change.image(side, 2)
+        shown = {column: _named(column.name, profile) for column in table.columns}
+        return found and {c.name: found[c.name] if c.name == name else _unknown(c.type, _RENAMED) for c, name in shown.items()}
+
+    return replace(change, full_before=image("before"), full_after=image("after"))
 
 
 def _placement(rows: Sequence[Texts], flat: _Flat, profile: CanalProfile, partitions: int) -> dict[int, list[int]]:

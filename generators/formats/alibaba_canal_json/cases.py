@@ -93,6 +93,7 @@ def scenarios(profile: CanalProfile, database: str) -> Iterator[Scenario]:
     yield from _images(database)
     yield from _envelope(profile, database)
     yield from _values(profile, database)
+    yield from _names(database)
     yield from _rows()
 
 
@@ -301,6 +302,15 @@ def _values(profile: CanalProfile, database: str) -> Iterator[Scenario]:
         for label, raw in (("nul", "a\x00b"), ("vertical-tab", "\x0b"), ("unit-separator", "汉\x1f")):
             name = f"values/raw-control-{label}"
             yield _case(name, insert(one_column(database, name, _STRING), {"id": 1, "c": raw}), tags={"raw-control"})
+
+
+def _names(database: str) -> Iterator[Scenario]:
+    """Names that releases change: a back-tick in a key column's and another's."""
+    name = "names/back-ticks"
+    odd = _table(database, name, Column("k`", mysql.integer("int"), nullable=False), Column("a``b", _STRING), key=("k`",))
+    row: Row = {"k`": 1, "a``b": "x"}
+    other: Row = {**row, "a``b": None}
+    yield _case(name, insert(odd, row), change(odd, Op.UPDATE, (row, other)), change(odd, Op.DELETE, (other, None)))
 
 
 def _rows() -> Iterator[Scenario]:

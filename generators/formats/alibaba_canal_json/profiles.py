@@ -21,7 +21,8 @@ class CanalProfile(Profile):
 
     `gtid` is the text of the field, None when the release has no such field. `drops_empty_old` leaves out the `old` element of a
     row without a change. `lob_null_codes` gives NULL cells the codes 2004 and 2005. `query_is_ddl` marks CREATE and DROP DATABASE
-    as DDL. `keeps_dropped_key` still names a primary key that was dropped.
+    as DDL. `keeps_dropped_key` still names a primary key that was dropped. `doubles_ticks` keeps a back-tick in a column's name
+    doubled.
     `pk_hash`, `table_hash` and `hash_column` are the rule of `canal.mq.partitionHash`, `database_hash` is
     `canal.mq.database.hash`, `dynamic_topic` is `canal.mq.dynamicTopic`.
     `old_time` is TIME as servers before 5.6 store it, `display_widths` a server that prints them (before 8.0.19), `mariadb` one
@@ -44,6 +45,7 @@ class CanalProfile(Profile):
     time_sign_lost: bool = False
     hundred_hours_lost: bool = False
     keeps_dropped_key: bool = True
+    doubles_ticks: bool = True
     old_time: bool = False
     mariadb: bool = False
     display_widths: bool = True
@@ -78,7 +80,7 @@ RELEASES: Final[Mapping[str, CanalProfile]] = {
         _OLD, release="1.1.6", deployment=_SHANGHAI, assumed=_DROPPED, escapes=Escapes.FASTJSON2_RAW, time_sign_lost=False
     ),
     "1.1.7": CanalProfile("1.1.7", deployment=_NEW_YORK, gtid=""),
-    "1.1.8": CanalProfile("1.1.8", gtid=_GTID_SET, keeps_dropped_key=False),
+    "1.1.8": CanalProfile("1.1.8", gtid=_GTID_SET, keeps_dropped_key=False, doubles_ticks=False),
 }
 """The plain profile of each release (row image FULL, everything to partition 0)."""
 

@@ -585,6 +585,34 @@ def test_a_dropped_primary_key_lives_on_until_1_1_7() -> None:
         assert [c.keys for c in found.changes] == [keys]
 
 
+TICKED = Table(
+    "mytest", "t", (Column("k`", mysql.integer("int"), nullable=False), Column("a``b", mysql.text("varchar", 20))), ("k`",)
+)
+
+
+@pytest.mark.parametrize(
+    ("release", "key", "name"), [("1.1.4", "k``", "a````b"), ("1.1.7", "k``", "a````b"), ("1.1.8", "k`", "a``b")]
+)
+def test_a_back_tick_of_a_column_stays_doubled_up_to_1_1_7(release: str, key: str, name: str) -> None:
+    """Level two has the table's own names, of which such a message says nothing."""
+    row: Row = {"k`": 2, "a``b": "1"}
+    wired, found = one(PLAIN[release], update(TICKED, (row, {**row, "a``b": "3"})))
+    assert (wired["data"], wired["old"], wired["pkNames"]) == ([{key: "2", name: "3"}], [{name: "1"}], [key])
+    assert list(wired["mysqlType"]) == list(wired["sqlType"]) == [key, name]
+    (change,) = found.changes
+    assert (change.keys, list(change.after or ())) == ((key,), [key, name])
+    whole = change.image("after", 2) or {}
+    known = State.ANY if release != "1.1.8" else State.VALUE
+    assert {name: cell.state for name, cell in whole.items()} == {"k`": known, "a``b": known}
+
+
+def test_a_dropped_key_with_a_back_tick_is_named_as_its_column() -> None:
+    drop = SchemaChange(START, "drop primary key", "ALTER TABLE `t` DROP PRIMARY KEY", "mytest", "t", before=TICKED)
+    row = boundaries.insert(dataclasses.replace(TICKED, primary_key=()), {"k`": 2, "a``b": None})
+    _, found = written(PLAIN["1.1.7"], drop, row)
+    assert [c.keys for c in found.changes] == [("k``",)]
+
+
 # The envelope
 
 

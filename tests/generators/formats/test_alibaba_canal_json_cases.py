@@ -213,11 +213,14 @@ def _compared(name: str, scenario: Scenario, a: Change, b: Change) -> Iterator[t
             about: dict[str, Any] = {"side": side, "type": cell.type.key, "logical": cell.type.logical.value, "cls": cell.cls}
             about["state"] = cell.state.value
             absent = cell.state is State.ABSENT
+            # A column may stand under another name there.
+            other = right.get(column, Cell(State.ABSENT, cell.type))
+            gone = other.state is State.ABSENT
+            yield Subject(field="cell", aspect=Aspect.PRESENCE, **common, **about), absent != gone
             yield (
-                Subject(field="cell", aspect=Aspect.PRESENCE, **common, **about),
-                absent != (right[column].state is State.ABSENT),
+                Subject(field="cell", aspect=Aspect.VALUE, **common, **about),
+                not absent and not gone and cell.text != other.text,
             )
-            yield Subject(field="cell", aspect=Aspect.VALUE, **common, **about), not absent and cell.text != right[column].text
 
 
 @pytest.mark.parametrize("flip", FLIPS, ids=lambda lie: lie.name)
