@@ -74,6 +74,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         on_input(reference.decode, "regexp_replace(t, r'\"ddl\": ?true', '\"ddl\":false')"),
     ),
     Liar(
+        "older-key-refused",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/rows/older-key",
+        "A message without isDdl is none of the format's, whatever it holds.",
+        on_input(reference.decode, "CASE WHEN t RLIKE '\"ddl\": ?(true|false)' AND t NOT LIKE '%\"isDdl\"%' THEN '' ELSE t END"),
+    ),
+    Liar(
         "transaction-end-as-row",
         _FORMAT,
         1,

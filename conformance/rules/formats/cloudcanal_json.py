@@ -14,6 +14,14 @@ _BOOK: Final = Book("cloudcanal-json", DOCUMENTED)
 
 _CONTROL: Final = (
     _BOOK.rule(
+        "rows/older-key",
+        "A message with the older edition's ddl in place of isDdl is readable: its rows, and the end of a transaction.",
+        Effect.STOPPED_PIPELINE,
+        Selector(fields=("change",), aspects=(Aspect.CORRUPT,), kinds=("ROW", "TRANSACTION"), profiles=("*ddl-key*",)),
+        "cloudcanal#ddl-key",
+        obligation=SHOULD,
+    ),
+    _BOOK.rule(
         "control/transaction-end",
         "A message with entryType TRANSACTIONEND ends a transaction: it is no row and no error.",
         Effect.PHANTOM_ROW,

@@ -30,6 +30,11 @@ def schema_of_connect(document: dict[str, Any]) -> bool:
     return '"optional"' in json.dumps(document.get("schema"))
 
 
+def without_is_ddl(document: dict[str, Any]) -> bool:
+    """CloudCanal's page has isDdl: a message without it is refused, whatever it is."""
+    return "isDdl" not in document
+
+
 def broken(name: str, refuses: Refuses) -> tuple[set[str], set[Verdict]]:
     """The rules that a decoder breaks which is right but for the messages it refuses, over all named cases; and the verdicts."""
     fmt = get(name)
@@ -54,6 +59,7 @@ def broken(name: str, refuses: Refuses) -> tuple[set[str], set[Verdict]]:
     [
         ("cloudcanal-debezium", other_than_texts, {"rows/typed"}),
         ("cloudcanal-debezium", schema_of_connect, {"rows/typed"}),
+        ("cloudcanal-json", without_is_ddl, {"rows/older-key", "ddl/older-key"}),
     ],
 )
 def test_a_form_that_no_document_promises_is_refused_at_the_price_of_its_own_rule(name, refuses, rule):
