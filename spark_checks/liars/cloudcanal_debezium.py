@@ -25,7 +25,7 @@ _OF_CANAL: Final = {
     "text-null-as-null": "value/text-null",
     "ddl-dropped": "ddl/op",
     "corrupt-dropped": "fault/must-reject",
-    "second-document-dropped": "fault/must-reject",
+    "second-document-dropped": "fault/after-the-document",
     "updates-as-inserts": "rows/op",
     "sql-cut": "ddl/sql",
     "table-with-its-database": "envelope/names",

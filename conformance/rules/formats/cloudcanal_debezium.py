@@ -342,7 +342,14 @@ _VALUES: Final = (
     ),
 )
 
-RULES: Final = (*_BOOK.faults(kept="connect#decimal-unbounded"), *_CHANGES, *_ENVELOPE, *_IMAGES, *_VALUES)
+RULES: Final = (
+    _BOOK.after_the_document("cloudcanal-envelope#schema-by-reference"),
+    *_BOOK.faults(kept="connect#decimal-unbounded"),
+    *_CHANGES,
+    *_ENVELOPE,
+    *_IMAGES,
+    *_VALUES,
+)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
 ORDER: Final = Order((FILE_POSITION,), (Citation("cloudcanal-envelope#source-position"),), ASSUMED, keys="table")
