@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, TypeAlias
@@ -240,10 +240,26 @@ class Judge:
             changes = written.changes
             if case.level == 2:
                 changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or (c.kind is Kind.ROW and c.table == table))
+                rows = () if not changes and _refused(rows) and self._refusable(reader.findings) else rows
             reader.message(number, changes, rows)
         verdict, nulled = self.verdict(case, reader.findings, reader.nulled), reader.nulled
         note = f"NULL in {nulled} cell(s) whose columns the message does not hold" if nulled else ""
         return CaseResult(case, verdict, tuple(reader.findings), note, nulled=nulled)
+
+    def may_refuse(self, case: Case, changes: Iterable[Change], rows: Sequence[OutputRow]) -> bool:
+        """Whether the rows are a refusal of a message of another table that its own table's decoder may refuse: the writer
+        leaves it open, or the rule that owns the refusal there, where it is judged, does not bind."""
+
+        def is_open(change: Change) -> bool:
+            subject = Subject(case.profile, 2, change.kind.value, change.op or "", "change", Aspect.CORRUPT, tags=case.tags)
+            return (Kind.CORRUPT, None) in change.accept or self.own(subject).obligation is not Obligation.MUST
+
+        return _refused(rows) and any(map(is_open, changes))
+
+    def _refusable(self, findings: Iterable[Finding]) -> bool:
+        """Whether rows of the asked table are refused and that breaks a rule that does not bind: so may its namesake's be."""
+        refused = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
+        return any(rule.id in refused and rule.obligation is not Obligation.MUST for rule in self.rules)
 
     def verdict(self, case: Case, findings: Sequence[Finding], nulled: int = 0) -> Verdict:
         """The verdict of a case's findings, and of cells that are NULL for a column that the message does not hold."""
@@ -261,6 +277,10 @@ class Judge:
         if rejects:
             return Verdict.REJECTED
         return Verdict.INFORMATIONAL if nulled else Verdict.PASS
+
+
+def _refused(rows: Sequence[OutputRow]) -> bool:
+    return len(rows) == 1 and rows[0].kind == Kind.CORRUPT
 
 
 class _Reader:

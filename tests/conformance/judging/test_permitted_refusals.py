@@ -43,9 +43,8 @@ def broken(name: str, refuses: Refuses) -> tuple[set[str], set[Verdict]]:
     for case in named_cases(fmt, fmt.profiles):
         outputs = []
         for sent in case.written:
-            owed = perfect.owed(case, sent)
-            rows = [perfect.row(change, case.level) for change in owed]
-            readable = bool(owed) and all(change.kind is not Kind.CORRUPT for change in owed)
+            rows = [perfect.row(change, case.level) for change in perfect.owed(case, sent)]
+            readable = all(change.kind is not Kind.CORRUPT for change in sent.changes)
             if readable and refuses(json.loads(sent.message.value or b"{}", strict=False)):
                 rows = [OutputRow(0, Kind.CORRUPT, None, {}, error="a form that is not documented")]
             outputs.append(rows)
