@@ -22,6 +22,7 @@ _OF_CANAL: Final = {
     "binary-as-utf-8": "value/binary",
     "microseconds-cut": "value/datetime",
     "old-null-as-unchanged": "value/null",
+    "texts-trimmed": "value/text",
     "text-null-as-null": "value/text-null",
     "ddl-dropped": "ddl/op",
     "corrupt-dropped": "fault/must-reject",

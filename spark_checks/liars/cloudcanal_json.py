@@ -54,6 +54,17 @@ LIARS: Final[tuple[Liar, ...]] = (
     *_canal.common(_FORMAT, reference, _OF_CANAL),
     *_cloudcanal.common(_FORMAT, reference, _OF_CLOUDCANAL, op="action", committed="execTs", sent="sendTs"),
     Liar(
+        "keyless-refused",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/rows/readable",
+        "A row is to be written under its key: one whose pks is empty, as in every example, is refused (cloudcanal#keys-empty).",
+        on_input(
+            reference.decode,
+            """CASE WHEN t LIKE '%"isDdl":false%' AND t LIKE '%"ROWDATA"%' AND t LIKE '%"pks":[]%' THEN '' ELSE t END""",
+        ),
+    ),
+    Liar(
         "rowdata-is-rows",
         _FORMAT,
         1,
