@@ -240,14 +240,15 @@ class Judge:
             changes = written.changes
             if case.level == 2:
                 changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or (c.kind is Kind.ROW and c.table == table))
-                rows = () if not changes and _refused(rows) and self._refusable(reader.findings) else rows
+                if not changes and (self.may_refuse(case, written.changes, rows) or self._as_refused(reader.findings, rows)):
+                    rows = ()
             reader.message(number, changes, rows)
         verdict, nulled = self.verdict(case, reader.findings, reader.nulled), reader.nulled
         note = f"NULL in {nulled} cell(s) whose columns the message does not hold" if nulled else ""
         return CaseResult(case, verdict, tuple(reader.findings), note, nulled=nulled)
 
     def may_refuse(self, case: Case, changes: Iterable[Change], rows: Sequence[OutputRow]) -> bool:
-        """Whether the rows are a refusal of a message of another table that its own table's decoder may refuse: the writer
+        """Whether the rows are a refusal of a message, of another table or of none, that its own decoder may refuse: the writer
         leaves it open, or the rule that owns the refusal there, where it is judged, does not bind."""
 
         def is_open(change: Change) -> bool:
@@ -256,10 +257,11 @@ class Judge:
 
         return _refused(rows) and any(map(is_open, changes))
 
-    def _refusable(self, findings: Iterable[Finding]) -> bool:
-        """Whether rows of the asked table are refused and that breaks a rule that does not bind: so may its namesake's be."""
+    def _as_refused(self, findings: Iterable[Finding], rows: Sequence[OutputRow]) -> bool:
+        """Whether a message of the asked table's namesake is refused as a row of the asked table was, under a rule that does not
+        bind: the case does not say what the namesake's message holds."""
         refused = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
-        return any(rule.id in refused and rule.obligation is not Obligation.MUST for rule in self.rules)
+        return _refused(rows) and any(rule.id in refused and rule.obligation is not Obligation.MUST for rule in self.rules)
 
     def verdict(self, case: Case, findings: Sequence[Finding], nulled: int = 0) -> Verdict:
         """The verdict of a case's findings, and of cells that are NULL for a column that the message does not hold."""

@@ -154,6 +154,7 @@ _ENVELOPE: Final = (
         Effect.WRONG_TABLE,
         Selector(aspects=(Aspect.FIELD,)),
         "cloudcanal-envelope#source-names",
+        "cloudcanal-envelope#ddl-text",
     ),
 )
 

@@ -190,10 +190,11 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/commit-time",
-        "execTs, in milliseconds, is when the source executed the statement: the commit's time. sendTs is when it was sent.",
+        "execTs, in milliseconds, when the source executed the statement, stands for the commit's time; sendTs does not.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",)),
         "cloudcanal#exec-ts",
+        obligation=SHOULD,
     ),
     _BOOK.rule(
         "envelope/schema",
@@ -216,6 +217,7 @@ _ENVELOPE: Final = (
         Effect.WRONG_TABLE,
         Selector(aspects=(Aspect.FIELD,)),
         "cloudcanal#names",
+        "cloudcanal#sql",
     ),
 )
 
@@ -236,6 +238,7 @@ _IMAGES: Final = (
         Effect.PHANTOM_ROW,
         Selector(aspects=(Aspect.IMAGE,)),
         "cloudcanal#row-example",
+        provenance=ASSUMED,
     ),
     *partial(_BOOK, "before"),
     _BOOK.rule(

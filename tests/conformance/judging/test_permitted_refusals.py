@@ -35,6 +35,11 @@ def without_is_ddl(document: dict[str, Any]) -> bool:
     return "isDdl" not in document
 
 
+def with_a_member_left_out(document: dict[str, Any]) -> bool:
+    """Tencent's page has null for what does not apply, and for some members says that they are left out."""
+    return "sql" not in document
+
+
 def broken(name: str, refuses: Refuses) -> tuple[set[str], set[Verdict]]:
     """The rules that a decoder breaks which is right but for the messages it refuses, over all named cases; and the verdicts."""
     fmt = get(name)
@@ -59,6 +64,7 @@ def broken(name: str, refuses: Refuses) -> tuple[set[str], set[Verdict]]:
         ("cloudcanal-debezium", other_than_texts, {"rows/typed"}),
         ("cloudcanal-debezium", schema_of_connect, {"rows/typed"}),
         ("cloudcanal-json", without_is_ddl, {"rows/older-key", "ddl/older-key"}),
+        ("tencent-dts-json", with_a_member_left_out, {"rows/absent-fields"}),
     ],
 )
 def test_a_form_that_no_document_promises_is_refused_at_the_price_of_its_own_rule(name, refuses, rule):
