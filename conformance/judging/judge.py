@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final, TypeAlias
@@ -240,10 +240,28 @@ class Judge:
             changes = written.changes
             if case.level == 2:
                 changes = tuple(c for c in changes if c.kind is Kind.CORRUPT or (c.kind is Kind.ROW and c.table == table))
+                if not changes and (self.may_refuse(case, written.changes, rows) or self._as_refused(reader.findings, rows)):
+                    rows = ()
             reader.message(number, changes, rows)
         verdict, nulled = self.verdict(case, reader.findings, reader.nulled), reader.nulled
         note = f"NULL in {nulled} cell(s) whose columns the message does not hold" if nulled else ""
         return CaseResult(case, verdict, tuple(reader.findings), note, nulled=nulled)
+
+    def may_refuse(self, case: Case, changes: Iterable[Change], rows: Sequence[OutputRow]) -> bool:
+        """Whether the rows are a refusal of a message, of another table or of none, that its own decoder may refuse: the writer
+        leaves it open, or the rule that owns the refusal there, where it is judged, does not bind."""
+
+        def is_open(change: Change) -> bool:
+            subject = Subject(case.profile, 2, change.kind.value, change.op or "", "change", Aspect.CORRUPT, tags=case.tags)
+            return (Kind.CORRUPT, None) in change.accept or self.own(subject).obligation is not Obligation.MUST
+
+        return _refused(rows) and any(map(is_open, changes))
+
+    def _as_refused(self, findings: Iterable[Finding], rows: Sequence[OutputRow]) -> bool:
+        """Whether a message of the asked table's namesake is refused as a row of the asked table was, under a rule that does not
+        bind: the case does not say what the namesake's message holds."""
+        refused = {finding.rule for finding in findings if finding.aspect is Aspect.CORRUPT}
+        return _refused(rows) and any(rule.id in refused and rule.obligation is not Obligation.MUST for rule in self.rules)
 
     def verdict(self, case: Case, findings: Sequence[Finding], nulled: int = 0) -> Verdict:
         """The verdict of a case's findings, and of cells that are NULL for a column that the message does not hold."""
@@ -261,6 +279,10 @@ class Judge:
         if rejects:
             return Verdict.REJECTED
         return Verdict.INFORMATIONAL if nulled else Verdict.PASS
+
+
+def _refused(rows: Sequence[OutputRow]) -> bool:
+    return len(rows) == 1 and rows[0].kind == Kind.CORRUPT
 
 
 class _Reader:

@@ -115,6 +115,25 @@ class Book:
             ),
         )
 
+    def after_the_document(self, *cited: str) -> Rule:
+        """What is owed for what follows a document that Kafka Connect's converter writes: it stands before the other faults.
+
+        Connect's own reader ignores it: a decoder that does so, too, is no worse. `cited` says that Connect's form is written.
+        """
+        return self.rule(
+            "fault/after-the-document",
+            "What follows the document, a letter or a second document, makes the message CORRUPT. "
+            "Connect's own reader ignores it.",
+            Effect.SILENT_CORRUPTION,
+            Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:trailing-content", "fault:second-document")),
+            "standards#json-document",
+            "connect#reader-is-lenient",
+            *cited,
+            "harness#malformed",
+            obligation=SHOULD,
+            provenance=ASSUMED,
+        )
+
     def cell_domain(self, kept: str = "") -> Rule:
         """What is owed for a cell that no column of the source holds, but its default Spark type does, or its decimal."""
         more = (Aspect.KIND,) if kept else ()

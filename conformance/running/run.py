@@ -388,11 +388,11 @@ def _judge_foreign(
     failed: Container[str],
 ) -> CaseResult | None:
     """The result of a message of another table, which requires no row, if it fails; it may be refused where its own table's
-    decoder may refuse it."""
+    decoder may refuse it, which is judged there."""
     case, rows = foreign_case(prepared, call, message), outputs.get(prepared.place(message), ())
-    owed = next(w.changes for w in prepared.owners[id(message)].written if w.message is message)
-    refused = len(rows) == 1 and rows[0].kind == Kind.CORRUPT and any((Kind.CORRUPT, None) in c.accept for c in owed)
-    if refused or case.id in failed:
+    owner = prepared.owners[id(message)]
+    owed = next(w.changes for w in owner.written if w.message is message)
+    if case.id in failed or judge.may_refuse(owner, owed, rows):
         return None
     result = judge.judge(case, [rows], None)
     return result if result.findings else None

@@ -192,6 +192,13 @@ FAULTS: Final[tuple[Fault, ...]] = (
         _trailing(b",{}]}"),
     ),
     Fault(
+        "trailing-member",
+        "trailing-content",
+        MUST,
+        "A member follows the object, as if the object stood in another one.",
+        _trailing(b',"x":1'),
+    ),
+    Fault(
         "joined",
         "second-document",
         MUST,

@@ -57,6 +57,14 @@ LIARS: Final[tuple[Liar, ...]] = (
     *_canal.common(_FORMAT, reference, _OF_CANAL),
     *_cloudcanal.common(_FORMAT, reference, _OF_CLOUDCANAL, op="type", committed="es", sent="ts"),
     Liar(
+        "short-old-refused",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/rows/readable",
+        "data and old are read in pairs: a message whose old is [], as an INSERT's is, has none for its rows and is refused.",
+        on_input(reference.decode, """CASE WHEN t LIKE '%"isDdl":false%' AND t LIKE '%"old":[]%' THEN '' ELSE t END"""),
+    ),
+    Liar(
         "old-required",
         _FORMAT,
         1,

@@ -54,6 +54,17 @@ LIARS: Final[tuple[Liar, ...]] = (
     *_canal.common(_FORMAT, reference, _OF_CANAL),
     *_cloudcanal.common(_FORMAT, reference, _OF_CLOUDCANAL, op="action", committed="execTs", sent="sendTs"),
     Liar(
+        "keyless-refused",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/rows/readable",
+        "A row is to be written under its key: one whose pks is empty, as in every example, is refused (cloudcanal#keys-empty).",
+        on_input(
+            reference.decode,
+            """CASE WHEN t LIKE '%"isDdl":false%' AND t LIKE '%"ROWDATA"%' AND t LIKE '%"pks":[]%' THEN '' ELSE t END""",
+        ),
+    ),
+    Liar(
         "rowdata-is-rows",
         _FORMAT,
         1,
@@ -72,6 +83,14 @@ LIARS: Final[tuple[Liar, ...]] = (
         f"{_FORMAT}/ddl/older-key",
         "Only isDdl is read: under the older edition's ddl a statement is a row change of an unknown action.",
         on_input(reference.decode, "regexp_replace(t, r'\"ddl\": ?true', '\"ddl\":false')"),
+    ),
+    Liar(
+        "older-key-refused",
+        _FORMAT,
+        1,
+        f"{_FORMAT}/rows/older-key",
+        "A message without isDdl is none of the format's, whatever it holds.",
+        on_input(reference.decode, "CASE WHEN t RLIKE '\"ddl\": ?(true|false)' AND t NOT LIKE '%\"isDdl\"%' THEN '' ELSE t END"),
     ),
     Liar(
         "transaction-end-as-row",

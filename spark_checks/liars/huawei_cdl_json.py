@@ -22,7 +22,7 @@ _CONVICTS: Final = {
     "text-null-as-null": "value/text-null",
     "corrupt-dropped": "fault/must-reject",
     "truncated-as-nulls": "fault/must-reject",
-    "second-document-dropped": "fault/must-reject",
+    "second-document-dropped": "fault/after-the-document",
     "updates-as-inserts": "rows/op",
     "batch-dependent": "law/batch-independence",
     "session-zone": "law/environment-independence",

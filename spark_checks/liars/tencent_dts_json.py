@@ -17,6 +17,7 @@ _CONVICTS: Final = {
     "decimal-through-double": "value/decimal-long",
     "microseconds-cut": "value/datetime-fraction",
     "timestamp-as-utc": "value/timestamp",
+    "texts-trimmed": "value/text",
     "text-null-as-null": "value/text-null",
     "zero-date-as-date": "value/zero-date",
     "ddl-dropped": "ddl/kind",
@@ -59,6 +60,16 @@ LIARS: Final[tuple[Liar, ...]] = (
         "fault/must-reject",
         "from_json in PERMISSIVE mode without a corrupt-record column: a truncated message is a row of NULLs.",
         on_input(reference.decode, f"CASE WHEN t LIKE '{{%' AND {_UNCLOSED} THEN '{_EMPTY_INSERT}' ELSE t END"),
+    ),
+    _liar(
+        "null-image-refused",
+        1,
+        "rows/readable",
+        "oldColumns and newColumns are lists: null, which the page has for the image that a row does not have, is an error.",
+        on_input(
+            reference.decode,
+            """CASE WHEN t RLIKE '"messageType":"(INSERT|DELETE)"' AND t RLIKE '"(old|new)Columns":null' THEN '' ELSE t END""",
+        ),
     ),
     _liar(
         "positions-shifted",

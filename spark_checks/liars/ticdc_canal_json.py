@@ -50,6 +50,11 @@ def _twice(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
     return decoded.unionByName(decoded.where("kind = 'DDL'").withColumn("row", F.col("row") + 1))
 
 
+def _update_as_two(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
+    decoded = reference.decode(records, deployment=deployment)
+    return decoded.unionByName(decoded.where("op = 'UPDATE'").withColumn("row", F.col("row") + 1))
+
+
 def _liar(name: str, convicts: str, why: str, decode: Decode, scenario: str = "") -> Liar:
     return Liar(name, _FORMAT, 1, f"{_FORMAT}/{convicts}", why, decode, scenario)
 
@@ -84,6 +89,12 @@ LIARS: Final[tuple[Liar, ...]] = (
         f"{_FORMAT}/envelope/position",
         "commitTs, a number beyond 2^53, is read by a JSON library that knows only doubles.",
         on_columns(reference.decode, position="CAST(CAST(CAST(position AS double) AS decimal(20,0)) AS string)"),
+    ),
+    _liar(
+        "update-as-two-rows",
+        "change/extra",
+        "An update is told twice, by its row before and its row after, as Flink's changelog is: a message has two changes.",
+        _update_as_two,
     ),
     _liar(
         "delete-with-old-as-update",

@@ -104,7 +104,7 @@ def envelope(book: Book, *, time: str, position: str, database: Rule) -> tuple[R
         ),
         book.rule(
             "envelope/names",
-            "Schema and table are the message's, compared exactly; a row has no DDL text.",
+            "Schema and table are the message's, compared exactly.",
             Effect.WRONG_TABLE,
             Selector(aspects=(Aspect.FIELD,)),
             "huawei#names",

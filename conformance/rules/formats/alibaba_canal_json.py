@@ -192,7 +192,7 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/names",
-        "database and table are the message's, compared exactly; a row has no DDL text.",
+        "database and table are the message's, compared exactly.",
         Effect.WRONG_TABLE,
         Selector(aspects=(Aspect.FIELD,)),
         "canal#names",

@@ -152,10 +152,11 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/commit-time",
-        "es, in milliseconds, is when the source executed the statement: the commit's time. ts is when it was sent.",
+        "es, in milliseconds, when the source executed the statement, stands for the commit's time; ts does not.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",)),
         "cloudcanal#canal-es",
+        obligation=SHOULD,
     ),
     _BOOK.rule(
         "envelope/types",
@@ -171,6 +172,7 @@ _ENVELOPE: Final = (
         Effect.WRONG_TABLE,
         Selector(aspects=(Aspect.FIELD,)),
         "cloudcanal#canal-names",
+        "cloudcanal#canal-sql",
     ),
 )
 
@@ -192,6 +194,7 @@ _IMAGES: Final = (
         Effect.PHANTOM_ROW,
         Selector(aspects=(Aspect.IMAGE,)),
         "cloudcanal#canal-row-example",
+        provenance=ASSUMED,
     ),
     *partial(_BOOK, "old"),
     _BOOK.rule(

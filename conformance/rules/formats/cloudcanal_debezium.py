@@ -18,6 +18,16 @@ _BOOK: Final = Book("cloudcanal-debezium", DOCUMENTED)
 
 _CHANGES: Final = (
     _BOOK.rule(
+        "rows/typed",
+        "A row of Debezium's values under Connect's schema, and a statement beside such rows, is readable too.",
+        Effect.STOPPED_PIPELINE,
+        Selector(fields=("change",), aspects=(Aspect.CORRUPT,), kinds=("ROW", "DDL"), profiles=("*typed*",)),
+        "cloudcanal-envelope#schema-by-reference",
+        "cloudcanal-envelope#values-as-text",
+        obligation=SHOULD,
+        provenance=ASSUMED,
+    ),
+    _BOOK.rule(
         "ddl/document",
         "The document's ALTER is one DDL change; its times lie 951 s apart, and source.ts_ms is the one that counts.",
         Effect.LOST_SCHEMA_CHANGE,
@@ -79,14 +89,6 @@ _CHANGES: Final = (
         provenance=ASSUMED,
     ),
     _BOOK.rule(
-        "rows/column-names",
-        "Columns that are called op and ddl are columns.",
-        Effect.LOST_CHANGE,
-        changes(tags=("names",)),
-        "cloudcanal-envelope#insert-example",
-        provenance=ASSUMED,
-    ),
-    _BOOK.rule(
         "rows/schemaless",
         "A row without a schema is readable: by default the product writes none.",
         Effect.STOPPED_PIPELINE,
@@ -94,13 +96,11 @@ _CHANGES: Final = (
         "cloudcanal-envelope#schema-optional",
     ),
     _BOOK.rule(
-        "rows/typed",
-        "A row of Debezium's values under Connect's schema is readable too.",
-        Effect.STOPPED_PIPELINE,
-        Selector(fields=("change",), aspects=(Aspect.CORRUPT,), kinds=("ROW",), profiles=("*typed*",)),
-        "cloudcanal-envelope#schema-by-reference",
-        "cloudcanal-envelope#values-as-text",
-        obligation=SHOULD,
+        "rows/column-names",
+        "Columns that are called op and ddl are columns.",
+        Effect.LOST_CHANGE,
+        changes(tags=("names",)),
+        "cloudcanal-envelope#insert-example",
         provenance=ASSUMED,
     ),
     _BOOK.rule(
@@ -154,6 +154,7 @@ _ENVELOPE: Final = (
         Effect.WRONG_TABLE,
         Selector(aspects=(Aspect.FIELD,)),
         "cloudcanal-envelope#source-names",
+        "cloudcanal-envelope#ddl-text",
     ),
 )
 
@@ -342,7 +343,14 @@ _VALUES: Final = (
     ),
 )
 
-RULES: Final = (*_BOOK.faults(kept="connect#decimal-unbounded"), *_CHANGES, *_ENVELOPE, *_IMAGES, *_VALUES)
+RULES: Final = (
+    _BOOK.after_the_document("cloudcanal-envelope#schema-by-reference"),
+    *_BOOK.faults(kept="connect#decimal-unbounded"),
+    *_CHANGES,
+    *_ENVELOPE,
+    *_IMAGES,
+    *_VALUES,
+)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
 ORDER: Final = Order((FILE_POSITION,), (Citation("cloudcanal-envelope#source-position"),), ASSUMED, keys="table")

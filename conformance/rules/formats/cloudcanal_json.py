@@ -14,6 +14,14 @@ _BOOK: Final = Book("cloudcanal-json", DOCUMENTED)
 
 _CONTROL: Final = (
     _BOOK.rule(
+        "rows/older-key",
+        "A message with the older edition's ddl in place of isDdl is readable: its rows, and the end of a transaction.",
+        Effect.STOPPED_PIPELINE,
+        Selector(fields=("change",), aspects=(Aspect.CORRUPT,), kinds=("ROW", "TRANSACTION"), profiles=("*ddl-key*",)),
+        "cloudcanal#ddl-key",
+        obligation=SHOULD,
+    ),
+    _BOOK.rule(
         "control/transaction-end",
         "A message with entryType TRANSACTIONEND ends a transaction: it is no row and no error.",
         Effect.PHANTOM_ROW,
@@ -182,10 +190,11 @@ _ENVELOPE: Final = (
     ),
     _BOOK.rule(
         "envelope/commit-time",
-        "execTs, in milliseconds, is when the source executed the statement: the commit's time. sendTs is when it was sent.",
+        "execTs, in milliseconds, when the source executed the statement, stands for the commit's time; sendTs does not.",
         Effect.TIME_SHIFT,
         Selector(fields=("commit_time",)),
         "cloudcanal#exec-ts",
+        obligation=SHOULD,
     ),
     _BOOK.rule(
         "envelope/schema",
@@ -208,6 +217,7 @@ _ENVELOPE: Final = (
         Effect.WRONG_TABLE,
         Selector(aspects=(Aspect.FIELD,)),
         "cloudcanal#names",
+        "cloudcanal#sql",
     ),
 )
 
@@ -228,6 +238,7 @@ _IMAGES: Final = (
         Effect.PHANTOM_ROW,
         Selector(aspects=(Aspect.IMAGE,)),
         "cloudcanal#row-example",
+        provenance=ASSUMED,
     ),
     *partial(_BOOK, "before"),
     _BOOK.rule(

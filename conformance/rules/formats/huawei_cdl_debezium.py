@@ -70,6 +70,7 @@ _TIMES: Final = (
 )
 
 RULES: Final = (
+    _BOOK.after_the_document("huawei#kafka-connect"),
     *_BOOK.faults(domain=False),
     *_NAMES,
     *_cdl.rows(_BOOK, snapshot="op r is not listed though source.snapshot may be true, so a snapshot's row has op c"),

@@ -48,6 +48,7 @@ _TIMES: Final = (
 )
 
 RULES: Final = (
+    _BOOK.after_the_document("huawei#kafka-connect"),
     *_BOOK.faults(domain=False),
     _IDENTIFIER,
     *_cdl.rows(

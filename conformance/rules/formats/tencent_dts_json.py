@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.rules.base import Aspect, Citation, Effect, Selector
-from conformance.rules.book import ASSUMED, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, WHOLE, Book, changes
+from conformance.rules.book import ASSUMED, DOCUMENTED, EXISTENCE, SHOULD, UNSPECIFIED, Book, changes
 from conformance.rules.families import mysql_values as _mysql_values
 from conformance.rules.families.mysql_values import Grade, Values
 from conformance.rules.order import OFFSET_AT_FILE, Order
@@ -24,6 +24,14 @@ _ODD_NIBBLE: Final = (
 )
 
 _CONTROL: Final = (
+    _BOOK.rule(
+        "rows/absent-fields",
+        "A field that does not apply may be absent instead of null: a record, of a row or not, is read all the same.",
+        Effect.LOST_CHANGE,
+        Selector(fields=("change",), aspects=(Aspect.CORRUPT,), profiles=("*sparse*",)),
+        "tencent#absent-fields",
+        obligation=SHOULD,
+    ),
     _BOOK.rule(
         "control/heartbeat",
         "HEARTBEAT says that the source is alive: it is no row and no error.",
@@ -121,13 +129,6 @@ _ROWS: Final = (
         "tencent#at-least-once",
         "harness#every-offset",
         provenance=ASSUMED,
-    ),
-    _BOOK.rule(
-        "rows/absent-fields",
-        "A field that does not apply may be absent instead of null: the record is read all the same.",
-        Effect.LOST_CHANGE,
-        Selector(fields=("change",), aspects=WHOLE, kinds=("ROW",), profiles=("*sparse*",)),
-        "tencent#absent-fields",
     ),
     _BOOK.rule(
         "rows/own-digits",
@@ -309,6 +310,7 @@ _SPECIAL_VALUES: Final = (
         Selector(fields=("cell",), aspects=(Aspect.VALUE,), logicals=("text",), tags=("text:hex",)),
         "tencent#text",
         "tencent#binary",
+        provenance=ASSUMED,
     ),
 )
 

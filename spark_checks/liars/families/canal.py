@@ -198,6 +198,14 @@ def _traps(decode: Decode, rows: Decode) -> dict[str, tuple[int, str, Decode]]:
                 decode, **{side: f"transform_values({side}, (k, v) -> nullif(v, 'null'))" for side in ("before", "after")}
             ),
         ),
+        "texts-trimmed": (
+            1,
+            "A reader of text cells strips spaces, tabs and line ends from both ends.",
+            on_columns(
+                decode,
+                **{s: rf"transform_values({s}, (k, v) -> regexp_replace(v, r'^\s+|\s+$', ''))" for s in ("before", "after")},
+            ),
+        ),
         "zero-date-as-date": (
             1,
             "Java's lenient calendar reads 0000-00-00 as 0002-11-30.",

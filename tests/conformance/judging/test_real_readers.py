@@ -170,6 +170,11 @@ FAULTS = (
     seen("DECIMAL overflow is NULL", CANAL, as_row, "fault/cell-type", select="fault/cell-decimal"),
     seen("second document dropped", TICDC, as_row, "fault/trailing-content", select="fault/second-document", level=1),
     seen("second document dropped", DEBEZIUM, as_row, "fault/after-the-document", select="fault/second-document", level=1),
+    *(
+        seen("what follows dropped", where, as_row, "fault/after-the-document", select=f"fault/{fault}", level=1)
+        for where in (DEBEZIUM, "huawei-cdl-json/1.0", "huawei-cdl-debezium/2.0", "cloudcanal-debezium/2022")
+        for fault in ("trailing-content", "closing-tail", "joined")
+    ),
     seen(
         "digits in base64 are a number",
         DEBEZIUM,

@@ -180,6 +180,31 @@ def test_offsets_garbage_and_watermarks_have_rules_of_their_own() -> None:
     }
 
 
+def test_a_message_that_may_be_refused_is_no_message_that_is_lost() -> None:
+    group = group_of("alibaba-canal-json", "1.1.6", "none")
+    (stream,) = group.streams
+    state, table = right(group), stream.story.table.name
+    places: Counter[int] = Counter()
+    doubtful, certain, keys = set(), set(), set()
+    for one in (one for stage in stream.stages for one in stage):
+        place = (stream.first + one.message.partition, places[one.message.partition])
+        places[one.message.partition] += 1
+        open_ = any((Kind.CORRUPT, None) in change.accept for change in one.changes)
+        (doubtful if open_ else certain).add(place)
+        images = [image for c in one.changes for image in (c.before, c.after) if open_ and image]
+        keys |= {
+            tuple(image[name].text for name in stream.story.table.primary_key)
+            for image in images
+            if image.keys() >= set(stream.story.table.primary_key)
+        }
+    lost = [(key, image) for key, image in state.rows[table] if key in keys]
+    assert doubtful and certain and lost
+    left = {table: [(key, image) for key, image in state.rows[table] if key not in keys]}
+    assert rules_of(judge(group, replace(state, rows=left, corrupt=frozenset(doubtful)))) == set()
+    assert rules_of(judge(group, replace(state, rows=left))) == {"convergence"}
+    assert rules_of(judge(group, replace(state, corrupt=frozenset({min(certain)})))) == {"corrupt-kept"}
+
+
 def test_rows_alone_are_judged_by_rows_alone() -> None:
     group = group_of("ticdc-canal-json", "v7.1.6+extension", "corrupt")
     own = Kept(right(group).rows, frozenset(), {}, {}, rows_alone=True)

@@ -1,7 +1,4 @@
-"""What a decoder of upstream Debezium's JSON owes, special before general.
-
-Connect's own reader takes trailing content and a second document (connect#reader-is-lenient), so refusing both is a SHOULD here.
-"""
+"""What a decoder of upstream Debezium's JSON owes, special before general."""
 
 from __future__ import annotations
 
@@ -388,19 +385,15 @@ _IMAGES: Final = (
     ),
 )
 
-_AFTER: Final = BOOK.rule(
-    "fault/after-the-document",
-    "What follows the document, a letter or a second document, makes the message CORRUPT. Connect's own reader ignores it.",
-    Effect.SILENT_CORRUPTION,
-    Selector(aspects=(Aspect.ACCEPTED,), tags=("fault:trailing-content", "fault:second-document")),
-    "standards#json-document",
-    "connect#reader-is-lenient",
-    "harness#malformed",
-    obligation=SHOULD,
-    provenance=ASSUMED,
+RULES: Final = (
+    BOOK.after_the_document(),
+    *BOOK.faults(kept="connect#decimal-unbounded"),
+    *_CONTROL,
+    *_ROWS,
+    *_FIELDS,
+    *_IMAGES,
+    *VALUES,
 )
-
-RULES: Final = (_AFTER, *BOOK.faults(kept="connect#decimal-unbounded"), *_CONTROL, *_ROWS, *_FIELDS, *_IMAGES, *VALUES)
 """Every rule of the format but the laws; the first that matches a comparison owns it."""
 
 UNAVAILABLE: Final = ("__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")
