@@ -306,3 +306,10 @@ def test_a_lie_changes_bytes_and_only_a_telling_one_the_expectation(flip):
 def test_every_field_of_a_profile_has_a_flip():
     own = {f.name for f in dataclasses.fields(SimpleProfile)} - {"release", "options", "assumed", "source"}
     assert own - {"dispatcher"} == {flip.field for flip in FLIPS}
+
+
+@pytest.mark.parametrize(("options", "hours"), [((), 2), (("snappy",), 2), (("lz4",), 0), (("lz4", "tz"), 2)])
+def test_a_zone_without_equal_hours_has_no_case_of_them(options, hours):
+    """The host of lz4 has UTC."""
+    names = [one.name for one in FORMAT.scenarios(FORMAT.profile("+".join(("v8.5.7", *options))), "level_one")]
+    assert len([name for name in names if name.startswith("ambiguous-hour/rows/")]) == hours
