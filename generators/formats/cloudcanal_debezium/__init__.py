@@ -109,7 +109,13 @@ def profile(*options: str) -> EnvelopeProfile:
     )
 
 
-PROFILES: Final = (profile(), profile("schemaless"), profile("sample"), profile("typed", "null-images", "op-a"))
+PROFILES: Final = (
+    profile(),
+    profile("schemaless"),
+    profile("sample"),
+    profile("op-a"),
+    profile("typed", "null-images", "op-a"),
+)
 
 _OPS: Final = {Op.INSERT: "c", Op.READ: "c", Op.UPDATE: "u", Op.DELETE: "d"}
 
