@@ -219,7 +219,7 @@ def tokens(case: Case, message: Iterable[Change], change: Change) -> set[str]:
     before = change.image("before", case.level)
     if change.op is Op.UPDATE and before is None:
         held.add("shape no before image")
-    if before and all(cell.reason == UNPAIRED for cell in before.values()):
+    if before and any(cell.reason == UNPAIRED for cell in before.values()):
         held.add("shape a before image that cannot be told")
     for _, column, cell in cells(change, case.level):
         narrow = cell_tokens(cell)

@@ -103,7 +103,7 @@ def test_the_command_prints_a_line_a_profile(engine: ChildEngine, monkeypatch: p
     (options,) = made
     assert (options["packages"], options["timeout_s"]) == ((), 120)
     found = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
-    assert [one["profile"] for one in found] == ["1.1.8", "1.1.8+noblob", "1.1.8+minimal", "1.1.8+pk-hash"]
+    assert [one["profile"] for one in found] == ["1.1.8", "1.1.8+noblob", "1.1.8+minimal", "1.1.8+pk-hash", "1.1.8+mysql8"]
     assert found[0]["differences"] == 0 and not found[0]["lost"]
     assert found[1]["lost"] == {"binlog_row_image NOBLOB logs parts of rows": found[1]["rows"]}
 

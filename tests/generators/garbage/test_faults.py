@@ -29,6 +29,7 @@ def written(value: bytes | None) -> Written:
         ("trailing-content", "trailing-content", PLAIN + b"x", PLAIN + b"x\r\n"),
         ("trailing-brace", "trailing-content", PLAIN + b"}", PLAIN + b"}\r\n"),
         ("closing-tail", "trailing-content", PLAIN + b",{}]}", PLAIN + b",{}]}\r\n"),
+        ("trailing-member", "trailing-content", PLAIN + b',"x":1', PLAIN + b',"x":1\r\n'),
         ("joined", "second-document", PLAIN + b'],"m":[' + PLAIN, PLAIN + b'\r\n],"m":[' + PLAIN + b"\r\n"),
         ("second-document", "second-document", PLAIN + PLAIN, PLAIN + b"\r\n" + PLAIN + b"\r\n"),
         ("empty", "empty", b"", b""),
