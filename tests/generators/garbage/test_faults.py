@@ -63,7 +63,7 @@ def test_bytes(name: str, tag: str, plain: bytes | None, terminated: bytes | Non
 
 
 def test_every_fault_has_its_bytes_tested() -> None:
-    assert len(FAULTS) == len(BY_NAME) == 20
+    assert len(FAULTS) == len(BY_NAME) == 21
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
