@@ -31,6 +31,30 @@ def rounds():
 
 
 @pytest.fixture
+def loaded(spark, count, tmp_path):
+    """A function of a format's name: its plain profile, a load of `count` messages, and the load as cached records."""
+    from conformance.engines.base import write_records
+    from conformance.load.bench import generate, plain_profile
+    from generators.wire_format import get
+    from spark_checks.services.throughput import cached
+
+    frames = []
+
+    def load(name):
+        fmt = get(name)
+        profile = plain_profile(fmt)
+        messages, _ = generate(fmt, profile, count)
+        path = tmp_path / "load.parquet"
+        write_records(path, messages, range(len(messages)))
+        frames.append(cached(spark, str(path)))
+        return profile, messages, frames[-1]
+
+    yield load
+    for frame in frames:
+        frame.unpersist()
+
+
+@pytest.fixture
 def against(benchmark, rounds):
     """Times a contestant and a yardstick in turn, and records the ratio of their speeds per round in `extra_info`.
 

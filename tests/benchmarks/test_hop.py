@@ -6,11 +6,9 @@ The ratio is the ceiling of every decoder that reads Arrow batches, however fast
 import pyarrow as pa
 import pytest
 
-from conformance.engines.base import write_records
 from conformance.engines.specs import decoder_of
-from conformance.load.bench import baseline, generate, plain_profile
+from conformance.load.bench import baseline
 from generators.bulk import expander as bulk
-from generators.wire_format import get
 
 BATCH = 10_000
 """Messages of the canned answer: as many as Spark's own setting has records in a batch."""
@@ -34,16 +32,11 @@ def canned(rows):
 
 @pytest.mark.parametrize("way", ["there", "there-and-back"])
 @pytest.mark.parametrize("name", ["ticdc-canal-json", "alibaba-canal-json", "debezium-json"])
-def test_hop(name, way, spark, count, against, benchmark, tmp_path):
+def test_hop(name, way, loaded, count, against, benchmark):
     from spark_checks.services.engine import load
-    from spark_checks.services.throughput import WARM_UP, Contestant, cached, execute
+    from spark_checks.services.throughput import WARM_UP, Contestant, execute
 
-    fmt = get(name)
-    profile = plain_profile(fmt)
-    messages, _ = generate(fmt, profile, count)
-    path = tmp_path / "load.parquet"
-    write_records(path, messages, range(len(messages)))
-    frame = cached(spark, str(path))
+    profile, messages, frame = loaded(name)
     own, yardstick = (
         Contestant(spec, load(spec), 2, bulk.load_table(), profile.deployment)
         for spec in (decoder_of(name, None), baseline(name, messages[0]))
@@ -63,4 +56,3 @@ def test_hop(name, way, spark, count, against, benchmark, tmp_path):
     benchmark.group = f"hop {name}"
     ratios = against(hop, decode, count, WARM_UP)
     assert len(ratios) == len(benchmark.stats.stats.data)
-    frame.unpersist()
