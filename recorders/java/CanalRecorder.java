@@ -33,7 +33,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
  * Runs Canal's server in this process from the start of the binlog and writes each record of its Kafka producer as a line of JSON.
  *
  * The producer is Canal's own (up to 1.1.4 its classes have other names); only the client inside it is Kafka's MockProducer. Every
- * table is created while Canal watches, so the history of table definitions begins empty and is kept in memory. Argument: a properties file with the producer's properties and
+ * table is created while Canal watches, so the history of table definitions begins empty and is kept in memory. Argument: a
+ * properties file with the producer's properties and
  * recorder.output, recorder.sentinel, recorder.seconds (as DebeziumRecorder's; the sentinel is a text in the last record's value),
  * recorder.port, recorder.user, recorder.password, recorder.file (the first binlog file). Exit codes: 0 the last record came, 4 the
  * time is over, 5 nothing came for recorder.stall seconds: Canal reads an event that it cannot parse again and again.
