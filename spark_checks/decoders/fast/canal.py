@@ -1,10 +1,6 @@
 """Level two of the Canal flat message, a batch of messages at a time.
 
-Arrow's JSON reader knows no messages: it reads the values behind each other, so a second document in a value would move all rows
-behind it. Every value is therefore put into a document of its own, `{"S":[VALUE,{"S":NUMBER}]}` and a line feed, with a name S
-that no value can know. If each of them is there, with two elements and its number in the second one, each value is one document.
-A batch that Arrow refuses (it does not say for which message) is divided until the message stands alone; `message` reads
-that one.
+Arrow reads the messages (`documents`); `message` reads each that Arrow refuses.
 
 Arrow's reader does not tell null from an absent member, which in `old` are two things: NULL, and unchanged. Where it matters and
 the message has a null at all, the keys of its `old` decide.
@@ -12,25 +8,21 @@ the message has a null at all, the keys of its `old` decide.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow.json import ParseOptions, ReadOptions, read_json
 from pyspark.sql import DataFrame
 
 from generators.model import Deployment, Logical, Table
 from spark_checks.decoders.families.canal import COORDINATES, MISFIT, UNREADABLE, decompressed
 from spark_checks.decoders.fast import cells, message
+from spark_checks.decoders.fast.documents import Documents
 from spark_checks.decoders.fast.message import ROW_TYPES, Dialect
 
-__all__ = ["ROW_TYPES", "Dialect", "Parser", "Reader", "decode_rows"]
-
-_DIVIDE: Final = 8
-"""Into how many parts a refused batch is divided."""
+__all__ = ["ROW_TYPES", "Dialect", "Reader", "decode_rows", "parser"]
 
 _MEMBERS: Final[Mapping[str, pa.DataType]] = {
     "id": pa.int64(),
@@ -68,10 +60,10 @@ class Reader:
     def batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of each batch's messages."""
         images = _Images(self.table, tuple(cells.Cells(c.type, self.zone) for c in self.table.columns))
-        parser = Parser.of(self.table, self.dialect)
+        documents = parser(self.table, self.dialect)
         for batch in batches:
             values = batch.column("value")
-            for first, parsed in parser.parts(values):
+            for first, parsed in documents.parts(values):
                 piece = batch.slice(first, 1 if parsed is None else len(parsed))
                 if parsed is None:
                     yield images.single(piece, self.dialect)
@@ -87,60 +79,14 @@ class Reader:
         return pc.and_(pc.equal(table, self.table.name), pc.equal(database, self.table.database)).fill_null(False)
 
 
-@dataclass(frozen=True, slots=True)
-class Parser:
-    """Arrow's JSON reader over messages of one shape."""
-
-    mark: str
-    options: ParseOptions
-
-    @classmethod
-    def of(cls, table: Table, dialect: Dialect) -> Parser:
-        """The reader of messages of a table."""
-        image = pa.struct([(c.name, pa.string()) for c in table.columns])
-        coded = [c.name for c in table.columns if dialect.binary_codes and c.type.logical is Logical.BINARY]
-        codes = pa.struct([(name, pa.int32()) for name in coded])
-        extra = {name: _extra(kind) for name, kind in dialect.extra.items()}
-        mark = f"m{secrets.token_hex(8)}"
-        images = {"sqlType": codes, "data": pa.list_(image), "old": pa.list_(image)}
-        element = pa.struct(list({**_MEMBERS, **extra, **images, mark: pa.int64()}.items()))
-        schema = pa.schema([(mark, pa.list_(element))])
-        return cls(mark, ParseOptions(schema, newlines_in_values=False, unexpected_field_behavior="ignore"))
-
-    def parts(self, values: pa.Array, first: int = 0) -> Iterator[tuple[int, pa.StructArray | None]]:
-        """The messages as structs, in parts by the number of their first message; None is a single message that Arrow refuses."""
-        parsed = self.parsed(values)
-        if parsed is not None:
-            yield first, parsed
-        elif len(values) == 1:
-            yield first, None
-        else:
-            step = -(-len(values) // _DIVIDE)
-            for at in range(0, len(values), step):
-                yield from self.parts(values.slice(at, step), first + at)
-
-    def parsed(self, values: pa.Array) -> pa.StructArray | None:
-        """The messages as structs; None if Arrow refuses any, or the result is not one struct for each."""
-        count = len(values)
-        if values.null_count or not count:
-            return None if count else pa.array([], self.options.explicit_schema.field(0).type.value_type)
-        numbers = pa.array(range(count))
-        try:
-            # The cast refuses what is not UTF-8; the reader does not.
-            texts = values.cast(pa.string())
-            open_, close = f'{{"{self.mark}":[', f',{{"{self.mark}":'
-            wrapped = pc.binary_join_element_wise(open_, texts, close, numbers.cast(pa.string()), "}]}\n", "")
-            text = wrapped.buffers()[2]
-            read = read_json(pa.BufferReader(text), ReadOptions(use_threads=False, block_size=text.size), self.options)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            return None
-        pairs = read.column(self.mark).combine_chunks()
-        if len(pairs) != count or pairs.null_count or not pc.all(pc.equal(pc.list_value_length(pairs), 2)).as_py():
-            return None
-        elements, first = pairs.flatten(), pc.multiply(numbers, 2)
-        found = elements.field(self.mark).take(pc.add(first, 1))
-        messages = elements.take(first)
-        return messages if found.equals(numbers) and not messages.null_count else None
+def parser(table: Table, dialect: Dialect) -> Documents:
+    """The reader of messages of a table."""
+    image = pa.struct([(c.name, pa.string()) for c in table.columns])
+    coded = [c.name for c in table.columns if dialect.binary_codes and c.type.logical is Logical.BINARY]
+    codes = pa.struct([(name, pa.int32()) for name in coded])
+    extra = {name: _extra(kind) for name, kind in dialect.extra.items()}
+    images = {"sqlType": codes, "data": pa.list_(image), "old": pa.list_(image)}
+    return Documents.of({**_MEMBERS, **extra, **images})
 
 
 def _extra(kind: Any) -> pa.DataType:

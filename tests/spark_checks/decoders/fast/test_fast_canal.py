@@ -15,6 +15,7 @@ from generators.model import Column, Table
 from generators.sources import mysql
 from generators.wire_format import FORMATS
 from spark_checks.decoders.fast import alibaba_canal_json, canal, ticdc_canal_json
+from spark_checks.decoders.fast.documents import Documents
 
 TABLE = Table(
     "shop",
@@ -215,7 +216,7 @@ def test_a_message_is_read_as_if_it_were_alone(values, dialect):
     batched = rows(values, dialect)
     assert rows(values, dialect, parts=len(values)) == batched
     # Arrow refuses every message, so that plain Python reads it.
-    with patch.object(canal.Parser, "parsed", lambda *_: None):
+    with patch.object(Documents, "parsed", lambda *_: None):
         assert rows(values, dialect) == batched
 
 
