@@ -11,7 +11,7 @@ DECODERS: Final = "spark_checks.decoders"
 """The package of the reference decoders, each a module with its format's name."""
 FAST: Final = "fast"
 """The specification of the format's fast decoder, and the package of these in DECODERS."""
-FAST_FORMATS: Final = ("ticdc-canal-json", "alibaba-canal-json")
+FAST_FORMATS: Final = ("ticdc-canal-json", "alibaba-canal-json", "debezium-json")
 """The formats that have a fast decoder."""
 
 COMMAND: Final = "cmd:"

@@ -17,10 +17,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow.json import ParseOptions, ReadOptions, read_json
 
-__all__ = ["DIVIDE", "Documents"]
+__all__ = ["DIVIDE", "Documents", "Parsed"]
 
 DIVIDE: Final = 8
 """Into how many parts a refused batch is divided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Messages: those of `elements` at `places`, one for each value. A part of a message is cheaper to take than the whole."""
+
+    elements: pa.StructArray
+    places: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def member(self, name: str) -> pa.Array:
+        """A member of each message."""
+        return self.elements.field(name).take(self.places)
+
+    def take(self, chosen: pa.Array) -> pa.StructArray:
+        """Whole messages, by their numbers."""
+        return self.elements.take(self.places.take(chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +58,8 @@ class Documents:
         schema = pa.schema([(mark, pa.list_(element))])
         return cls(mark, ParseOptions(schema, newlines_in_values=False, unexpected_field_behavior="ignore"), before)
 
-    def parts(self, values: pa.Array, first: int = 0) -> Iterator[tuple[int, pa.StructArray | None]]:
-        """The messages as structs, in parts by the number of their first message; None is a single message that Arrow refuses."""
+    def parts(self, values: pa.Array, first: int = 0) -> Iterator[tuple[int, Parsed | None]]:
+        """What was read, in parts by the number of their first message; None is a single message that Arrow refuses."""
         parsed = self.parsed(values)
         if parsed is not None:
             yield first, parsed
@@ -51,11 +70,12 @@ class Documents:
             for at in range(0, len(values), step):
                 yield from self.parts(values.slice(at, step), first + at)
 
-    def parsed(self, values: pa.Array) -> pa.StructArray | None:
+    def parsed(self, values: pa.Array) -> Parsed | None:
         """The messages as structs; None if Arrow refuses any, or the result is not one struct for each."""
         count = len(values)
         if values.null_count or not count:
-            return None if count else pa.array([], self.options.explicit_schema.field(0).type.value_type)
+            none = pa.array([], self.options.explicit_schema.field(0).type.value_type)
+            return None if count else Parsed(none, pa.array([], pa.int64()))
         numbers = pa.array(range(count))
         try:
             # The cast refuses what is not UTF-8; the reader does not.
@@ -71,5 +91,5 @@ class Documents:
             return None
         elements, first = pairs.flatten(), pc.multiply(numbers, 2)
         found = elements.field(self.mark).take(pc.add(first, 1))
-        messages = elements.take(first)
-        return messages if found.equals(numbers) and not messages.null_count else None
+        whole = found.equals(numbers) and not elements.null_count
+        return Parsed(elements, first) if whole else None

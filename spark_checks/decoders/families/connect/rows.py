@@ -160,8 +160,13 @@ def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None =
     )
 
 
-def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
-    """Level two: typed rows of `table`, and CORRUPT rows."""
+def decode_rows(
+    records: DataFrame, table: Table, dialect: Dialect, deployment: Deployment | None = None, *, beside: str = ""
+) -> DataFrame:
+    """Level two: typed rows of `table`, and CORRUPT rows.
+
+    `beside` names a column of the records that the rows keep; where it is not NULL, a record stays that is no such row."""
+    kept = (*COORDINATES, beside) if beside else COORDINATES
     sql = _RowSql(table, deployment or Deployment(), dialect.form, dialect.unsent)
     p, kind, op, rows = F.col("p"), F.col("kind"), F.col("op"), F.col("rows")
     mine = kind == "ROW"
@@ -177,27 +182,28 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
         *(F.when(op.isin(*ops), p[name]) for ops, name in zip(_IMAGES.values(), (dialect.before, dialect.after), strict=True))
     )
     typed_rows = (
-        messages(records, dialect, _SCHEMA, sql.wire)
+        messages(records, dialect, _SCHEMA, sql.wire, kept)
         .select(
-            *COORDINATES,
+            *kept,
             F.when(kind == "CORRUPT", "CORRUPT").when(mine, op).alias("op"),
             F.when(mine, images).alias("images"),
             F.when(mine, F.coalesce(after, before, _bare_fields(dialect))).alias("fields"),
         )
-        .select(*COORDINATES, "op", "images", F.expr(sql.cells).alias("cells"))
-        .select(*COORDINATES, "op", F.expr(sql.rows).alias("rows"))
+        .select(*kept, "op", "images", F.expr(sql.cells).alias("cells"))
+        .select(*kept, "op", F.expr(sql.rows).alias("rows"))
     )
     # NULL, which a comparison with a NULL cell gives, is no misfit.
     unfit = F.coalesce(F.array_contains(rows["unfit"], True), F.lit(False))
     fits = F.coalesce(~((op == "CORRUPT") | unfit), F.lit(False))
     # Out of a generator: Spark would push a filter on it down to where the cells are made, and make them once for each name.
-    single = F.explode_outer(F.when(op.isNotNull(), F.array(F.struct(F.lit(0).alias("row"), fits.alias("read")))))
+    stays = op.isNotNull() | F.col(beside).isNotNull() if beside else op.isNotNull()
+    single = F.explode_outer(F.when(stays, F.array(F.struct(F.lit(0).alias("row"), fits.alias("read")))))
     read = F.col("at.read")
     return (
-        typed_rows.select(*COORDINATES, "op", "rows", single.alias("at"))
+        typed_rows.select(*kept, "op", "rows", single.alias("at"))
         .where(F.col("at").isNotNull())
         .select(
-            *COORDINATES,
+            *kept,
             "at.row",
             F.when(read, "ROW").otherwise("CORRUPT").alias("kind"),
             F.when(read, op).alias("op"),
@@ -298,8 +304,10 @@ def _name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def messages(records: DataFrame, dialect: Dialect, schema: StructType, image: MapType | StructType) -> DataFrame:
-    """Coordinates, `key`, `m` (the value), `p` (its payload, a struct of the dialect's members), `kind` and `op`."""
+def messages(
+    records: DataFrame, dialect: Dialect, schema: StructType, image: MapType | StructType, kept: tuple[str, ...] = COORDINATES
+) -> DataFrame:
+    """The columns `kept`, `key`, `m` (the value), `p` (its payload, a struct of the dialect's members), `kind` and `op`."""
     payload = StructType(
         [
             StructField(dialect.before, image),
@@ -313,26 +321,26 @@ def messages(records: DataFrame, dialect: Dialect, schema: StructType, image: Ma
     m, j, p, kind = F.col("m"), F.col("j"), F.col("p"), F.col("kind")
     nothing = F.col("value").isNull() | (text == "null") if dialect.bare else F.col("value").isNull()
     absent = F.when(nothing, "none").when(F.right(text, F.lit(_NULL_END)).rlike(_NULL_PAYLOAD), "payload")
-    kept = {"text": text, "headers": F.col("headers")} if dialect.bare else {}
-    also = [column.alias(name) for name, column in kept.items()]
-    parsed = records.select(*COORDINATES, "key", *also, absent.alias("absent"), read(text, value).alias("j"))
+    raw = {"text": text, "headers": F.col("headers")} if dialect.bare else {}
+    also = [column.alias(name) for name, column in raw.items()]
+    parsed = records.select(*kept, "key", *also, absent.alias("absent"), read(text, value).alias("j"))
     bare = F.struct(*(m[f.name].alias(f.name) for f in payload))
-    told = parsed.select(*COORDINATES, "key", "absent", *kept, F.when(whole(j), message(j)).alias("m")).select(
-        *COORDINATES,
+    told = parsed.select(*kept, "key", "absent", *raw, F.when(whole(j), message(j)).alias("m")).select(
+        *kept,
         "key",
         "absent",
-        *kept,
+        *raw,
         "m",
         F.when(m["payload"].isNotNull(), m["payload"]).when(m.isNotNull(), bare).alias("p"),
     )
     return (
-        _enveloped(told, dialect, image)
-        .select(*COORDINATES, "key", "m", "p", _kind(dialect, p).alias("kind"))
-        .select(*COORDINATES, "key", "m", "p", "kind", F.when(kind == "ROW", dialect.operation(p)).alias("op"))
+        _enveloped(told, dialect, image, kept)
+        .select(*kept, "key", "m", "p", _kind(dialect, p).alias("kind"))
+        .select(*kept, "key", "m", "p", "kind", F.when(kind == "ROW", dialect.operation(p)).alias("op"))
     )
 
 
-def _enveloped(told: DataFrame, dialect: Dialect, image: MapType | StructType) -> DataFrame:
+def _enveloped(told: DataFrame, dialect: Dialect, image: MapType | StructType, kept: tuple[str, ...]) -> DataFrame:
     """The same, with a payload that is a row itself as one of an envelope: the row is the old one of a delete, else the new one.
 
     Such a row is parsed again, since its columns are not known before."""
@@ -355,7 +363,7 @@ def _enveloped(told: DataFrame, dialect: Dialect, image: MapType | StructType) -
     )
     either = F.when(op.isNotNull(), found).otherwise(p)
     # A generator ends the expression: in the plan of a filter on what is made of `p`, it would stand hundreds of times.
-    return parsed.select(*COORDINATES, "key", "absent", "m", F.explode_outer(F.array(either)).alias("p"))
+    return parsed.select(*kept, "key", "absent", "m", F.explode_outer(F.array(either)).alias("p"))
 
 
 def _bare_fields(dialect: Dialect) -> Column:

@@ -42,7 +42,7 @@ _OFFSET: Final = r"(Z|[+-]\d\d:\d\d)"
 _STAMP: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6}0{0,3})?"
 _CLOCK: Final = r"^-?\d{2,3}:[0-5]\d:[0-5]\d(\.\d{1,6}0{0,3})?Z?$"
 
-_BY_NAME: Final = {
+BY_NAME: Final = {
     "Date": "days",
     "Time": "ms",
     "MicroTime": "us",
@@ -52,14 +52,14 @@ _BY_NAME: Final = {
     "NanoTimestamp": "ns",
     "MicroDuration": "us",
 }
-_BY_TYPE: Final = {"string": "text", "boolean": "boolean", "float": "double", "double": "double", "struct": "variable"}
+BY_TYPE: Final = {"string": "text", "boolean": "boolean", "float": "double", "double": "double", "struct": "variable"}
 
 
 def form_of(kind: str, name: str) -> str:
     """SQL: the form that a field's schema tells, of its `type` and its `name`, either maybe NULL."""
     last = f"substring_index({name}, '.', -1)"
-    integers = " ".join(f"WHEN '{n}' THEN '{form}'" for n, form in _BY_NAME.items())
-    types = " ".join(f"WHEN '{t}' THEN '{form}'" for t, form in _BY_TYPE.items())
+    integers = " ".join(f"WHEN '{n}' THEN '{form}'" for n, form in BY_NAME.items())
+    types = " ".join(f"WHEN '{t}' THEN '{form}'" for t, form in BY_TYPE.items())
     as_bytes = f"CASE {last} WHEN 'Decimal' THEN 'decimal' WHEN 'Bits' THEN 'bits' ELSE 'base64' END"
     as_integer = f"coalesce(CASE {last} {integers} END, 'number')"
     return f"CASE {kind} {types} WHEN 'bytes' THEN {as_bytes} WHEN 'array' THEN 'text' ELSE {as_integer} END"
@@ -291,15 +291,15 @@ def _array(texts: tuple[str, ...]) -> str:
     return f"array({', '.join(map(_quoted, texts))})"
 
 
-def _escaped(members: tuple[str, ...]) -> tuple[str, ...]:
+def escaped(members: tuple[str, ...]) -> tuple[str, ...]:
     r"""Labels as MySQL's and MariaDB's streams give them: `\` and `,` with a backslash before (debezium#enum-label)."""
     return tuple(m.replace("\\", "\\\\").replace(",", "\\,") for m in members)
 
 
 def _label(t: str, kind: SourceType) -> str:
     """The index of an ENUM's label, escaped as in a stream or plain as in a snapshot; 0 is the empty text of invalid input."""
-    escaped = _escaped(kind.members)
-    lists = (escaped, kind.members) if escaped != kind.members else (kind.members,)
+    streamed = escaped(kind.members)
+    lists = (streamed, kind.members) if streamed != kind.members else (kind.members,)
     found = ", ".join(f"nullif(array_position({_array(labels)}, {t}), 0)" for labels in lists)
     return f"CAST(coalesce({found}, CASE WHEN {t} = '' THEN 0 END) AS int)"
 
@@ -308,7 +308,7 @@ def _labels(t: str, kind: SourceType) -> str:
     """The bit mask of a SET's labels, which hold no comma."""
     labels = _array(kind.members)
     if "\\" in "".join(kind.members):
-        position = f"coalesce(nullif(array_position({_array(_escaped(kind.members))}, x), 0), array_position({labels}, x))"
+        position = f"coalesce(nullif(array_position({_array(escaped(kind.members))}, x), 0), array_position({labels}, x))"
     else:
         position = f"array_position({labels}, x)"
     bit = let(position, "p", "CASE WHEN p > 0 THEN shiftleft(1L, CAST(p - 1 AS int)) END")

@@ -229,5 +229,7 @@ def test_fast_names_the_decoders_that_there_are(fmt):
     if there:
         assert decoder_of(fmt, "fast") == f"spark_checks.decoders.fast.{fmt.replace('-', '_')}"
     else:
-        with pytest.raises(UsageError, match=r"has no fast decoder; these have: ticdc-canal-json, alibaba-canal-json"):
+        with pytest.raises(
+            UsageError, match=r"has no fast decoder; these have: ticdc-canal-json, alibaba-canal-json, debezium-json"
+        ):
             decoder_of(fmt, "fast")
