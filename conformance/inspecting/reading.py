@@ -179,7 +179,8 @@ def from_topic(bootstrap: Target, topic: str, timeout_s: float = 10) -> Iterator
         left = {number: high for number, (low, high) in ends.items() if high > low}
         consumer.assign([client.TopicPartition(topic, number, ends[number][0]) for number in left])
         while left:
-            messages = consumer.consume(BATCH, timeout=WAIT_S)
+            # One is waited for and the rest taken as it is there: a batch that does not fill would take the whole of its time.
+            messages = consumer.consume(1, timeout=WAIT_S) + consumer.consume(BATCH, timeout=0)
             if not messages:
                 raise HarnessError(f"topic {topic!r}: no record within {WAIT_S:g} s, though partitions {sorted(left)} have more")
             yield from _taken(messages, left, client)

@@ -599,7 +599,7 @@ def test_ctrl_c_leaves_the_lane_and_keeps_what_was_measured(fake, monkeypatch):
 
 
 # The format whose decoder Spark plans fastest.
-SMALL = LoadSettings("huawei-cdl-json", rate=400.0, duration_s=2.0, profile="1.0", warm_up=(100,))
+SMALL = LoadSettings("huawei-cdl-json", rate=800.0, duration_s=1.0, profile="1.0", warm_up=(100,))
 
 DECODERS = """
 import time
@@ -769,7 +769,7 @@ class TestUnderLoad:
     def test_a_decoder_slower_than_the_producer_falls_behind_in_bounded_time(self, under_load, monkeypatch, kafka):
         monkeypatch.setattr(loading, "DRAIN_S", 2.0)
         began = time.monotonic()
-        outcome = under_load("decode_rows_slow", warm_up=(), duration_s=2.0)
+        outcome = under_load("decode_rows_slow", warm_up=(), rate=400.0, duration_s=2.0)
         assert time.monotonic() - began < 90
         assert outcome.failed == ""
         assert not outcome.steps[0].judgement()[0]

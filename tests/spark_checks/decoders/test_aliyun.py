@@ -409,14 +409,16 @@ def test_every_truncation_is_corrupt(records: Callable[..., DataFrame], older: b
     assert [i for i, r in out.items() if r.kind != "CORRUPT"] == sorted({len(whole) - born, len(whole)})
 
 
-@pytest.mark.parametrize("born", [0, -1, 1696984408, 1696984408000, 2**62, 2**63 - 1, -(2**63)])
-def test_both_generations_of_the_record(records: Callable[..., DataFrame], born: int) -> None:
-    older = record("INSERT", "id b", None, ONE, older=True)
-    newer = record("INSERT", "id b", None, ONE, bornTimestamp=born)
-    out = by_offset(aliyun.decode(records(older, newer, newer[:-1], newer + newer[len(older) :])))
-    cut = "ROW" if len(newer) == len(older) + 1 else "CORRUPT"
-    assert [r.kind for r in out.values()] == ["ROW", "ROW", cut, "CORRUPT"]
-    assert out[0].asDict() | {"offset": 1} == out[1].asDict()
+def test_both_generations_of_the_record(records: Callable[..., DataFrame]) -> None:
+    older, values, kinds = record("INSERT", "id b", None, ONE, older=True), [], []
+    for born in (0, -1, 1696984408, 1696984408000, 2**62, 2**63 - 1, -(2**63)):
+        newer = record("INSERT", "id b", None, ONE, bornTimestamp=born)
+        values += [older, newer, newer[:-1], newer + newer[len(older) :]]
+        kinds += ["ROW", "ROW", "ROW" if len(newer) == len(older) + 1 else "CORRUPT", "CORRUPT"]
+    out = by_offset(aliyun.decode(records(*values)))
+    assert [r.kind for r in out.values()] == kinds
+    for at in range(0, len(values), 4):
+        assert out[at].asDict() | {"offset": at + 1} == out[at + 1].asDict()
 
 
 MISFIT = object()
@@ -604,20 +606,18 @@ def test_cells_are_typed_exactly(records: Callable[..., DataFrame], spark: Spark
         assert (instant(got) if aware else got) == expected, (kind, wired)
 
 
-@pytest.mark.parametrize(
-    ("source", "position", "nanos"),
-    [
-        ("MySQL", "1@2", False),
-        ("MySQL", "1<->2", False),
-        ("PostgreSQL", "1@2", False),
-        ("PostgreSQL", "1<->2", True),
-        ("Oracle", "1", True),
-        ("OTHER", "1", True),
-    ],
+FRACTIONS = (
+    ("MySQL", "1@2", False),
+    ("MySQL", "1<->2", False),
+    ("PostgreSQL", "1@2", False),
+    ("PostgreSQL", "1<->2", True),
+    ("Oracle", "1", True),
+    ("OTHER", "1", True),
 )
-def test_fractions_are_microseconds_or_nanoseconds_by_source(
-    records: Callable[..., DataFrame], source: str, position: str, nanos: bool
-) -> None:
+"""A source, a position, and whether its fractions are nanoseconds."""
+
+
+def test_fractions_are_microseconds_or_nanoseconds_by_source(records: Callable[..., DataFrame]) -> None:
     """aliyun#datetime-nanos: DateTime, not Timestamp. Nanoseconds between two microseconds are lost by no column type."""
     kinds = {"d": mysql.temporal("datetime", 6), "t": mysql.temporal("time", 6), "i": mysql.temporal("timestamp", 6)}
     table = Table("db", "t", tuple(Column(n, kind) for n, kind in kinds.items()))
@@ -625,12 +625,19 @@ def test_fractions_are_microseconds_or_nanoseconds_by_source(
         [clock(2024, 10, 24, 12, 34, 56, f), clock(hour=-1, minute=-2, second=-3, millis=-f), cell("Timestamp", 1729773296, 7)]
         for f in (123000, 123456, 123456000)
     ]
-    wire = [record("INSERT", "d t i", None, image, source=source, sourcePosition=position) for image in cells]
+    wire = [
+        record("INSERT", "d t i", None, image, source=source, sourcePosition=position)
+        for source, position, _ in FRACTIONS
+        for image in cells
+    ]
     out = by_offset(aliyun.decode_rows(records(*wire), table))
     found = [r.kind if r.after is None else (r.after.d.microsecond, r.after.t, instant(r.after.i)) for r in out.values()]
     at = NOON.replace(microsecond=7)
+    fine = [(123, "-01:02:03.000123", at), "CORRUPT", (123456, "-01:02:03.123456", at)]
     coarse = [(123000, "-01:02:03.123000", at), (123456, "-01:02:03.123456", at), "CORRUPT"]
-    assert found == ([(123, "-01:02:03.000123", at), "CORRUPT", (123456, "-01:02:03.123456", at)] if nanos else coarse)
+    assert len(found) == len(wire)
+    for i, (source, position, nanos) in enumerate(FRACTIONS):
+        assert found[3 * i : 3 * i + 3] == (fine if nanos else coarse), (source, position)
 
 
 def test_one_misfit_among_other_charsets_is_corrupt(records: Callable[..., DataFrame]) -> None:

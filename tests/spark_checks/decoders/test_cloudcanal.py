@@ -150,15 +150,11 @@ def test_canal_samples_of_document_001(records: Callable[..., DataFrame]) -> Non
 
 
 @EACH
-@pytest.mark.parametrize("old", [None, [], ..., [BEFORE]], ids=["null", "empty", "absent", "a row"])
-def test_what_stands_in_the_old_of_an_insert_or_delete_is_not_looked_at(
-    records: Callable[..., DataFrame], module: Any, old: Any
-) -> None:
-    name = "before" if module is OWN else "old"
-    values = [WRITE[module](op, [AFTER], **{name: old}) for op in ("INSERT", "DELETE")]
-    (insert,), (delete,) = by_offset(module.decode(records(*values)))
-    assert (insert.before, insert.after) == (None, AFTER)
-    assert (delete.before, delete.after) == (AFTER, None)
+def test_what_stands_in_the_old_of_an_insert_or_delete_is_not_looked_at(records: Callable[..., DataFrame], module: Any) -> None:
+    name, olds = "before" if module is OWN else "old", (None, [], ..., [BEFORE])
+    values = [WRITE[module](op, [AFTER], **{name: old}) for old in olds for op in ("INSERT", "DELETE")]
+    out = by_offset(module.decode(records(*values)))
+    assert [(r.before, r.after) for (r,) in out] == [(None, AFTER), (AFTER, None)] * len(olds)
 
 
 @EACH
@@ -203,13 +199,13 @@ def test_a_batch_gives_every_row_and_a_deleted_row_may_stand_in_before(records: 
     assert [[tuple(r.before) for r in found] for found in typed[1:]] == [[(str(i), None, str(i)) for i in range(3)]] * 4
 
 
-@pytest.mark.parametrize("flag", ["isDdl", "ddl"])
-def test_either_name_of_the_flag_tells_a_ddl(records: Callable[..., DataFrame], flag: str) -> None:
-    bare = {"isDdl": ..., flag: True}
-    values = [own(action, [], [], sql=DDL, **bare) for action in ("ALTER", "CREATE", "SOMETHING")]
-    values.append(own("INSERT", [AFTER], **{"isDdl": ..., flag: False}))
+def test_either_name_of_the_flag_tells_a_ddl(records: Callable[..., DataFrame]) -> None:
+    flags, values = ("isDdl", "ddl"), []
+    for flag in flags:
+        values += [own(action, [], [], sql=DDL, **{"isDdl": ..., flag: True}) for action in ("ALTER", "CREATE", "SOMETHING")]
+        values.append(own("INSERT", [AFTER], **{"isDdl": ..., flag: False}))
     out = [r.kind for (r,) in by_offset(OWN.decode(records(*values)))]
-    assert out == ["DDL", "DDL", "DDL", "ROW"]
+    assert out == ["DDL", "DDL", "DDL", "ROW"] * len(flags)
 
 
 def test_a_canal_ddl_of_any_type_is_one(records: Callable[..., DataFrame]) -> None:
@@ -219,14 +215,14 @@ def test_a_canal_ddl_of_any_type_is_one(records: Callable[..., DataFrame]) -> No
     assert [r.kind for (r,) in by_offset(CANAL.decode(records(*values)))] == ["DDL"] * 6
 
 
-@pytest.mark.parametrize("rows", [None, [], ...], ids=["null", "empty", "absent"])
-def test_the_end_of_a_transaction_is_no_row(records: Callable[..., DataFrame], rows: Any) -> None:
+def test_the_end_of_a_transaction_is_no_row(records: Callable[..., DataFrame]) -> None:
     nothing = {"entryType": "TRANSACTIONEND", "table": None, "dbValType": None, "jdbcType": {}}
-    values = [own(action, rows, rows, **nothing) for action in (None, "", "COMMIT", "INSERT", ...)]
+    actions, empty = (None, "", "COMMIT", "INSERT", ...), (None, [], ...)
+    values = [own(action, rows, rows, **nothing) for rows in empty for action in actions]
     out = by_offset(OWN.decode(records(*values)))
     assert [(r.kind, r.op, r.table, r.before, r.after, r.position) for (r,) in out] == [
         ("TRANSACTION", None, None, None, None, "0")
-    ] * 5
+    ] * 15
     assert OWN.decode_rows(records(*values), TABLE).count() == 0
 
 
@@ -419,21 +415,24 @@ def test_the_message_of_the_vendors_article(records: Callable[..., DataFrame]) -
     assert tuple(row.after) == (3, Decimal("1.50"))
 
 
-@pytest.mark.parametrize("empty", [None, {}, ...], ids=["null", "empty", "absent"])
-def test_an_image_that_an_operation_has_not_is_none_however_it_is_written(records: Callable[..., DataFrame], empty: Any) -> None:
-    frame = records(enveloped(payload("c", AFTER, empty)), enveloped(payload("d", empty, BEFORE)))
-    (insert,), (delete,) = by_offset(ENVELOPE.decode(frame))
-    assert (insert.before, insert.after, delete.before, delete.after) == (None, AFTER, BEFORE, None)
-    (insert,), (delete,) = by_offset(ENVELOPE.decode_rows(frame, TABLE))
-    assert (insert.before, tuple(insert.after), tuple(delete.before), delete.after) == (None, ("11",) * 3, ("22",) * 3, None)
+def test_an_image_that_an_operation_has_not_is_none_however_it_is_written(records: Callable[..., DataFrame]) -> None:
+    empty = (None, {}, ...)
+    values = [enveloped(one) for none in empty for one in (payload("c", AFTER, none), payload("d", none, BEFORE))]
+    images = [(None, AFTER), (BEFORE, None)] * len(empty)
+    assert [(r.before, r.after) for (r,) in by_offset(ENVELOPE.decode(records(*values)))] == images
+    typed = by_offset(ENVELOPE.decode_rows(records(*values), TABLE))
+    typed_images = [(None, ("11",) * 3), (("22",) * 3, None)] * len(empty)
+    assert [(r.before and tuple(r.before), r.after and tuple(r.after)) for (r,) in typed] == typed_images
 
 
-@pytest.mark.parametrize("op", ["a", "A", None, ...])
-@pytest.mark.parametrize("changes", [CHANGES, [CHANGES], None, ...], ids=["object", "array", "null", "absent"])
-def test_a_payload_with_ddl_is_a_statement(records: Callable[..., DataFrame], op: object, changes: object) -> None:
-    told = {k: v for k, v in (STATEMENT | {"op": op, "tableChanges": changes}).items() if v is not ...}
-    ((row,),) = by_offset(ENVELOPE.decode(records(enveloped(told))))
-    assert (row.kind, row.op, row.sql, row.table) == ("DDL", None, DDL, "table_test")
+def test_a_payload_with_ddl_is_a_statement(records: Callable[..., DataFrame]) -> None:
+    """Whatever its op is, and whatever stands beside it as its changes."""
+    told = [{"op": op, "tableChanges": changes} for op in ("a", "A", None, ...) for changes in (CHANGES, [CHANGES], None, ...)]
+    values = [enveloped({k: v for k, v in (STATEMENT | one).items() if v is not ...}) for one in told]
+    out = by_offset(ENVELOPE.decode(records(*values)))
+    assert len(out) == len(told) == 16
+    for one, (row,) in zip(told, out, strict=True):
+        assert (row.kind, row.op, row.sql, row.table) == ("DDL", None, DDL, "table_test"), one
 
 
 def test_columns_called_as_members_are_columns(records: Callable[..., DataFrame]) -> None:

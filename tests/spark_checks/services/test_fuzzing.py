@@ -21,34 +21,39 @@ def tallied(spark, state, *changes):
     return {(one["outcome"], one["kinds"]): one for one in fuzzing.tally(expected, rows)}
 
 
-@pytest.mark.spark
-@pytest.mark.parametrize(
-    ("state", "changes", "outcome", "kinds"),
-    [
-        ("unreadable", [(5, 0, "CORRUPT")], "rejected", "CORRUPT"),
-        ("unreadable", [(5, 0, "ROW")], "accepted", "ROW"),
-        ("unreadable", [(5, 0, "CORRUPT"), (5, 1, "CORRUPT")], "accepted", "CORRUPT"),
-        ("unreadable", [(5, 0, "CORRUPT"), (5, 1, "ROW")], "accepted", "CORRUPT+ROW"),
-        ("unreadable", [], "lost", ""),
-        ("readable", [(5, 0, "CORRUPT")], "corrupt", "CORRUPT"),
-        ("readable", [(5, 0, "ROW"), (5, 1, "ROW")], "rows", "ROW"),
-        ("readable", [], "lost", ""),
-        ("readable", [(5, 0, "ROW"), (5, 0, "ROW")], "misnumbered", "ROW"),
-        ("readable", [(5, 1, "ROW")], "misnumbered", "ROW"),
-        ("readable", [(5, 0, "ROW"), (5, 2, "ROW")], "misnumbered", "ROW"),
-        ("unreadable", [(5, None, "CORRUPT")], "misnumbered", "CORRUPT"),
-        ("doubtful", [(5, 0, "CORRUPT")], "corrupt", "CORRUPT"),
-        ("doubtful", [(5, 0, "TOMBSTONE")], "rows", "TOMBSTONE"),
-        ("doubtful", [], "lost", ""),
-        ("readable", [(5, 0, "row")], "rows", "?"),
-    ],
+OUTCOMES = (
+    ("unreadable", [(0, "CORRUPT")], "rejected", "CORRUPT"),
+    ("unreadable", [(0, "ROW")], "accepted", "ROW"),
+    ("unreadable", [(0, "CORRUPT"), (1, "CORRUPT")], "accepted", "CORRUPT"),
+    ("unreadable", [(0, "CORRUPT"), (1, "ROW")], "accepted", "CORRUPT+ROW"),
+    ("unreadable", [], "lost", ""),
+    ("readable", [(0, "CORRUPT")], "corrupt", "CORRUPT"),
+    ("readable", [(0, "ROW"), (1, "ROW")], "rows", "ROW"),
+    ("readable", [], "lost", ""),
+    ("readable", [(0, "ROW"), (0, "ROW")], "misnumbered", "ROW"),
+    ("readable", [(1, "ROW")], "misnumbered", "ROW"),
+    ("readable", [(0, "ROW"), (2, "ROW")], "misnumbered", "ROW"),
+    ("unreadable", [(None, "CORRUPT")], "misnumbered", "CORRUPT"),
+    ("doubtful", [(0, "CORRUPT")], "corrupt", "CORRUPT"),
+    ("doubtful", [(0, "TOMBSTONE")], "rows", "TOMBSTONE"),
+    ("doubtful", [], "lost", ""),
+    ("readable", [(0, "row")], "rows", "?"),
 )
-def test_the_outcome_of_a_message(spark, state, changes, outcome, kinds):
-    found = tallied(spark, state, *changes)
-    assert list(found) == [(outcome, kinds)]
-    one = found[outcome, kinds]
-    assert (one["way"], one["state"], one["reason"]) == ("flip", state, "why")
-    assert (one["count"], one["size"], one["offset"]) == (1, 9, 5)
+"""The state of a message, its rows as (row, kind), what comes of it, and the kinds that are told."""
+
+
+@pytest.mark.spark
+def test_the_outcome_of_a_message(spark):
+    """Each message has a way of its own, so that it is tallied alone."""
+    messages = [("t", 0, n, f"flip {n}", state, "why", 9) for n, (state, _, _, _) in enumerate(OUTCOMES)]
+    rows = [("t", 0, n, *row) for n, (_, found, _, _) in enumerate(OUTCOMES) for row in found]
+    tallies = fuzzing.tally(spark.createDataFrame(messages, EXPECTED), spark.createDataFrame(rows, CHANGES))
+    told = {one["offset"]: (one["state"], one["outcome"], one["kinds"]) for one in tallies}
+    assert told == {n: (state, outcome, kinds) for n, (state, _, outcome, kinds) in enumerate(OUTCOMES)}
+    assert len(tallies) == len(OUTCOMES)
+    for one in tallies:
+        assert (one["way"], one["reason"]) == (f"flip {one['offset']}", "why")
+        assert (one["count"], one["size"]) == (1, 9)
 
 
 @pytest.mark.spark
@@ -74,15 +79,15 @@ def written(directory, values):
 
     numbers = list(range(len(values)))
     write_records(directory / "records.parquet", [Message("t", 0, None, v) for v in values], numbers)
-    columns = {"topic": ["t"] * len(values), "way": [""] * len(values), "state": ["readable"] * len(values)}
+    columns = {"topic": ["t"] * len(values), "reason": [""] * len(values), "state": ["readable"] * len(values)}
     table = pa.table(
         {
             "topic": columns["topic"],
             "partition": pa.array([0] * len(values), pa.int32()),
             "offset": pa.array(numbers, pa.int64()),
-            "way": columns["way"],
+            "way": [str(number) for number in numbers],
             "state": columns["state"],
-            "reason": columns["way"],
+            "reason": columns["reason"],
             "size": pa.array([len(v or b"") for v in values], pa.int64()),
         }
     )
@@ -133,31 +138,33 @@ def canal(text):
     return b'{"id":0,"database":"d","table":"t","isDdl":false,"type":"INSERT","data":[{"a":"1"}],"old":null%b}' % text
 
 
-@pytest.mark.spark
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [
-        (canal(b""), "ROW"),
-        (canal(b',"x":' + b"[" * 900 + b"]" * 900), "ROW"),
-        # Jackson reads no more than 1,000 levels (StreamReadConstraints); Spark makes a corrupt record of its exception.
-        (canal(b',"x":' + b"[" * 1000 + b"]" * 1000), "CORRUPT"),
-        (canal(b',"x":' + b"[" * 100_000 + b"]" * 100_000), "CORRUPT"),
-        (canal(b',"x":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000), "CORRUPT"),
-        # The limit of 20,000,000 characters in a string is raised by the option maxStringLen.
-        (canal(b',"x":"' + b"x" * 25_000_000 + b'"'), "ROW"),
-        (canal(b',"sql":"' + b"x" * 25_000_000 + b'"'), "ROW"),
-        (canal(b',"x":"' + b"x" * 25_000_000), "CORRUPT"),
-        # Names may have 50,000 characters, numbers 1,000.
-        (canal(b',"' + b"x" * 60_000 + b'":1'), "CORRUPT"),
-        (canal(b',"x":1e400'), "ROW"),
-        # What closes the decoder's wrapping itself.
-        (canal(b"") + b",{}]}", "CORRUPT"),
-        (canal(b"") + b'],"m":[' + canal(b""), "CORRUPT"),
-        (canal(b"") + b',{"m":1}],"x":[' + canal(b""), "CORRUPT"),
-        (canal(b"") + b",{}", "CORRUPT"),
-    ],
-    ids=lambda value: str(value[-24:] if isinstance(value, bytes) else value),
+EXTREMES = (
+    (canal(b""), "ROW"),
+    (canal(b',"x":' + b"[" * 900 + b"]" * 900), "ROW"),
+    # Jackson reads no more than 1,000 levels (StreamReadConstraints); Spark makes a corrupt record of its exception.
+    (canal(b',"x":' + b"[" * 1000 + b"]" * 1000), "CORRUPT"),
+    (canal(b',"x":' + b"[" * 100_000 + b"]" * 100_000), "CORRUPT"),
+    (canal(b',"x":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000), "CORRUPT"),
+    # The limit of 20,000,000 characters in a string is raised by the option maxStringLen.
+    (canal(b',"x":"' + b"x" * 25_000_000 + b'"'), "ROW"),
+    (canal(b',"sql":"' + b"x" * 25_000_000 + b'"'), "ROW"),
+    (canal(b',"x":"' + b"x" * 25_000_000), "CORRUPT"),
+    # Names may have 50,000 characters, numbers 1,000.
+    (canal(b',"' + b"x" * 60_000 + b'":1'), "CORRUPT"),
+    (canal(b',"x":1e400'), "ROW"),
+    # What closes the decoder's wrapping itself.
+    (canal(b"") + b",{}]}", "CORRUPT"),
+    (canal(b"") + b'],"m":[' + canal(b""), "CORRUPT"),
+    (canal(b"") + b',{"m":1}],"x":[' + canal(b""), "CORRUPT"),
+    (canal(b"") + b",{}", "CORRUPT"),
 )
-def test_no_depth_and_no_length_raises(spark, tmp_path, value, kind):
-    (one,) = fuzzing.handle(spark, written(tmp_path, [value]), loader(reference.decode))["tallies"]
-    assert one["kinds"] == kind
+"""Messages, and the kind of their rows."""
+
+
+@pytest.mark.spark
+def test_no_depth_and_no_length_raises(spark, tmp_path):
+    request = written(tmp_path, [value for value, _ in EXTREMES])
+    tallies = fuzzing.handle(spark, request, loader(reference.decode))["tallies"]
+    told = {int(one["way"]): (one["kinds"], one["count"]) for one in tallies}
+    assert told == {number: (kind, 1) for number, (_, kind) in enumerate(EXTREMES)}
+    assert len(tallies) == len(EXTREMES)
