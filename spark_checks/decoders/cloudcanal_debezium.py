@@ -79,8 +79,6 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     """Typed row changes of `table`; `before` is the wire's."""
     if deployment and (deployment.decimal or deployment.temporal):
         return _connect.decode_rows(records, table, DIALECT, deployment)
-    p, kind, op = F.col("p"), F.col("kind"), F.col("op")
-    mine = (kind == "ROW") & (p["source"]["db"] == table.database) & (p["source"]["table"] == table.name)
     texts = StructType([StructField(c.name, _STRING) for c in table.columns])
     told, zone = deployment or Deployment(), deployment.time_zone if deployment else "UTC"
 
@@ -88,11 +86,19 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
         text = _text(c, image)
         return _cloudcanal.typed(text, c.type, told) or typed(text, c.type, zone)
 
-    images = F.array(_framing.before(op, p["before"]), F.when(op != "DELETE", p["after"]))
+    def row(m: _connect.Message) -> Column:
+        p, op = m.payload, m.op
+        mine = (m.kind == "ROW") & (p["source"]["db"] == table.database) & (p["source"]["table"] == table.name)
+        return F.struct(
+            F.when(m.kind == "CORRUPT", m.kind).when(mine, op).alias("op"),
+            F.array(_framing.before(op, p["before"]), F.when(op != "DELETE", p["after"])).alias("images"),
+        )
+
+    found = _connect.message_of(DIALECT, StructType([]), texts, row).alias("told")
     return _framing.rows(
-        _connect.messages(records, DIALECT, StructType([]), texts)
-        .select(*COORDINATES, F.when(kind == "CORRUPT", kind).when(mine, op).alias("op"), images.alias("images"))
-        .select(*COORDINATES, "op", _framing.images(table, _text, value).alias("typed"))
+        records.select(*COORDINATES, found).select(
+            *COORDINATES, "told.op", _framing.images(table, _text, value, "told.images").alias("typed")
+        )
     )
 
 

@@ -59,15 +59,7 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
     )
     named = F.array(F.struct(F.lit(DIALECT.header).alias("key"), F.col("header").alias("value")))
     rest = read.withColumns({"key": F.lit(None).cast("binary"), "headers": named}).drop("header")
-    rows = reference.decode_rows(rest, table, DIALECT, deployment, beside=_FAST)
-    own = F.col(_FAST)
-
-    def either(name: str) -> Any:
-        return F.when(own.isNotNull(), own[name]).otherwise(F.col(name)).alias(name)
-
-    kind = F.when(own.isNotNull(), "ROW").otherwise(F.col("kind")).alias("kind")
-    error = F.when(own.isNull(), F.col("error")).alias("error")
-    return rows.select(*COORDINATES, "row", kind, either("op"), either("before"), either("after"), error)
+    return reference.decode_rows(rest, table, DIALECT, deployment, done=_FAST)
 
 
 @dataclass(frozen=True, slots=True)

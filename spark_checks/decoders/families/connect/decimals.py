@@ -3,7 +3,8 @@
 Spark has no function from two's complement to a number, so the bytes go through hex digits: `conv` reads 64 bits at a time. Up to
 16 bytes the number is made by decimal arithmetic, beyond them (MySQL has 65 digits, PostgreSQL any number) and for what is no
 decimal(38,0) by long multiplication over limbs of 18 digits. Base64 is never taken for a number, although texts like `1234` and
-`1e10` are both.
+`1e10` are both. Spark resolves one level of lambdas after the other, and goes over the whole plan for each, so that what is
+cheap is repeated rather than bound to a name (`let`).
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ _LIMB: Final = 18
 
 _FLIPPED: Final = "CASE WHEN h >= '8' THEN translate(h, '0123456789ABCDEF', 'FEDCBA9876543210') ELSE h END"
 """The hex digits of a number that is not negative, else of its complement: its magnitude less one."""
-_HIGH: Final = "CAST(conv(left(lpad(u, 32, '0'), 16), 16, 10) AS decimal(20,0))"
+_HIGH: Final = "CAST(conv(left(u, 16), 16, 10) AS decimal(20,0))"
 _LOW: Final = "CAST(conv(right(u, 16), 16, 10) AS decimal(20,0))"
 _WIDE: Final = f"try_add(try_multiply({_HIGH}, {1 << 64}BD), {_LOW})"
-"""The number of `u`, 17 to 32 hex digits, NULL from 10^38 on."""
+"""The number of `u`, 32 hex digits, NULL from 10^38 on."""
 
 
 def let(value: str, name: str, body: str) -> str:
@@ -80,7 +81,7 @@ def _sign(h: str = "h") -> str:
 def _unscaled() -> str:
     """The integer's digits, of `h`, its hex digits; NULL for none."""
     short = f"WHEN length(h) <= 16 THEN conv(lpad(h, 16, {_sign()}), 16, -10)"
-    wide = let(_FLIPPED, "u", f"CASE WHEN h >= '8' THEN try_subtract(-1BD, {_WIDE}) ELSE {_WIDE} END")
+    wide = let(f"lpad({_FLIPPED}, 32, '0')", "u", f"CASE WHEN h >= '8' THEN try_subtract(-1BD, {_WIDE}) ELSE {_WIDE} END")
     wide = f"CASE WHEN length(h) <= 32 THEN CAST({wide} AS string) END"
     return f"CASE WHEN h > '' THEN CASE {short} ELSE coalesce({wide}, {_long()}) END END"
 
@@ -89,21 +90,20 @@ def _long() -> str:
     """Digits of any number of bytes: those of the magnitude by Horner's scheme, then the sign.
 
     A negative number's magnitude is that of its complement and one."""
-    count = f"CAST(ceil(length(u) / {_CHUNK}) AS int)"
-    padded = f"lpad(u, {count} * {_CHUNK}, '0')"
+    count = f"CAST(ceil(length(h) / {_CHUNK}) AS int)"
+    padded = f"lpad({_FLIPPED}, {count} * {_CHUNK}, '0')"
     chunk = f"CAST(conv(substring(w, i * {_CHUNK} + 1, {_CHUNK}), 16, 10) AS bigint)"
     one = f"CASE WHEN h >= '8' AND (i + 1) * {_CHUNK} >= length(w) THEN 1L ELSE 0L END"
     chunks = f"transform(sequence(0, CAST(length(w) / {_CHUNK} AS int) - 1), i -> {chunk} + {one})"
-    product = f"CAST(l AS decimal(19,0)) * {1 << 4 * _CHUNK}BD + CAST(s.carry AS decimal(20,0))"
+    product = f"(CAST(l AS decimal(19,0)) * {1 << 4 * _CHUNK}BD + CAST(s.carry AS decimal(20,0)))"
     unit = f"{10**_LIMB}BD"
-    step = let(product, "x", f"struct(x DIV {unit} AS carry, concat(s.done, array(CAST(x % {unit} AS bigint))) AS done)")
+    step = f"struct({product} DIV {unit} AS carry, concat(s.done, array(CAST({product} % {unit} AS bigint))) AS done)"
     start = "struct(c AS carry, CAST(array() AS array<bigint>) AS done)"
     horner = f"aggregate(limbs, {start}, (s, l) -> {step}, s -> concat(s.done, array(s.carry)))"
     limbs = f"aggregate({chunks}, CAST(array() AS array<bigint>), (limbs, c) -> {horner})"
     digits = f"concat_ws('', transform(reverse({limbs}), l -> lpad(CAST(l AS string), {_LIMB}, '0')))"
-    magnitude = f"trim(LEADING '0' FROM {digits})"
-    signed = "concat(CASE WHEN h >= '8' THEN '-' ELSE '' END, CASE WHEN m = '' THEN '0' ELSE m END)"
-    return let(_FLIPPED, "u", let(padded, "w", let(magnitude, "m", signed)))
+    signed = f"concat(CASE WHEN h >= '8' THEN '-' ELSE '' END, regexp_replace({digits}, '^0+(?=.)', ''))"
+    return let(padded, "w", signed)
 
 
 def _exact(t: str, precision: int, scale: int) -> str:
@@ -120,11 +120,12 @@ def _plain() -> str:
     """`cell.t`, base64 in either form, as plain digits; NULL for what is none."""
     text = "CASE cell.form WHEN 'decimal' THEN cell.t ELSE get_json_object(cell.t, '$.value') END"
     scale = "CASE cell.form WHEN 'decimal' THEN cell.scale ELSE try_cast(get_json_object(cell.t, '$.scale') AS int) END"
-    sign = "CASE WHEN startswith(n, '-') THEN '-' ELSE '' END"
-    number = f"concat({sign}, left(d, length(d) - p), '.', right(d, p))"
-    padded = let("trim(LEADING '-' FROM n)", "m", let("lpad(m, greatest(length(m), p + 1), '0')", "d", number))
-    placed = let(scale, "p", f"CASE WHEN p = 0 THEN n WHEN p > 0 THEN {padded} END")
-    return let(let(let(text, "x", f"hex({base64_bytes('x')})"), "h", _unscaled()), "n", placed)
+    digits = "trim(LEADING '-' FROM s.n)"
+    digits = f"lpad({digits}, greatest(length({digits}), s.p + 1), '0')"
+    sign = "CASE WHEN startswith(s.n, '-') THEN '-' ELSE '' END"
+    point = f"concat({sign}, left({digits}, length({digits}) - s.p), '.', right({digits}, s.p))"
+    number = let(let(text, "x", f"hex({base64_bytes('x')})"), "h", _unscaled())
+    return let(f"struct({number} AS n, {scale} AS p)", "s", f"CASE WHEN s.p = 0 THEN s.n WHEN s.p > 0 THEN {point} END")
 
 
 DIGITS: Final = (

@@ -11,9 +11,12 @@ and the table's source types. `before` is the wire's: key columns and fallbacks 
 A TOASTed value's placeholder is passed on where it could be data (text, bytes in base64, arrays), and is NULL where it could
 not (json, bytes in hex). What no Spark type holds (infinite or BC dates, years beyond 9999, NaN in a numeric) does not fit.
 
-No filter stands on what from_json gives, and the generator is an outer one: Spark would push such filters below the projection
-and parse every message twice. Expressions per column are all lambdas: they are interpreted, where generated code for a table
-of some width passes the size up to which the JVM compiles a method.
+No filter stands on what from_json gives, and rows come out of an outer generator: Spark would push a filter on them, its own or
+a caller's, below the projection, parse every message twice, and copy the cells into it for each name.
+
+What is said of a message is one expression of nested lambdas (`given`, `let`), and so is what is said of its cells. Spark
+interprets them. A step of its own would copy the whole message into a row, by code that is generated and compiled for each table;
+and generated code for a table of some width passes the size up to which the JVM compiles a method.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from pyspark.sql.types import (
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
-from spark_checks.decoders.families.canal import COORDINATES, MISFIT, OPTIONS, UNREADABLE, message, read, whole
+from spark_checks.decoders.families.canal import COORDINATES, MISFIT, OPTIONS, UNREADABLE, literal, message, read, whole
 from spark_checks.decoders.families.connect.decimals import DIGITS, in_digits, let
 from spark_checks.decoders.families.connect.values import default_form, form_of, misfit, typed
 
@@ -123,100 +126,103 @@ class Dialect:
         return op.isNotNull() & (op.isin("DELETE", "TRUNCATE") | payload[self.after].isNotNull())
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A record's message: its `value`, its `payload` (a struct of the dialect's members), `kind`, and `op` of a row change."""
+
+    value: Column
+    payload: Column
+    kind: Column
+    op: Column
+
+
 def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
     """Level one."""
-    p, kind, op = F.col("p"), F.col("kind"), F.col("op")
     none = F.lit(None).cast("string")
 
-    def told(what: Told | None) -> Column:
-        return F.when(kind != "CORRUPT", what(p)) if what else none
+    def change(m: Message) -> Column:
+        def told(what: Told | None) -> Column:
+            return F.when(m.kind != "CORRUPT", what(m.payload)) if what else none
 
-    images = {
-        side: F.when(op.isin(*ops), p[name])
-        for (side, ops), name in zip(_IMAGES.items(), (dialect.before, dialect.after), strict=True)
-    }
-    commit = told(dialect.commit_ms)
-    return messages(records, dialect, StructType([]), _TEXTS).select(
-        *COORDINATES,
-        F.lit(0).alias("row"),
-        "kind",
-        op,
-        told(dialect.database).alias("database"),
-        told(dialect.schema).alias("schema"),
-        told(dialect.table).alias("table"),
-        F.when(kind == "TOMBSTONE", record_key()).when(kind == "ROW", dialect.keys(p)).alias("keys"),
-        told(dialect.position).alias("position"),
-        (
-            F.when(commit.between(0, _LAST_MILLISECOND), F.timestamp_millis(commit))
-            if dialect.commit_ms
-            else none.cast("timestamp")
-        ).alias("commit_time"),
-        images["before"].alias("before"),
-        images["after"].alias("after"),
-        F.lit(None).cast(_TEXTS).alias("types"),
-        none.alias("schema_version"),
-        F.when(kind == "DDL", told(dialect.sql)).alias("sql"),
-        F.when(kind == "CORRUPT", UNREADABLE).alias("error"),
-    )
+        before, after = _images(m, dialect)
+        commit = told(dialect.commit_ms)
+        keys = F.when(m.kind == "TOMBSTONE", record_key()).when(m.kind == "ROW", dialect.keys(m.payload))
+        return F.struct(
+            F.lit(0).alias("row"),
+            m.kind.alias("kind"),
+            m.op.alias("op"),
+            told(dialect.database).alias("database"),
+            told(dialect.schema).alias("schema"),
+            told(dialect.table).alias("table"),
+            keys.alias("keys"),
+            told(dialect.position).alias("position"),
+            (
+                F.when(commit.between(0, _LAST_MILLISECOND), F.timestamp_millis(commit))
+                if dialect.commit_ms
+                else none.cast("timestamp")
+            ).alias("commit_time"),
+            before.alias("before"),
+            after.alias("after"),
+            F.lit(None).cast(_TEXTS).alias("types"),
+            none.alias("schema_version"),
+            F.when(m.kind == "DDL", told(dialect.sql)).alias("sql"),
+            F.when(m.kind == "CORRUPT", UNREADABLE).alias("error"),
+        )
+
+    return records.select(*COORDINATES, F.inline_outer(F.array(message_of(dialect, StructType([]), _TEXTS, change))))
 
 
 def decode_rows(
-    records: DataFrame, table: Table, dialect: Dialect, deployment: Deployment | None = None, *, beside: str = ""
+    records: DataFrame, table: Table, dialect: Dialect, deployment: Deployment | None = None, *, done: str = ""
 ) -> DataFrame:
     """Level two: typed rows of `table`, and CORRUPT rows.
 
-    `beside` names a column of the records that the rows keep; where it is not NULL, a record stays that is no such row."""
-    kept = (*COORDINATES, beside) if beside else COORDINATES
+    `done` names a column of rows that have been read, structs of `op`, `before` and `after`; NULL where the record is to be read."""
     sql = _RowSql(table, deployment or Deployment(), dialect.form, dialect.unsent)
-    p, kind, op, rows = F.col("p"), F.col("kind"), F.col("op"), F.col("rows")
-    mine = kind == "ROW"
-    for what, name in ((dialect.database, table.database), (dialect.schema, table.schema), (dialect.table, table.name)):
-        if what is not None and name is not None:
-            same = what(p) == name
-            mine = mine & (F.coalesce(same, dialect.bare(p).isNotNull()) if dialect.bare else same)
-    after, before = (
-        F.get(F.filter(F.col("m.schema.fields"), lambda f: f["field"] == name), F.lit(0))["fields"]  # noqa: B023
-        for name in (dialect.after, dialect.before)
-    )
-    images = F.array(
-        *(F.when(op.isin(*ops), p[name]) for ops, name in zip(_IMAGES.values(), (dialect.before, dialect.after), strict=True))
-    )
-    typed_rows = (
-        messages(records, dialect, _SCHEMA, sql.wire, kept)
-        .select(
-            *kept,
-            F.when(kind == "CORRUPT", "CORRUPT").when(mine, op).alias("op"),
-            F.when(mine, images).alias("images"),
-            F.when(mine, F.coalesce(after, before, _bare_fields(dialect))).alias("fields"),
+
+    def told(m: Message) -> Column:
+        mine = m.kind == "ROW"
+        for what, name in ((dialect.database, table.database), (dialect.schema, table.schema), (dialect.table, table.name)):
+            if what is not None and name is not None:
+                same = what(m.payload) == name
+                mine = mine & (F.coalesce(same, dialect.bare(m.payload).isNotNull()) if dialect.bare else same)
+        after, before = (
+            F.get(F.filter(m.value["schema"]["fields"], lambda f: f["field"] == name), F.lit(0))["fields"]  # noqa: B023
+            for name in (dialect.after, dialect.before)
         )
-        .select(*kept, "op", "images", F.expr(sql.cells).alias("cells"))
-        .select(*kept, "op", F.expr(sql.rows).alias("rows"))
-    )
-    # NULL, which a comparison with a NULL cell gives, is no misfit.
-    unfit = F.coalesce(F.array_contains(rows["unfit"], True), F.lit(False))
-    fits = F.coalesce(~((op == "CORRUPT") | unfit), F.lit(False))
-    # Out of a generator: Spark would push a filter on it down to where the cells are made, and make them once for each name.
-    stays = op.isNotNull() | F.col(beside).isNotNull() if beside else op.isNotNull()
-    single = F.explode_outer(F.when(stays, F.array(F.struct(F.lit(0).alias("row"), fits.alias("read")))))
-    read = F.col("at.read")
-    return (
-        typed_rows.select(*kept, "op", "rows", single.alias("at"))
-        .where(F.col("at").isNotNull())
-        .select(
-            *kept,
-            "at.row",
-            F.when(read, "ROW").otherwise("CORRUPT").alias("kind"),
-            F.when(read, op).alias("op"),
-            F.when(read, F.get(rows, F.lit(0))["value"]).alias("before"),
-            F.when(read, F.get(rows, F.lit(1))["value"]).alias("after"),
-            F.when(op == "CORRUPT", UNREADABLE).when(~read, MISFIT).alias("error"),
+        return F.struct(
+            F.when(m.kind == "CORRUPT", "CORRUPT").when(mine, m.op).alias("op"),
+            F.when(mine, F.array(*_images(m, dialect))).alias("images"),
+            F.when(mine, F.coalesce(after, before, _bare_fields(m, dialect))).alias("fields"),
         )
-    )
+
+    found, rows, kept = message_of(dialect, _SCHEMA, sql.wire, told), F.expr(sql.result), COORDINATES
+    if done:
+        own = F.col(done)
+        row = [
+            F.lit(0).alias("row"),
+            F.lit("ROW").alias("kind"),
+            own["op"],
+            own["before"],
+            own["after"],
+            F.lit(None).alias("error"),
+        ]
+        found, rows = F.when(own.isNull(), found), F.when(own.isNotNull(), F.array(F.struct(*row))).otherwise(rows)
+        kept = (*COORDINATES, done)
+    named = records.select(*kept, found.alias("told"))
+    return named.select(*COORDINATES, F.inline_outer(rows)).where(F.col("kind").isNotNull())
+
+
+def _images(m: Message, dialect: Dialect) -> list[Column]:
+    """The images before and after, where the operation has them."""
+    names = (dialect.before, dialect.after)
+    return [F.when(m.op.isin(*ops), m.payload[name]) for ops, name in zip(_IMAGES.values(), names, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class _RowSql:
-    """SQL over `fields` (the row's part of the message's schema) and `images` (structs of texts)."""
+    """SQL over `told`, what level two takes of a message: `op` (CORRUPT for what cannot be read, NULL for what is not the
+    table's), `images` (structs of texts) and `fields` (the row's part of the message's schema)."""
 
     table: Table
     deployment: Deployment
@@ -229,18 +235,37 @@ class _RowSql:
         return StructType([StructField(c.name, self._wire(c.type)) for c in self.table.columns])
 
     @property
-    def cells(self) -> str:
+    def result(self) -> str:
+        """The row in an array, NULL without one."""
+        # NULL, which a comparison with a NULL cell gives, is no misfit.
+        fits = "NOT (told.op = 'CORRUPT' OR coalesce(array_contains(typed.unfit, true), false))"
+        error = f"CASE WHEN told.op = 'CORRUPT' THEN {literal(UNREADABLE)} WHEN NOT fits THEN {literal(MISFIT)} END"
+        members = {
+            "row": "0",
+            "kind": "CASE WHEN fits THEN 'ROW' ELSE 'CORRUPT' END",
+            "op": "CASE WHEN fits THEN told.op END",
+            "before": "CASE WHEN fits THEN get(typed, 0).value END",
+            "after": "CASE WHEN fits THEN get(typed, 1).value END",
+            "error": error,
+        }
+        row = f"array(struct({', '.join(f'{value} AS {name}' for name, value in members.items())}))"
+        row = let(self._cells, "cells", let(self._rows, "typed", let(fits, "fits", row)))
+        return f"CASE WHEN told.op IS NOT NULL THEN {row} END"
+
+    @property
+    def _cells(self) -> str:
         """What the schema tells of each column, in the table's order: form and scale; NULL without a schema.
 
         A complete schema has the columns in that order too, and then none has to be searched for."""
-        names = ", ".join(f"CAST(X'{c.name.encode().hex()}' AS string)" for c in self.table.columns)
-        found = "CASE WHEN get(fields, i).field = n THEN get(fields, i) ELSE get(filter(fields, f -> f.field = n), 0) END"
+        names = ", ".join(literal(c.name) for c in self.table.columns)
+        searched = "get(filter(told.fields, f -> f.field = n), 0)"
+        found = f"CASE WHEN get(told.fields, i).field = n THEN get(told.fields, i) ELSE {searched} END"
         told = f"struct({form_of('f.type', 'f.name')} AS form, try_cast(f.parameters.scale AS int) AS scale)"
         told = f"CASE WHEN f IS NOT NULL THEN {told} END"
-        return f"CASE WHEN fields IS NOT NULL THEN transform(transform(array({names}), (n, i) -> {found}), f -> {told}) END"
+        return f"CASE WHEN told.fields IS NOT NULL THEN transform(transform(array({names}), (n, i) -> {found}), f -> {told}) END"
 
     @property
-    def rows(self) -> str:
+    def _rows(self) -> str:
         """Both images, typed: structs `value` and `unfit`.
 
         An image's cells go through up to three lambdas: base64 to digits, then by groups of columns of a type to values, then
@@ -259,7 +284,7 @@ class _RowSql:
         )
         unfit = " OR ".join(f"exists(image.typed.g{g}, cell -> cell.unfit)" for g in range(len(groups))) or "false"
         there = "CASE WHEN image.row IS NOT NULL THEN"
-        found = "transform(images, row -> struct(row))"
+        found = "transform(told.images, row -> struct(row))"
         found = f"transform({found}, image -> struct(image.row AS row, {there} {decoded} END AS coded))"
         found = f"transform({found}, image -> struct(image.row AS row, {there} struct({values}) END AS typed))"
         value = f"{there} struct({fields}) END"
@@ -304,10 +329,8 @@ def _name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def messages(
-    records: DataFrame, dialect: Dialect, schema: StructType, image: MapType | StructType, kept: tuple[str, ...] = COORDINATES
-) -> DataFrame:
-    """The columns `kept`, `key`, `m` (the value), `p` (its payload, a struct of the dialect's members), `kind` and `op`."""
+def message_of(dialect: Dialect, schema: StructType, image: MapType | StructType, told: Callable[[Message], Column]) -> Column:
+    """What `told` makes of a record's message: `schema` and `image` are the types of what it has of them."""
     payload = StructType(
         [
             StructField(dialect.before, image),
@@ -317,65 +340,71 @@ def messages(
         ]
     )
     value = StructType([StructField("schema", schema), StructField("payload", payload), *payload])
-    text = F.col("value").cast("string")
-    m, j, p, kind = F.col("m"), F.col("j"), F.col("p"), F.col("kind")
-    nothing = F.col("value").isNull() | (text == "null") if dialect.bare else F.col("value").isNull()
-    absent = F.when(nothing, "none").when(F.right(text, F.lit(_NULL_END)).rlike(_NULL_PAYLOAD), "payload")
-    raw = {"text": text, "headers": F.col("headers")} if dialect.bare else {}
-    also = [column.alias(name) for name, column in raw.items()]
-    parsed = records.select(*kept, "key", *also, absent.alias("absent"), read(text, value).alias("j"))
-    bare = F.struct(*(m[f.name].alias(f.name) for f in payload))
-    told = parsed.select(*kept, "key", "absent", *raw, F.when(whole(j), message(j)).alias("m")).select(
-        *kept,
-        "key",
-        "absent",
-        *raw,
-        "m",
-        F.when(m["payload"].isNotNull(), m["payload"]).when(m.isNotNull(), bare).alias("p"),
-    )
-    return (
-        _enveloped(told, dialect, image, kept)
-        .select(*kept, "key", "m", "p", _kind(dialect, p).alias("kind"))
-        .select(*kept, "key", "m", "p", "kind", F.when(kind == "ROW", dialect.operation(p)).alias("op"))
-    )
+
+    def either(m: Column) -> Column:
+        bare = F.struct(*(m[f.name].alias(f.name) for f in payload))
+        return F.when(m["payload"].isNotNull(), m["payload"]).when(m.isNotNull(), bare)
+
+    def judged(m: Column, p: Column) -> Column:
+        def of(kind: Column) -> Column:
+            return given(F.when(kind == "ROW", dialect.operation(p)), lambda op: told(Message(m, p, kind, op)))
+
+        return given(_kind(dialect, p), of)
+
+    def enveloped(m: Column) -> Column:
+        if dialect.bare is None:
+            return given(either(m), lambda p: judged(m, p))
+        return given(either(m), lambda p: given(_enveloped(m, p, dialect, image), lambda p: judged(m, p)))
+
+    return given(read(_text(), value), lambda j: given(F.when(whole(j), message(j)), enveloped))
 
 
-def _enveloped(told: DataFrame, dialect: Dialect, image: MapType | StructType, kept: tuple[str, ...]) -> DataFrame:
-    """The same, with a payload that is a row itself as one of an envelope: the row is the old one of a delete, else the new one.
+def given(value: Column, result: Callable[[Column], Column]) -> Column:
+    """`result` of a value that is computed once (`let` of columns)."""
+    return F.get(F.transform(F.array(value), result), F.lit(0))
+
+
+def _text() -> Column:
+    return F.col("value").cast("string")
+
+
+def _enveloped(m: Column, p: Column, dialect: Dialect, image: MapType | StructType) -> Column:
+    """The payload, one that is a row itself as that of an envelope: the row is the old one of a delete, else the new one.
 
     Such a row is parsed again, since its columns are not known before."""
-    if dialect.bare is None:
-        return told
-    p, m, own = F.col("p"), F.col("m"), F.col("own")
-    op = dialect.bare(p)
-    inner = F.when(m["payload"].isNotNull(), F.get_json_object("text", "$.payload")).otherwise(F.col("text"))
+    op = dialect.bare(p) if dialect.bare else F.lit(None)
+    inner = F.when(m["payload"].isNotNull(), F.get_json_object(_text(), "$.payload")).otherwise(_text())
     row = F.from_json(inner, image.simpleString() if isinstance(image, MapType) else image, OPTIONS)
-    parsed = told.select("*", F.when(op.isNotNull(), row).alias("own"))
-    if isinstance(image, MapType):
-        own = F.map_filter(own, lambda name, _: ~name.isin(*dialect.added))
     gone = F.lower(op) == "d"
     shown = F.get(F.filter("headers", lambda header: header["key"] == dialect.header), F.lit(0))["value"].cast("string")
-    found = (
-        p.withField(dialect.op, op)
-        .withField(dialect.before, F.when(gone, own))
-        .withField(dialect.after, F.when(~gone, own))
-        .withField(dialect.header, F.coalesce(p[dialect.header], shown))
-    )
-    either = F.when(op.isNotNull(), found).otherwise(p)
-    # A generator ends the expression: in the plan of a filter on what is made of `p`, it would stand hundreds of times.
-    return parsed.select(*kept, "key", "absent", "m", F.explode_outer(F.array(either)).alias("p"))
+
+    def found(own: Column) -> Column:
+        if isinstance(image, MapType):
+            own = F.map_filter(own, lambda name, _: ~name.isin(*dialect.added))
+        return (
+            p.withField(dialect.op, op)
+            .withField(dialect.before, F.when(gone, own))
+            .withField(dialect.after, F.when(~gone, own))
+            .withField(dialect.header, F.coalesce(p[dialect.header], shown))
+        )
+
+    return F.when(op.isNotNull(), given(row, found)).otherwise(p)
 
 
-def _bare_fields(dialect: Dialect) -> Column:
+def _bare_fields(m: Message, dialect: Dialect) -> Column:
     """What the schema of a row without envelope tells of its columns."""
     if dialect.bare is None:
         return F.lit(None)
-    own = F.transform(F.col("m.schema.fields"), lambda f: F.struct(*(f[name].alias(name) for name in _FIELD.names)))
-    return F.when(dialect.bare(F.col("p")).isNotNull(), own)
+    own = F.transform(m.value["schema"]["fields"], lambda f: F.struct(*(f[name].alias(name) for name in _FIELD.names)))
+    return F.when(dialect.bare(m.payload).isNotNull(), own)
 
 
 def _kind(dialect: Dialect, p: Column) -> Column:
     """A payload of null is a record without value, unless the message is an envelope itself."""
-    absent = F.col("absent")
-    told = F.coalesce(dialect.kind(p), F.when(absent == "payload", "TOMBSTONE"), F.lit("CORRUPT"))
-    return F.when(absent == "none", "TOMBSTONE").when(p.isNotNull(), told).otherwise("CORRUPT")
+    nothing = F.col("value").isNull()
+    if dialect.bare:
+        nothing = nothing | (_text() == "null")
+    # Last: Spark counts the whole text's characters to find its end.
+    null = F.when(F.right(_text(), F.lit(_NULL_END)).rlike(_NULL_PAYLOAD), "TOMBSTONE")
+    told = F.coalesce(dialect.kind(p), null, F.lit("CORRUPT"))
+    return F.when(nothing, "TOMBSTONE").when(p.isNotNull(), told).otherwise("CORRUPT")
