@@ -177,7 +177,8 @@ def decode_rows(
 ) -> DataFrame:
     """Level two: typed rows of `table`, and CORRUPT rows.
 
-    `done` names a column of rows that have been read, structs of `op`, `before` and `after`; NULL where the record is to be read."""
+    `done` names a column of rows that have been read, structs of `op`, `before` and `after`; NULL where the record is to be
+    read."""
     sql = _RowSql(table, deployment or Deployment(), dialect.form, dialect.unsent)
 
     def told(m: Message) -> Column:
@@ -196,20 +197,13 @@ def decode_rows(
             F.when(mine, F.coalesce(after, before, _bare_fields(m, dialect))).alias("fields"),
         )
 
-    found, rows, kept = message_of(dialect, _SCHEMA, sql.wire, told), F.expr(sql.result), COORDINATES
+    found, rows = message_of(dialect, _SCHEMA, sql.wire, told), F.expr(sql.result)
     if done:
         own = F.col(done)
-        row = [
-            F.lit(0).alias("row"),
-            F.lit("ROW").alias("kind"),
-            own["op"],
-            own["before"],
-            own["after"],
-            F.lit(None).alias("error"),
-        ]
-        found, rows = F.when(own.isNull(), found), F.when(own.isNotNull(), F.array(F.struct(*row))).otherwise(rows)
-        kept = (*COORDINATES, done)
-    named = records.select(*kept, found.alias("told"))
+        members = {"row": F.lit(0), "kind": F.lit("ROW"), **{name: own[name] for name in ("op", "before", "after")}}
+        row = F.struct(*(value.alias(name) for name, value in members.items()), F.lit(None).alias("error"))
+        found, rows = F.when(own.isNull(), found), F.when(own.isNotNull(), F.array(row)).otherwise(rows)
+    named = records.select(*COORDINATES, *([done] if done else []), found.alias("told"))
     return named.select(*COORDINATES, F.inline_outer(rows)).where(F.col("kind").isNotNull())
 
 
