@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from generators.model import Deployment, Logical, Table
 from spark_checks.decoders.families.canal import COORDINATES, MISFIT, UNREADABLE, decompressed
 from spark_checks.decoders.fast import cells, message
-from spark_checks.decoders.fast.documents import Documents, Parsed
+from spark_checks.decoders.fast.documents import Documents
 from spark_checks.decoders.fast.message import ROW_TYPES, Dialect
 
 __all__ = ["ROW_TYPES", "Dialect", "Reader", "decode_rows", "parser"]
@@ -63,11 +63,13 @@ class Reader:
         documents = parser(self.table, self.dialect)
         for batch in batches:
             values = batch.column("value")
-            for first, parsed in documents.parts(values):
-                piece = batch.slice(first, 1 if parsed is None else len(parsed))
-                if parsed is None:
+            for first, read in documents.parts(values):
+                piece = batch.slice(first, 1 if read is None else len(read))
+                if read is None:
                     yield images.single(piece, self.dialect)
                 else:
+                    # Whole, since to flatten lists that have others between them would copy them.
+                    parsed = read.messages
                     usual = _usual(parsed, self.dialect)
                     for at in pc.indices_nonzero(pc.invert(usual)).to_pylist():
                         yield images.single(piece.slice(at, 1), self.dialect)
@@ -75,8 +77,8 @@ class Reader:
                     own = piece if len(chosen) == len(piece) else piece.take(chosen)
                     yield images.many(own, parsed.take(chosen))
 
-    def _mine(self, parsed: Parsed) -> pa.Array:
-        table, database = parsed.member("table"), parsed.member("database")
+    def _mine(self, parsed: pa.StructArray) -> pa.Array:
+        table, database = parsed.field("table"), parsed.field("database")
         return pc.and_(pc.equal(table, self.table.name), pc.equal(database, self.table.database)).fill_null(False)
 
 
@@ -96,16 +98,16 @@ def _extra(kind: Any) -> pa.DataType:
     return {"long": pa.int64(), "string": pa.string()}[kind]
 
 
-def _usual(parsed: Parsed, dialect: Dialect) -> pa.Array:
+def _usual(parsed: pa.StructArray, dialect: Dialect) -> pa.Array:
     """Which messages are row changes beyond doubt; never null."""
-    told = parsed.member("isDdl") if dialect.states_ddl else parsed.member("isDdl").fill_null(False)
-    row = pc.and_(pc.is_in(parsed.member("type"), pa.array(ROW_TYPES)), pc.equal(told, False))
-    data = parsed.elements.field("data")
-    usual = pc.and_(row, pc.greater(pc.list_value_length(data).take(parsed.places), 0)).fill_null(False)
-    images = pc.list_flatten(data)
-    if images.null_count:
-        holed = pc.unique(pc.list_parent_indices(data).filter(images.is_null()))
-        usual = pc.and_not(usual, pc.is_in(parsed.places, holed))
+    data = parsed.field("data")
+    told = parsed.field("isDdl") if dialect.states_ddl else parsed.field("isDdl").fill_null(False)
+    row = pc.and_(pc.is_in(parsed.field("type"), pa.array(ROW_TYPES)), pc.equal(told, False))
+    usual = pc.and_(row, pc.greater(pc.list_value_length(data), 0)).fill_null(False)
+    elements = pc.list_flatten(data)
+    if elements.null_count:
+        holed = pc.unique(pc.list_parent_indices(data).filter(elements.is_null()))
+        usual = pc.and_(usual, pc.invert(pc.is_in(pa.array(range(len(parsed))), holed)))
     return usual
 
 
@@ -196,7 +198,7 @@ class _Images:
         owner, values = parent.take(updated), records.column("value")
         asked = pc.unique(owner.filter(pc.and_(unclear, was.is_valid())))
         # A message without these four letters has no null.
-        nulls = asked.filter(pc.match_substring(values, "null").take(asked))
+        nulls = asked.filter(pc.match_substring(values.take(asked), "null"))
         unclear = pc.and_(unclear, pc.is_in(owner, nulls))
         found: dict[str, list[int]] = {}
         owners = owner.to_pylist() if len(nulls) else []

@@ -33,13 +33,10 @@ class Parsed:
     def __len__(self) -> int:
         return len(self.places)
 
-    def member(self, name: str) -> pa.Array:
-        """A member of each message."""
-        return self.elements.field(name).take(self.places)
-
-    def take(self, chosen: pa.Array) -> pa.StructArray:
-        """Whole messages, by their numbers."""
-        return self.elements.take(self.places.take(chosen))
+    @property
+    def messages(self) -> pa.StructArray:
+        """All of them, whole."""
+        return self.elements.take(self.places)
 
 
 @dataclass(frozen=True, slots=True)
