@@ -153,7 +153,10 @@ def _beginning(value: bytes, known: Mapping[bytes, Any]) -> bytes:
 
 def _schema(beginning: bytes) -> Any:
     """The schema in a message's beginning. Raises ValueError if it is none, or has a name twice."""
-    m = json.loads(beginning.decode() + "0}", object_pairs_hook=_unique, parse_constant=_refused)
+    try:
+        m = json.loads(beginning.decode() + "0}", object_pairs_hook=_unique, parse_constant=_refused)
+    except RecursionError:
+        raise ValueError("a schema too deep") from None
     if not isinstance(m, dict) or list(m) != ["schema", "payload"] or m["payload"] != 0:
         raise ValueError("not the beginning of a message")
     return m["schema"]
@@ -295,6 +298,8 @@ def _field(field: Mapping[str, Any]) -> _Field:
     kind, name, scale = field.get("type"), field.get("name"), (field.get("parameters") or {}).get("scale")
     if not isinstance(kind, str) or not isinstance(name, str | None) or not isinstance(scale, str | None):
         raise ValueError("a column's type is no text")
+    if scale is not None and not (scale.isascii() and scale.isdigit()):
+        raise ValueError("a scale of other characters than digits")
     return _Field(kind, name, int(scale) if scale is not None else None)
 
 

@@ -94,6 +94,8 @@ LEFT = [
     RIGHT.replace(b'"a"', b'"\xff"'),
     RIGHT.replace(b'"scale":"2"', b'"scale":"3"'),
     RIGHT.replace(b'"scale":"2"', b'"scale":2'),
+    RIGHT.replace(b'"scale":"2"', b'"scale":"0_2"'),
+    RIGHT.replace(b'"schema":{', b'"schema":{"x":' + b"[" * 100_000 + b"]" * 100_000 + b","),
     RIGHT.replace(b'"type":"bytes"', b'"type":"struct"'),
     RIGHT.replace(b'"parameters":{"scale":"2"}', b'"parameters":"x"'),
     RIGHT.replace(b'"field":"note"', b'"field":"id"'),
