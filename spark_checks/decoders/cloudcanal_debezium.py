@@ -23,9 +23,9 @@ from generators.model import Column as ColumnOf
 from generators.model import Deployment, Table
 from spark_checks.decoders.families import cloudcanal as _cloudcanal
 from spark_checks.decoders.families import framing as _framing
-from spark_checks.decoders.families.canal import COORDINATES
 from spark_checks.decoders.families.connect import rows as _connect
 from spark_checks.decoders.families.mysql import typed
+from spark_checks.decoders.families.sql import name
 
 _STRING: Final = StringType()
 _LONG: Final = LongType()
@@ -94,13 +94,9 @@ def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | No
             F.array(_framing.before(op, p["before"]), F.when(op != "DELETE", p["after"])).alias("images"),
         )
 
-    found = _connect.message_of(DIALECT, StructType([]), texts, row).alias("told")
-    return _framing.rows(
-        records.select(*COORDINATES, found).select(
-            *COORDINATES, "told.op", _framing.images(table, _text, value, "told.images").alias("typed")
-        )
-    )
+    found = _connect.message_of(DIALECT, StructType([]), texts, row)
+    return _framing.rows(records, found, _framing.images(table, _text, value))
 
 
 def _text(c: ColumnOf, image: str) -> str:
-    return f"{image}.{_framing.name(c.name)}"
+    return f"{image}.{name(c.name)}"

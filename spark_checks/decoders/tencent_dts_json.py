@@ -12,6 +12,7 @@ TIMESTAMP as text in the deployment's zone or as epoch milliseconds, ENUM and SE
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -21,9 +22,9 @@ from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families import framing as _framing
-from spark_checks.decoders.families.canal import COORDINATES, ROW_TYPES
-from spark_checks.decoders.families.framing import literal, name
+from spark_checks.decoders.families.canal import COORDINATES, ROW_TYPES, decompressed
 from spark_checks.decoders.families.mysql import typed
+from spark_checks.decoders.families.sql import given, literal, name
 
 _TEXTS: Final = ArrayType(StringType())
 _COLUMN: Final = StructType(
@@ -50,56 +51,61 @@ _LAST_SECOND: Final = 253_402_300_799
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
     """Changes of FlatRecords."""
-    m, kind = F.col("m"), F.col("kind")
-    told, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
-    op, names = row["messageType"], row["columns"]["name"]
-    own_keys = F.filter(row["columns"], lambda c: F.lower(c["isKey"]) == "true")["name"]
-    committed = told["timestamp"].try_cast("bigint")
-    return _messages(records, deployment).select(
-        *COORDINATES,
-        F.lit(0).alias("row"),
-        "kind",
-        op.alias("op"),
-        told["schemaName"].alias("database"),
-        F.lit(None).cast("string").alias("schema"),
-        told["tableName"].alias("table"),
-        F.coalesce(told["pkNames"], own_keys).alias("keys"),
-        told["position"].alias("position"),
-        F.when(committed.between(0, _LAST_SECOND), F.timestamp_seconds(committed)).alias("commit_time"),
-        F.map_from_arrays(names, _padded(_framing.before(op, m["oldColumns"]), names)).alias("before"),
-        F.map_from_arrays(names, _padded(_framing.after(op, m["newColumns"]), names)).alias("after"),
-        F.map_from_arrays(names, row["columns"]["originalType"]).alias("types"),
-        F.lit(None).cast("string").alias("schema_version"),
-        F.when(kind.isin("DDL", "CONTROL") & (m["sql"] != ""), m["sql"]).alias("sql"),
-        _framing.error(kind).alias("error"),
-    )
+
+    def change(m: Column, kind: Column) -> Column:
+        told, row = F.when(kind != "CORRUPT", m), F.when(kind == "ROW", m)
+        op, names = row["messageType"], row["columns"]["name"]
+        own_keys = F.filter(row["columns"], lambda c: F.lower(c["isKey"]) == "true")["name"]
+        committed = told["timestamp"].try_cast("bigint")
+        return F.struct(
+            F.lit(0).alias("row"),
+            kind.alias("kind"),
+            op.alias("op"),
+            told["schemaName"].alias("database"),
+            F.lit(None).cast("string").alias("schema"),
+            told["tableName"].alias("table"),
+            F.coalesce(told["pkNames"], own_keys).alias("keys"),
+            told["position"].alias("position"),
+            F.when(committed.between(0, _LAST_SECOND), F.timestamp_seconds(committed)).alias("commit_time"),
+            F.map_from_arrays(names, _padded(_framing.before(op, m["oldColumns"]), names)).alias("before"),
+            F.map_from_arrays(names, _padded(_framing.after(op, m["newColumns"]), names)).alias("after"),
+            F.map_from_arrays(names, row["columns"]["originalType"]).alias("types"),
+            F.lit(None).cast("string").alias("schema_version"),
+            F.when(kind.isin("DDL", "CONTROL") & (m["sql"] != ""), m["sql"]).alias("sql"),
+            _framing.error(kind).alias("error"),
+        )
+
+    records = decompressed(records, deployment.compression if deployment else "none")
+    return records.select(*COORDINATES, F.inline_outer(F.array(_message(change))))
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
     """Typed row changes of `table`."""
     deployment = deployment or Deployment()
-    m, kind, op = F.col("m"), F.col("kind"), F.col("op")
-    mine = (kind == "ROW") & (m["schemaName"] == table.database) & (m["tableName"] == table.name)
     cells = ", ".join(f"{_placed(i, c)} AS {name(c.name)}" for i, c in enumerate(table.columns))
-    typed_images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment))
-    return _framing.rows(
-        _messages(records, deployment)
-        .select(*COORDINATES, "m", F.when(kind == "CORRUPT", kind).when(mine, m["messageType"]).alias("op"))
-        .select(
-            *COORDINATES,
-            "op",
-            m["columns"]["name"].alias("names"),
-            F.array(_framing.before(op, m["oldColumns"]), _framing.after(op, m["newColumns"])).alias("images"),
-        )
-        .withColumn("images", F.expr(f"transform(images, v -> CASE WHEN v IS NOT NULL THEN struct({cells}) END)"))
-        .select(*COORDINATES, "op", typed_images.alias("typed"))
-    )
+    placed = f"transform(told.images, v -> CASE WHEN v IS NOT NULL THEN struct({cells}) END)"
+
+    def told(m: Column, kind: Column) -> Column:
+        mine = (kind == "ROW") & (m["schemaName"] == table.database) & (m["tableName"] == table.name)
+
+        def row(op: Column) -> Column:
+            images = F.array(_framing.before(op, m["oldColumns"]), _framing.after(op, m["newColumns"]))
+            return F.struct(op.alias("op"), m["columns"]["name"].alias("names"), images.alias("images"))
+
+        return given(F.when(kind == "CORRUPT", kind).when(mine, m["messageType"]), row)
+
+    typed_images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment), placed)
+    return _framing.rows(decompressed(records, deployment.compression), _message(told), typed_images)
 
 
-def _messages(records: DataFrame, deployment: Deployment | None) -> DataFrame:
-    """Coordinates, `m` and `kind` of every message."""
-    kind = F.when(F.col("whole"), F.coalesce(_kind(F.col("m")), F.lit("CORRUPT"))).otherwise("CORRUPT")
-    return _framing.messages(records, _ENVELOPE, deployment).select(*COORDINATES, "m", kind.alias("kind"))
+def _message(told: Callable[[Column, Column], Column]) -> Column:
+    """What `told` makes of a message and of its kind."""
+
+    def judged(m: Column, whole: Column) -> Column:
+        kind = F.when(whole, F.coalesce(_kind(m), F.lit("CORRUPT"))).otherwise("CORRUPT")
+        return given(kind, lambda kind: told(m, kind))
+
+    return _framing.message_of(_ENVELOPE, judged)
 
 
 def _kind(m: Column) -> Column:
@@ -132,8 +138,8 @@ def _padded(values: Column, names: Column) -> Column:
 def _placed(i: int, c: ColumnOf) -> str:
     """A column's value of a list `v`, by its place in the table; only if another column stands there is it searched for."""
     key = literal(c.name)
-    at = f"CAST(array_position(names, {key}) AS int) - 1"
-    return f"CASE WHEN get(names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {at}) END"
+    at = f"CAST(array_position(told.names, {key}) AS int) - 1"
+    return f"CASE WHEN get(told.names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {at}) END"
 
 
 def _text(c: ColumnOf, image: str) -> str:

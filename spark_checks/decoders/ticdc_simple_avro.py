@@ -23,8 +23,8 @@ from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families import ticdc_simple as _ticdc_simple
 from spark_checks.decoders.families.avro import array, enum, record
 from spark_checks.decoders.families.canal import COORDINATES, ROW_TYPES
-from spark_checks.decoders.families.framing import literal, name
 from spark_checks.decoders.families.mysql import misfit, typed
+from spark_checks.decoders.families.sql import given, literal, name
 
 MESSAGE: Final = b"\x16"
 """The branch of Message in the union of all records, 11, as Avro writes it."""
@@ -190,28 +190,26 @@ def _texts(image: str) -> Column:
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
     """Typed row changes of `table`."""
-    deployment = deployment or Deployment()
-    kind, op, dml = F.col("kind"), F.col("op"), F.col("dml")
+    kind, dml = F.col("kind"), F.col("dml")
     mine = (kind == "ROW") & (dml["database"] == table.database) & (dml["table"] == table.name)
-    images = F.array(_framing.before(op, dml["old"]), _framing.after(op, dml["data"])).alias("images")
-    return _framing.rows(
-        _messages(records, deployment)
-        .select(*COORDINATES, "dml", F.when(kind == "CORRUPT", kind).when(mine, dml["type"]).alias("op"))
-        .select(*COORDINATES, "op", images)
-        .select(*COORDINATES, "op", _images(table, deployment).alias("typed"))
-    )
+
+    def told(op: Column) -> Column:
+        return F.struct(op.alias("op"), F.array(_framing.before(op, dml["old"]), _framing.after(op, dml["data"])).alias("images"))
+
+    row = given(F.when(kind == "CORRUPT", kind).when(mine, dml["type"]), told)
+    return _framing.rows(_messages(records, deployment), row, _images(table, deployment or Deployment()))
 
 
-def _images(table: Table, deployment: Deployment) -> Column:
-    """The images, maps of cells, as structs `value` (typed) and `unfit`: whether a cell is not of its column's type."""
+def _images(table: Table, deployment: Deployment) -> str:
+    """SQL of the images, maps of cells, as structs `value` (typed) and `unfit`: whether a cell is not of its column's type."""
     found = ", ".join(f"try_element_at(t, {literal(c.name)}) AS {name(c.name)}" for c in table.columns)
     values = ", ".join(f"{_value(f't.{name(c.name)}', c, deployment)} AS {name(c.name)}" for c in table.columns)
     unfit = " OR ".join(_unfit(f"i.t.{name(c.name)}", f"i.value.{name(c.name)}", c) for c in table.columns) or "false"
-    cells = f"transform(images, t -> CASE WHEN t IS NOT NULL THEN struct({found}) END)"
+    cells = f"transform(told.images, t -> CASE WHEN t IS NOT NULL THEN struct({found}) END)"
     typed_cells = f"transform({cells}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
     # NULL, which a comparison with a NULL cell gives, is no misfit.
     judged = f"i.t IS NOT NULL AND coalesce({unfit}, false)"
-    return F.expr(f"transform({typed_cells}, i -> struct(i.value AS value, {judged} AS unfit))")
+    return f"transform({typed_cells}, i -> struct(i.value AS value, {judged} AS unfit))"
 
 
 def _value(cell: str, c: ColumnOf, deployment: Deployment) -> str:

@@ -11,6 +11,7 @@ so that nothing of `data` is laid under it. `position` is `commitTs`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -21,9 +22,9 @@ from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, Table
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families import ticdc_simple as _ticdc_simple
-from spark_checks.decoders.families.canal import COORDINATES, DDL_TYPES, OPTIONS, ROW_TYPES
-from spark_checks.decoders.families.framing import name
+from spark_checks.decoders.families.canal import COORDINATES, DDL_TYPES, OPTIONS, ROW_TYPES, decompressed
 from spark_checks.decoders.families.mysql import typed
+from spark_checks.decoders.families.sql import given, name
 
 _TSO: Final = DecimalType(20, 0)
 _TEXTS: Final = MapType(StringType(), StringType())
@@ -65,72 +66,77 @@ def _envelope(image: DataType) -> StructType:
 
 def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataFrame:
     """Changes of Simple messages. `types` of a row change are NULL when its schema is not in the batch."""
-    m, kind = F.col("m"), F.col("kind")
-    told, is_row = F.when(kind != "CORRUPT", m), kind == "ROW"
-    own = F.when(kind.isin("DDL", "BOOTSTRAP"), F.col("own"))
-    op = F.when(is_row, m["type"])
-    changes = _messages(records, _TEXTS, deployment).select(
-        *COORDINATES,
-        F.lit(0).alias("row"),
-        "kind",
-        op.alias("op"),
-        F.when(is_row, m["database"]).otherwise(own["schema"]).alias("database"),
-        F.lit(None).cast("string").alias("schema"),
-        F.when(is_row, m["table"]).otherwise(own["table"]).alias("table"),
-        _ticdc_simple.keys(own).alias("keys"),
-        told["commitTs"].cast("string").alias("position"),
-        _ticdc_simple.committed(told["commitTs"]).alias("commit_time"),
-        _framing.before(op, m["old"]).alias("before"),
-        _framing.after(op, m["data"]).alias("after"),
-        _ticdc_simple.types(own).alias("types"),
-        F.when(is_row, m["schemaVersion"]).otherwise(own["version"]).cast("string").alias("schema_version"),
-        F.when(kind == "DDL", m["sql"]).alias("sql"),
-        _framing.error(kind).alias("error"),
-    )
-    return _ticdc_simple.with_types(changes, _carried(records, deployment), "schema")
+
+    def change(m: Column, own: Column, _former: Column, kind: Column) -> Column:
+        is_row = kind == "ROW"
+        told, own = F.when(kind != "CORRUPT", m), F.when(kind.isin("DDL", "BOOTSTRAP"), own)
+        op = F.when(is_row, m["type"])
+        return F.struct(
+            F.lit(0).alias("row"),
+            kind.alias("kind"),
+            op.alias("op"),
+            F.when(is_row, m["database"]).otherwise(own["schema"]).alias("database"),
+            F.lit(None).cast("string").alias("schema"),
+            F.when(is_row, m["table"]).otherwise(own["table"]).alias("table"),
+            _ticdc_simple.keys(own).alias("keys"),
+            told["commitTs"].cast("string").alias("position"),
+            _ticdc_simple.committed(told["commitTs"]).alias("commit_time"),
+            _framing.before(op, m["old"]).alias("before"),
+            _framing.after(op, m["data"]).alias("after"),
+            _ticdc_simple.types(own).alias("types"),
+            F.when(is_row, m["schemaVersion"]).otherwise(own["version"]).cast("string").alias("schema_version"),
+            F.when(kind == "DDL", m["sql"]).alias("sql"),
+            _framing.error(kind).alias("error"),
+        )
+
+    records = decompressed(records, deployment.compression if deployment else "none")
+    changes = records.select(*COORDINATES, F.inline_outer(F.array(_message(_TEXTS, change))))
+    return _ticdc_simple.with_types(changes, _carried(records), "schema")
 
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
     """Typed row changes of `table`."""
     deployment = deployment or Deployment()
     texts = StructType([StructField(c.name, StringType()) for c in table.columns])
-    m, kind, op = F.col("m"), F.col("kind"), F.col("op")
-    mine = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
-    split = f"transform(images, t -> CASE WHEN t IS NOT NULL THEN struct({', '.join(map(_split, table.columns))}) END)"
-    read = F.expr(split if any(c.type.logical is Logical.TIMESTAMP for c in table.columns) else "images").alias("images")
-    typed_images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment))
-    return _framing.rows(
-        _messages(records, texts, deployment)
-        .select(*COORDINATES, "m", F.when(kind == "CORRUPT", kind).when(mine, m["type"]).alias("op"))
-        .select(*COORDINATES, "op", F.array(_framing.before(op, m["old"]), _framing.after(op, m["data"])).alias("images"))
-        .select(*COORDINATES, "op", read)
-        .select(*COORDINATES, "op", typed_images.alias("typed"))
-    )
+    split = f"transform(told.images, t -> CASE WHEN t IS NOT NULL THEN struct({', '.join(map(_split, table.columns))}) END)"
+    read = split if any(c.type.logical is Logical.TIMESTAMP for c in table.columns) else "told.images"
+
+    def told(m: Column, _own: Column, _former: Column, kind: Column) -> Column:
+        mine = (kind == "ROW") & (m["database"] == table.database) & (m["table"] == table.name)
+
+        def row(op: Column) -> Column:
+            return F.struct(op.alias("op"), F.array(_framing.before(op, m["old"]), _framing.after(op, m["data"])).alias("images"))
+
+        return given(F.when(kind == "CORRUPT", kind).when(mine, m["type"]), row)
+
+    typed_images = _framing.images(table, _text, lambda c, image: _value(c, image, deployment), read)
+    return _framing.rows(decompressed(records, deployment.compression), _message(texts, told), typed_images)
 
 
-def _messages(records: DataFrame, image: DataType, deployment: Deployment | None) -> DataFrame:
-    """Coordinates, `m`, `own` and `former` (the table schemas of a DDL or BOOTSTRAP) and `kind` of every message."""
-    m, carries = F.col("m"), F.col("m")["type"].isin("BOOTSTRAP", *DDL_TYPES)
-    own, former = (
-        F.from_json(F.when(carries, m[text]), _TABLE_SCHEMA, OPTIONS).alias(found)
-        for text, found in (("tableSchema", "own"), ("preTableSchema", "former"))
-    )
-    kind = F.when(F.col("whole"), F.coalesce(_kind(), F.lit("CORRUPT"))).otherwise("CORRUPT")
-    return (
-        _framing.messages(records, _envelope(image), deployment)
-        .select(*COORDINATES, "m", "whole", own, former)
-        .select(*COORDINATES, "m", "own", "former", kind.alias("kind"))
-    )
+def _message(image: DataType, told: Callable[[Column, Column, Column, Column], Column]) -> Column:
+    """What `told` makes of a message: of its members, the table schemas of a DDL or BOOTSTRAP, now and before, and its kind."""
+
+    def judged(m: Column, whole: Column) -> Column:
+        carries = m["type"].isin("BOOTSTRAP", *DDL_TYPES)
+        texts = (F.when(carries, m[text]) for text in ("tableSchema", "preTableSchema"))
+        own, former = (F.from_json(text, _TABLE_SCHEMA, OPTIONS) for text in texts)
+
+        def of(own: Column, former: Column) -> Column:
+            kind = F.when(whole, F.coalesce(_kind(m, own, former), F.lit("CORRUPT"))).otherwise("CORRUPT")
+            return given(kind, lambda kind: told(m, own, former, kind))
+
+        return given(own, lambda own: given(former, lambda former: of(own, former)))
+
+    return _framing.message_of(_envelope(image), judged)
 
 
-def _kind() -> Column:
+def _kind(m: Column, own: Column, former: Column) -> Column:
     """`type` decides, and must have with it what its kind cannot be without."""
-    m, own = F.col("m"), F.col("own")
     reduced = F.coalesce(m["handleKeyOnly"], F.lit(False)) | m["claimCheckLocation"].isNotNull()
     image = F.when(m["type"] == "DELETE", m["old"].isNotNull()).otherwise(m["data"].isNotNull())
     is_row = m["type"].isin(*ROW_TYPES) & m["database"].isNotNull() & m["table"].isNotNull() & (image | reduced)
     objects = F.concat_ws("", F.left(m["tableSchema"], F.lit(1)), F.left(m["preTableSchema"], F.lit(1)))
-    broken = ~objects.isin("", "{", "{{") | F.coalesce(own["corrupt"], F.col("former")["corrupt"]).isNotNull()
+    broken = ~objects.isin("", "{", "{{") | F.coalesce(own["corrupt"], former["corrupt"]).isNotNull()
     schema = _ticdc_simple.is_schema(own, "schema")
     return (
         F.when(broken, None)
@@ -141,13 +147,15 @@ def _kind() -> Column:
     )
 
 
-def _carried(records: DataFrame, deployment: Deployment | None) -> DataFrame:
+def _carried(records: DataFrame) -> DataFrame:
     """Coordinates and `schemas`: the table schemas of the messages that have some. `preTableSchema` is one as well: that of rows
     before the statement."""
-    if deployment is None or deployment.compression == "none":
-        records = records.where(F.contains(F.col("value").cast("string"), F.lit('"tableSchema"')))
-    found = F.when(F.col("kind").isin("BOOTSTRAP", "DDL"), F.array("own", "former"))
-    return _messages(records, StructType([]), deployment).select(*COORDINATES, found.alias("schemas"))
+
+    def schemas(_m: Column, own: Column, former: Column, kind: Column) -> Column:
+        return F.when(kind.isin("BOOTSTRAP", "DDL"), F.array(own, former))
+
+    some = records.where(F.contains(F.col("value").cast("string"), F.lit('"tableSchema"')))
+    return some.select(*COORDINATES, _message(StructType([]), schemas).alias("schemas"))
 
 
 def _split(c: ColumnOf) -> str:

@@ -24,7 +24,7 @@ from spark_checks.decoders.families import avro as _avro
 from spark_checks.decoders.families import framing as _framing
 from spark_checks.decoders.families.avro import Schema
 from spark_checks.decoders.families.canal import COORDINATES
-from spark_checks.decoders.families.framing import literal, name
+from spark_checks.decoders.families.sql import given, literal, name
 
 _ROWS: Final = ("INSERT", "UPDATE", "DELETE", "INIT")
 _TRANSACTIONS: Final = ("BEGIN", "COMMIT", "ROLLBACK", "ABORT")
@@ -65,25 +65,24 @@ def decode(records: DataFrame, *, deployment: Deployment | None = None) -> DataF
 
 def decode_rows(records: DataFrame, table: Table, *, deployment: Deployment | None = None) -> DataFrame:
     """Typed row changes of `table`."""
-    m, kind, op = F.col("m"), F.col("kind"), F.col("op")
+    m, kind = F.col("m"), F.col("kind")
     mine = (kind == "ROW") & _is(table, m)
-    cells = ", ".join(f"{_placed(i, c.name)} AS {name(c.name)}" for i, c in enumerate(table.columns))
-    before = F.when(op.isin("UPDATE", "DELETE"), _present(m["beforeImages"]["member1"]))
-    after = F.when(op != "DELETE", _present(m["afterImages"]["member1"]))
-    return _framing.rows(
-        _messages(records, ROW, deployment)
-        .select(*COORDINATES, "m", F.when(kind == "CORRUPT", kind).when(mine, _op(m["operation"])).alias("op"))
-        .select(
-            *COORDINATES,
-            "op",
+
+    def told(op: Column) -> Column:
+        before = F.when(op.isin("UPDATE", "DELETE"), _present(m["beforeImages"]["member1"]))
+        after = F.when(op != "DELETE", _present(m["afterImages"]["member1"]))
+        return F.struct(
+            op.alias("op"),
             m["fields"]["member1"]["name"].alias("names"),
             _aliyun_cells.in_nanoseconds(m["source"]["sourceType"], m["sourcePosition"]).alias("nanos"),
             F.when(op != "CORRUPT", F.array(before, after)).alias("images"),
         )
-        .withColumn("images", F.expr(f"transform(images, v -> {in_utf_8('v')})"))
-        .withColumn("images", F.expr(f"transform(images, v -> CASE WHEN v IS NOT NULL THEN struct({cells}) END)"))
-        .select(*COORDINATES, "op", F.expr(_aliyun_cells.images(table, "images", "nanos")).alias("typed"))
-    )
+
+    cells = ", ".join(f"{_placed(i, c.name)} AS {name(c.name)}" for i, c in enumerate(table.columns))
+    texts = f"transform(told.images, v -> {in_utf_8('v')})"
+    placed = f"transform({texts}, v -> CASE WHEN v IS NOT NULL THEN struct({cells}) END)"
+    row = given(F.when(kind == "CORRUPT", kind).when(mine, _op(m["operation"])), told)
+    return _framing.rows(_messages(records, ROW, deployment), row, _aliyun_cells.images(table, placed, "told.nanos"))
 
 
 def _messages(records: DataFrame, wanted: Schema, deployment: Deployment | None) -> DataFrame:
@@ -159,5 +158,5 @@ def _image(side: str) -> Column:
 def _placed(i: int, column: str) -> str:
     """A column's cell of an image `v`, by its place in the table; only if another column stands there is it searched for."""
     key = literal(column)
-    at = f"CAST(array_position(names, {key}) AS int) - 1"
-    return f"CASE WHEN get(names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {at}) END"
+    at = f"CAST(array_position(told.names, {key}) AS int) - 1"
+    return f"CASE WHEN get(told.names, {i}) = {key} THEN get(v, {i}) ELSE get(v, {at}) END"

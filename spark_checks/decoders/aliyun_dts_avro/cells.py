@@ -16,9 +16,9 @@ from generators.model import Column as ColumnOf
 from generators.model import Logical, SourceType, Table
 from spark_checks.decoders.aliyun_dts_avro.charsets import UTF_8
 from spark_checks.decoders.aliyun_dts_avro.record import BRANCHES, MEMBERS
-from spark_checks.decoders.families.connect.decimals import from_text, let
-from spark_checks.decoders.families.framing import literal, name
+from spark_checks.decoders.families.connect.decimals import from_text
 from spark_checks.decoders.families.mysql import typed as mysql_typed
+from spark_checks.decoders.families.sql import let, literal, name
 
 _POSTGRESQL: Final = "postgresql"
 _EPOCH: Final = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"

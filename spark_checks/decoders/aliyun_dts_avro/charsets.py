@@ -14,8 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from spark_checks.decoders.aliyun_dts_avro.record import MEMBERS
-from spark_checks.decoders.families.connect.decimals import let
-from spark_checks.decoders.families.framing import literal
+from spark_checks.decoders.families.sql import let, literal
 
 UTF_8: Final = "('utf8mb4', 'utf8mb3', 'utf8', 'UTF8', 'utf-8', 'UTF-8')"
 """SQL of the names of UTF-8."""

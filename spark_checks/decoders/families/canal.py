@@ -38,6 +38,7 @@ from pyspark.sql.types import (
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
 from spark_checks.decoders.families.mysql import misfit, typed
+from spark_checks.decoders.families.sql import given, let, literal, name
 
 OPTIONS: Final = {
     "columnNameOfCorruptRecord": "corrupt",
@@ -97,35 +98,38 @@ class Dialect:
 
 def decode(records: DataFrame, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
     """Level one."""
-    parsed = _messages(records, dialect, deployment, _TEXTS, _TEXTS, types=_TEXTS)
-    name, m, kind = dialect.names, F.col("m"), F.col("kind")
-    data = m[name.data]
-    if dialect.deletes_in_old:
-        data = F.when(_deleted_in_old(m, name), m[name.old]).otherwise(data)
-    none = F.array(F.lit(None).cast(_TEXTS))
-    out = parsed.select(
-        *COORDINATES, "kind", "m", F.posexplode_outer(F.when(kind == "ROW", data).otherwise(none)).alias("row", "image")
-    )
-    op = F.when(kind == "ROW", m[name.op])
-    told = F.when(kind != "CORRUPT", m)
-    return out.select(
-        *COORDINATES,
-        "row",
-        "kind",
-        op.alias("op"),
-        told[name.database].alias("database"),
-        (told[name.schema] if name.schema else F.lit(None).cast("string")).alias("schema"),
-        told[name.table].alias("table"),
-        told[name.keys].alias("keys"),
-        F.when(kind != "CORRUPT", dialect.position(m)).alias("position"),
-        F.when(told[name.committed].between(0, _LAST_MILLISECOND), F.timestamp_millis(told[name.committed])).alias("commit_time"),
-        F.when(op == "DELETE", F.col("image")).when(op == "UPDATE", _old(m, name, F.col("row"))).alias("before"),
-        F.when(op.isin("INSERT", "UPDATE"), F.col("image")).alias("after"),
-        told[name.types].alias("types"),
-        F.lit(None).cast("string").alias("schema_version"),
-        F.when(kind.isin("DDL", "CONTROL", "TRANSACTION") & (m["sql"] != ""), m["sql"]).alias("sql"),
-        _error(kind).alias("error"),
-    )
+    names = dialect.names
+
+    def changes(m: Column, kind: Column) -> Column:
+        data = m[names.data]
+        if dialect.deletes_in_old:
+            data = F.when(_deleted_in_old(m, names), m[names.old]).otherwise(data)
+        op, told = F.when(kind == "ROW", m[names.op]), F.when(kind != "CORRUPT", m)
+        committed = told[names.committed]
+
+        def change(image: Column, row: Column) -> Column:
+            return F.struct(
+                row.alias("row"),
+                kind.alias("kind"),
+                op.alias("op"),
+                told[names.database].alias("database"),
+                (told[names.schema] if names.schema else F.lit(None).cast("string")).alias("schema"),
+                told[names.table].alias("table"),
+                told[names.keys].alias("keys"),
+                F.when(kind != "CORRUPT", dialect.position(m)).alias("position"),
+                F.when(committed.between(0, _LAST_MILLISECOND), F.timestamp_millis(committed)).alias("commit_time"),
+                F.when(op == "DELETE", image).when(op == "UPDATE", _old(m, names, row)).alias("before"),
+                F.when(op.isin("INSERT", "UPDATE"), image).alias("after"),
+                told[names.types].alias("types"),
+                F.lit(None).cast("string").alias("schema_version"),
+                F.when(kind.isin("DDL", "CONTROL", "TRANSACTION") & (m["sql"] != ""), m["sql"]).alias("sql"),
+                F.when(kind == "CORRUPT", UNREADABLE).alias("error"),
+            )
+
+        return F.transform(F.when(kind == "ROW", data).otherwise(F.array(F.lit(None).cast(_TEXTS))), change)
+
+    records = decompressed(records, deployment.compression if deployment else "none")
+    return records.select(*COORDINATES, F.inline_outer(_message(dialect, changes, _TEXTS, types=_TEXTS)))
 
 
 def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: Deployment | None = None) -> DataFrame:
@@ -133,55 +137,40 @@ def decode_rows(records: DataFrame, table: Table, dialect: Dialect, deployment: 
     deployment = deployment or Deployment()
     images = StructType([StructField(c.name, StringType()) for c in table.columns])
     binaries = [c.name for c in table.columns if c.type.logical is Logical.BINARY] if dialect.binary_codes else []
-    codes = StructType([StructField(name, IntegerType()) for name in binaries])
+    codes = StructType([StructField(column, IntegerType()) for column in binaries])
     sql = _RowSql(table, deployment, frozenset(binaries), dialect)
-    m, kind, op, n, name = F.col("m"), F.col("kind"), F.col("op"), F.col("n"), dialect.names
-    mine = (kind == "ROW") & (m[name.database] == table.database) & (m[name.table] == table.name)
-    data, paired = m[name.data], F.size(m[name.old]) == F.size(m[name.data])
-    if dialect.deletes_in_old:
-        data = F.when(_deleted_in_old(m, name), F.expr(sql.deleted)).otherwise(data)
-    typed_rows = (
-        _messages(records, dialect, deployment, images, _TEXTS, codes=codes)
-        .select(
-            *COORDINATES,
-            F.when(kind == "CORRUPT", "CORRUPT").when(mine, m[name.op]).alias("op"),
+    names = dialect.names
+
+    def told(m: Column, kind: Column) -> Column:
+        mine = (kind == "ROW") & (m[names.database] == table.database) & (m[names.table] == table.name)
+        data, paired = m[names.data], F.size(m[names.old]) == F.size(m[names.data])
+        if dialect.deletes_in_old:
+            data = F.when(_deleted_in_old(m, names), _structs(m[names.old], table)).otherwise(data)
+        return F.struct(
+            F.when(kind == "CORRUPT", "CORRUPT").when(mine, m[names.op]).alias("op"),
             F.when(mine, data).alias("data"),
-            F.when(mine & (m[name.op] == "UPDATE") & paired, m[name.old]).alias("old"),
-            *([m[name.codes].alias("codes")] if binaries else []),
+            F.when(mine & (m[names.op] == "UPDATE") & paired, m[names.old]).alias("old"),
+            *([m[names.codes].alias("codes")] if binaries else []),
         )
-        .select(*COORDINATES, "op", F.size("data").alias("n"), F.expr(sql.now).alias("now"), F.expr(sql.was).alias("was"))
-    )
-    now, was = F.col("now"), F.col("was")
-    # NULL, which a comparison with a NULL cell gives, is no misfit.
-    unfit = [F.coalesce(F.array_contains(side["unfit"], True), F.lit(False)) for side in (now, was)]
-    broken = (op == "CORRUPT") | unfit[0] | unfit[1]
 
-    def at(number: Column, fits: bool) -> Column:
-        return F.struct(number.alias("row"), F.lit(fits).alias("read"))
+    records = decompressed(records, deployment.compression)
+    found = records.select(*COORDINATES, _message(dialect, told, images, codes=codes).alias("told"))
+    return found.select(*COORDINATES, F.inline_outer(F.expr(sql.result))).where(F.col("kind").isNotNull())
 
-    # Out of the generator: Spark would push a filter on it down to where the cells are made, and make them once for each name.
-    numbered = F.transform(F.sequence(F.lit(0), n - 1), lambda number: at(number, True))
-    each = F.when(broken, F.array(at(F.lit(0), False))).when(op.isNotNull(), numbered)
-    row, read = F.col("at.row"), F.col("at.read")
-    image = F.get(now, row)["value"]
-    return (
-        typed_rows.select(*COORDINATES, "op", "now", "was", F.explode_outer(each).alias("at"))
-        .where(F.col("at").isNotNull())
-        .select(
-            *COORDINATES,
-            row,
-            F.when(read, "ROW").otherwise("CORRUPT").alias("kind"),
-            F.when(read, op).alias("op"),
-            F.when(read & (op == "DELETE"), image).when(read, F.get(was, row)["value"]).alias("before"),
-            F.when(read & (op != "DELETE"), image).alias("after"),
-            F.when(op == "CORRUPT", UNREADABLE).when(~read, MISFIT).alias("error"),
-        )
-    )
+
+def _structs(maps: Column, table: Table) -> Column:
+    """Rows in the message's `old` as `data` has them: structs in the place of maps."""
+
+    def struct(row: Column) -> Column:
+        return F.struct(*(F.try_element_at(row, F.lit(c.name)).alias(c.name) for c in table.columns))
+
+    return F.transform(maps, lambda row: F.when(row.isNotNull(), struct(row)))
 
 
 @dataclass(frozen=True, slots=True)
 class _RowSql:
-    """SQL over `data` (structs of texts), `old` (maps, or NULL) and `codes` (sqlType): arrays of structs `value` and `unfit`.
+    """SQL over `told`, what level two takes of a message: `op` (CORRUPT for what cannot be read, NULL for what is not the
+    table's), `data` (structs of texts), `old` (maps, or NULL) and `codes` (sqlType).
 
     It uses only lambdas: they are interpreted, while generated code for a wide table exceeds the size up to which the JVM
     compiles a method, and is then slower by an order of magnitude.
@@ -193,25 +182,38 @@ class _RowSql:
     dialect: Dialect
 
     @property
-    def now(self) -> str:
-        """`data`, typed."""
-        return self._judged("data")
+    def result(self) -> str:
+        """The rows, NULL without one. One cell that does not fit makes one CORRUPT row of the message."""
+        # NULL, which a comparison with a NULL cell gives, is no misfit.
+        unfit = " OR ".join(f"coalesce(array_contains({side}.unfit, true), false)" for side in ("now", "was"))
+        members = {
+            "row": "r",
+            "kind": "CASE WHEN fits THEN 'ROW' ELSE 'CORRUPT' END",
+            "op": "CASE WHEN fits THEN told.op END",
+            "before": "CASE WHEN told.op = 'DELETE' THEN i.value WHEN fits THEN get(was, r).value END",
+            "after": "CASE WHEN told.op <> 'DELETE' THEN i.value END",
+            "error": f"CASE WHEN told.op = 'CORRUPT' THEN {literal(UNREADABLE)} WHEN NOT fits THEN {literal(MISFIT)} END",
+        }
+        row = f"struct({', '.join(f'{value} AS {member}' for member, value in members.items())})"
+        # A place that no array has gives a NULL of the images' type.
+        rows = f"transform(CASE WHEN fits THEN now ELSE array(get(now, -1)) END, (i, r) -> {row})"
+        rows = let(f"told.op <> 'CORRUPT' AND NOT ({unfit})", "fits", rows)
+        return f"CASE WHEN told.op IS NOT NULL THEN {let(self._now, 'now', let(self._was, 'was', rows))} END"
 
     @property
-    def was(self) -> str:
+    def _now(self) -> str:
+        """`data`, typed: structs `value` and `unfit`."""
+        return self._judged("told.data")
+
+    @property
+    def _was(self) -> str:
         """The before images of an UPDATE, typed: `old`, and from `data` what it does not name."""
         cells = ", ".join(self._overlaid(i, c) for i, c in enumerate(self.table.columns))
-        return self._judged(f"transform(old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)")
-
-    @property
-    def deleted(self) -> str:
-        """The message's `old` as `data`: structs in the place of maps."""
-        cells = ", ".join(f"o[{literal(c.name)}] AS {_name(c.name)}" for c in self.table.columns)
-        return f"transform(m.{_name(self.dialect.names.old)}, o -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)"
+        return self._judged(f"transform(told.old, (o, r) -> CASE WHEN o IS NOT NULL THEN struct({cells}) END)")
 
     def _judged(self, texts: str) -> str:
-        values = ", ".join(f"{self._typed(c)} AS {_name(c.name)}" for c in self.table.columns)
-        tests = (misfit(f"i.t.{_name(c.name)}", f"i.value.{_name(c.name)}", c.type) for c in self.table.columns)
+        values = ", ".join(f"{self._typed(c)} AS {name(c.name)}" for c in self.table.columns)
+        tests = (misfit(f"i.t.{name(c.name)}", f"i.value.{name(c.name)}", c.type) for c in self.table.columns)
         unfit = " OR ".join(filter(None, tests)) or "false"
         pairs = f"transform({texts}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
         return f"transform({pairs}, i -> struct(i.value AS value, i.t IS NOT NULL AND ({unfit}) AS unfit))"
@@ -219,22 +221,13 @@ class _RowSql:
     def _overlaid(self, i: int, c: ColumnOf) -> str:
         """The old text, else NULL if `old` names the column, else the text of `data`. A complete `old` has the columns in the
         table's order, so that none has to be searched for."""
-        name, key = _name(c.name), literal(c.name)
-        searched = f"coalesce(o[{key}], CASE WHEN NOT map_contains_key(o, {key}) THEN data[r].{name} END)"
-        return f"CASE WHEN get(map_keys(o), {i}) = {key} THEN get(map_values(o), {i}) ELSE {searched} END AS {name}"
+        column, key = name(c.name), literal(c.name)
+        searched = f"coalesce(o[{key}], CASE WHEN NOT map_contains_key(o, {key}) THEN get(told.data, r).{column} END)"
+        return f"CASE WHEN get(map_keys(o), {i}) = {key} THEN get(map_values(o), {i}) ELSE {searched} END AS {column}"
 
     def _typed(self, c: ColumnOf) -> str:
-        text, code = f"t.{_name(c.name)}", f"codes.{_name(c.name)}" if c.name in self.coded else None
+        text, code = f"t.{name(c.name)}", f"told.codes.{name(c.name)}" if c.name in self.coded else None
         return self.dialect.typed(text, c.type, self.deployment) or typed(text, c.type, self.deployment.time_zone, code)
-
-
-def _name(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
-def literal(text: str) -> str:
-    """A literal that no setting reads differently."""
-    return f"CAST(X'{text.encode().hex()}' AS string)"
 
 
 def decompressed(records: DataFrame, compression: str) -> DataFrame:
@@ -302,43 +295,43 @@ def whole(parsed: Column) -> Column:
     return F.coalesce(is_one, F.lit(False))
 
 
-def _messages(
-    records: DataFrame,
+def _message(
     dialect: Dialect,
-    deployment: Deployment | None,
+    told: Callable[[Column, Column], Column],
     image: DataType,
-    old: DataType,
     *,
     types: DataType = _ANY_OBJECT,
     codes: StructType = _ANY_OBJECT,
-) -> DataFrame:
-    """Coordinates, `m` (the message, NULL when it is not one JSON object) and `kind` (of the whole message)."""
-    name = dialect.names
+) -> Column:
+    """What `told` makes of a record's message, NULL when it is not one JSON object, and of the kind of the whole message.
+
+    `image`, `types` and `codes` are the types of what it has of them."""
+    names = dialect.names
     envelope = StructType(
         [
-            StructField(name.id, LongType()),
-            StructField(name.database, StringType()),
-            *([StructField(name.schema, StringType())] if name.schema else []),
-            StructField(name.table, StringType()),
-            StructField(name.keys, ArrayType(StringType())),
+            StructField(names.id, LongType()),
+            StructField(names.database, StringType()),
+            *([StructField(names.schema, StringType())] if names.schema else []),
+            StructField(names.table, StringType()),
+            StructField(names.keys, ArrayType(StringType())),
             StructField("isDdl", BooleanType()),
-            StructField(name.op, StringType()),
-            StructField(name.committed, LongType()),
-            StructField(name.sent, LongType()),
+            StructField(names.op, StringType()),
+            StructField(names.committed, LongType()),
+            StructField(names.sent, LongType()),
             StructField("sql", StringType()),
-            StructField(name.codes, codes),
-            StructField(name.types, types),
-            StructField(name.data, ArrayType(image)),
-            StructField(name.old, ArrayType(old)),
+            StructField(names.codes, codes),
+            StructField(names.types, types),
+            StructField(names.data, ArrayType(image)),
+            StructField(names.old, ArrayType(_TEXTS)),
             *dialect.extra,
         ]
     )
-    records = decompressed(records, deployment.compression if deployment else "none")
-    parsed = records.select(*COORDINATES, read(F.col("value").cast("string"), envelope).alias("j"))
-    m, j = F.col("m"), F.col("j")
-    return parsed.select(*COORDINATES, "j", message(j).alias("m")).select(
-        *COORDINATES, "m", F.when(whole(j), F.coalesce(dialect.kind(m), F.lit("CORRUPT"))).otherwise("CORRUPT").alias("kind")
-    )
+
+    def judged(j: Column, m: Column) -> Column:
+        kind = F.when(whole(j), F.coalesce(dialect.kind(m), F.lit("CORRUPT"))).otherwise("CORRUPT")
+        return given(kind, lambda kind: told(m, kind))
+
+    return given(read(F.col("value").cast("string"), envelope), lambda j: given(message(j), lambda m: judged(j, m)))
 
 
 def has_rows(rows: Column) -> Column:
@@ -347,15 +340,11 @@ def has_rows(rows: Column) -> Column:
     return first & ((F.size(rows) == 1) | F.forall(rows, lambda row: row.isNotNull()))
 
 
-def _deleted_in_old(m: Column, name: Names) -> Column:
-    return (m[name.op] == "DELETE") & F.get(m[name.data], F.lit(0)).isNull()
+def _deleted_in_old(m: Column, names: Names) -> Column:
+    return (m[names.op] == "DELETE") & F.get(m[names.data], F.lit(0)).isNull()
 
 
-def _old(m: Column, name: Names, row: Column) -> Column:
+def _old(m: Column, names: Names, row: Column) -> Column:
     """The row's own element of `old`; up to Canal 1.1.6 `old` may be shorter than `data`, and then its rows are
     unknown (canal#old-left-out)."""
-    return F.when(F.size(m[name.old]) == F.size(m[name.data]), F.get(m[name.old], row))
-
-
-def _error(kind: Column) -> Column:
-    return F.when(kind == "CORRUPT", UNREADABLE)
+    return F.when(F.size(m[names.old]) == F.size(m[names.data]), F.get(m[names.old], row))

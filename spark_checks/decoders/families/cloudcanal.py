@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 from generators.model import Deployment, Logical, SourceType
-from spark_checks.decoders.families.canal import literal
+from spark_checks.decoders.families.sql import literal
 
 
 def typed(text: str, kind: SourceType, deployment: Deployment) -> str | None:

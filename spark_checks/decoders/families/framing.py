@@ -13,30 +13,20 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from generators.model import Column as ColumnOf
-from generators.model import Deployment, Table
-from spark_checks.decoders.families.canal import COORDINATES, MISFIT, UNREADABLE, decompressed, message, read, whole
+from generators.model import Table
+from spark_checks.decoders.families.canal import COORDINATES, MISFIT, UNREADABLE, message, read, whole
 from spark_checks.decoders.families.mysql import misfit
+from spark_checks.decoders.families.sql import given, let, literal, name
 
 CellSql = Callable[[ColumnOf, str], str]
 """SQL of a column's cell, from the SQL of its image."""
 
 
-def messages(records: DataFrame, envelope: StructType, deployment: Deployment | None = None) -> DataFrame:
-    """Coordinates, `m` (the message as `envelope`, NULL if it is not one JSON object) and `whole`: whether it is one, and every
-    member that `envelope` names has the right kind of JSON value."""
-    records = decompressed(records, deployment.compression if deployment else "none")
-    parsed = records.select(*COORDINATES, read(F.col("value").cast("string"), envelope).alias("j"))
-    return parsed.select(*COORDINATES, message(F.col("j")).alias("m"), whole(F.col("j")).alias("whole"))
-
-
-def name(text: str) -> str:
-    """A column's name in SQL."""
-    return "`" + text.replace("`", "``") + "`"
-
-
-def literal(text: str) -> str:
-    """A text in SQL that means the same under every setting."""
-    return f"CAST(X'{text.encode().hex()}' AS string)"
+def message_of(envelope: StructType, told: Callable[[Column, Column], Column]) -> Column:
+    """What `told` makes of a record's message (as `envelope`, NULL if it is not one JSON object), and of whether it is one, and
+    every member that `envelope` names has the right kind of JSON value."""
+    text = F.col("value").cast("string")
+    return given(read(text, envelope), lambda j: given(message(j), lambda m: told(m, whole(j))))
 
 
 def error(kind: Column) -> Column:
@@ -54,8 +44,8 @@ def after(op: Column, image: Column) -> Column:
     return F.when(op.isin("INSERT", "UPDATE"), image)
 
 
-def images(table: Table, text: CellSql, value: CellSql, texts: str = "images") -> Column:
-    """The images of `texts`, an array of structs, as structs `value` (typed) and `unfit`: whether a cell is not of its type.
+def images(table: Table, text: CellSql, value: CellSql, texts: str = "told.images") -> str:
+    """SQL of the images of `texts`, an array of structs, as structs `value`, typed, and `unfit`: whether a cell does not fit.
 
     `value` is a cell's typed value, `text` the text that `misfit` judges: NULL for SQL NULL alone.
     """
@@ -65,27 +55,28 @@ def images(table: Table, text: CellSql, value: CellSql, texts: str = "images") -
     typed = f"transform({texts}, t -> struct(t, CASE WHEN t IS NOT NULL THEN struct({values}) END AS value))"
     # NULL, which a comparison with a NULL cell gives, is no misfit.
     judged = f"i.t IS NOT NULL AND coalesce({unfit}, false)"
-    return F.expr(f"transform({typed}, i -> struct(i.value AS value, {judged} AS unfit))")
+    return f"transform({typed}, i -> struct(i.value AS value, {judged} AS unfit))"
 
 
-def rows(frame: DataFrame) -> DataFrame:
-    """Level two of coordinates, `op` (CORRUPT for what cannot be read, NULL for what is not the table's) and
-    `typed`: the result of `images` for the images before and after."""
-    op, read, typed = F.col("op"), F.col("at.read"), F.col("typed")
-    unfit = F.coalesce(F.get(typed, F.lit(0))["unfit"] | F.get(typed, F.lit(1))["unfit"], F.lit(False))
-    fits = F.coalesce((op != "CORRUPT") & ~unfit, F.lit(False))
+def row(typed: str) -> str:
+    """SQL of a message's row in an array, NULL without one, from the SQL of its typed images before and after (`images`).
+
+    Both are over `told`: its `op` is CORRUPT for what cannot be read, NULL for what is not the table's."""
+    fits = "NOT (told.op = 'CORRUPT' OR coalesce(array_contains(typed.unfit, true), false))"
+    members = {
+        "row": "0",
+        "kind": "CASE WHEN fits THEN 'ROW' ELSE 'CORRUPT' END",
+        "op": "CASE WHEN fits THEN told.op END",
+        "before": "CASE WHEN fits THEN get(typed, 0).value END",
+        "after": "CASE WHEN fits THEN get(typed, 1).value END",
+        "error": f"CASE WHEN told.op = 'CORRUPT' THEN {literal(UNREADABLE)} WHEN NOT fits THEN {literal(MISFIT)} END",
+    }
+    row = f"array(struct({', '.join(f'{value} AS {member}' for member, value in members.items())}))"
+    return f"CASE WHEN told.op IS NOT NULL THEN {let(typed, 'typed', let(fits, 'fits', row))} END"
+
+
+def rows(records: DataFrame, told: Column, typed: str) -> DataFrame:
+    """Level two of what is `told` of each record's message, and the SQL of its typed images over it (`row`)."""
     # Out of a generator: Spark would push a filter on it down to where the cells are made, and make them once for each name.
-    single = F.explode_outer(F.when(op.isNotNull(), F.array(F.struct(F.lit(0).alias("row"), fits.alias("read")))))
-    return (
-        frame.select(*COORDINATES, "op", "typed", single.alias("at"))
-        .where(F.col("at").isNotNull())
-        .select(
-            *COORDINATES,
-            "at.row",
-            F.when(read, "ROW").otherwise("CORRUPT").alias("kind"),
-            F.when(read, op).alias("op"),
-            F.when(read, F.get(typed, F.lit(0))["value"]).alias("before"),
-            F.when(read, F.get(typed, F.lit(1))["value"]).alias("after"),
-            F.when(op == "CORRUPT", UNREADABLE).when(~read, MISFIT).alias("error"),
-        )
-    )
+    named = records.select(*COORDINATES, told.alias("told"))
+    return named.select(*COORDINATES, F.inline_outer(F.expr(row(typed)))).where(F.col("kind").isNotNull())

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from generators.model import Logical, SourceType
+from spark_checks.decoders.families.sql import let
 
 _CHUNK: Final = 14
 """Hex digits of a chunk: a limb times 16^14, and what is carried, stay below 10^38."""
@@ -23,11 +24,6 @@ _HIGH: Final = "CAST(conv(left(u, 16), 16, 10) AS decimal(20,0))"
 _LOW: Final = "CAST(conv(right(u, 16), 16, 10) AS decimal(20,0))"
 _WIDE: Final = f"try_add(try_multiply({_HIGH}, {1 << 64}BD), {_LOW})"
 """The number of `u`, 32 hex digits, NULL from 10^38 on."""
-
-
-def let(value: str, name: str, body: str) -> str:
-    """SQL for `body` with `name` standing for a value that is computed once."""
-    return f"get(transform(array({value}), {name} -> {body}), 0)"
 
 
 def base64_bytes(t: str) -> str:

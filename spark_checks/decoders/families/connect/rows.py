@@ -14,9 +14,8 @@ not (json, bytes in hex). What no Spark type holds (infinite or BC dates, years 
 No filter stands on what from_json gives, and rows come out of an outer generator: Spark would push a filter on them, its own or
 a caller's, below the projection, parse every message twice, and copy the cells into it for each name.
 
-What is said of a message is one expression of nested lambdas (`given`, `let`), and so is what is said of its cells. Spark
-interprets them. A step of its own would copy the whole message into a row, by code that is generated and compiled for each table;
-and generated code for a table of some width passes the size up to which the JVM compiles a method.
+What is said of a message is one expression (`sql`), and so is what is said of its cells: generated code for a table of some width
+passes the size up to which the JVM compiles a method.
 """
 
 from __future__ import annotations
@@ -39,9 +38,11 @@ from pyspark.sql.types import (
 
 from generators.model import Column as ColumnOf
 from generators.model import Deployment, Logical, SourceType, Table
-from spark_checks.decoders.families.canal import COORDINATES, MISFIT, OPTIONS, UNREADABLE, literal, message, read, whole
-from spark_checks.decoders.families.connect.decimals import DIGITS, in_digits, let
+from spark_checks.decoders.families import framing
+from spark_checks.decoders.families.canal import COORDINATES, OPTIONS, UNREADABLE, message, read, whole
+from spark_checks.decoders.families.connect.decimals import DIGITS, in_digits
 from spark_checks.decoders.families.connect.values import default_form, form_of, misfit, typed
+from spark_checks.decoders.families.sql import given, let, literal, name
 
 Told: TypeAlias = Callable[[Column], Column]
 """Something that the payload tells, given it as a struct of the dialect's members."""
@@ -183,9 +184,9 @@ def decode_rows(
 
     def told(m: Message) -> Column:
         mine = m.kind == "ROW"
-        for what, name in ((dialect.database, table.database), (dialect.schema, table.schema), (dialect.table, table.name)):
-            if what is not None and name is not None:
-                same = what(m.payload) == name
+        for what, own in ((dialect.database, table.database), (dialect.schema, table.schema), (dialect.table, table.name)):
+            if what is not None and own is not None:
+                same = what(m.payload) == own
                 mine = mine & (F.coalesce(same, dialect.bare(m.payload).isNotNull()) if dialect.bare else same)
         after, before = (
             F.get(F.filter(m.value["schema"]["fields"], lambda f: f["field"] == name), F.lit(0))["fields"]  # noqa: B023
@@ -231,20 +232,7 @@ class _RowSql:
     @property
     def result(self) -> str:
         """The row in an array, NULL without one."""
-        # NULL, which a comparison with a NULL cell gives, is no misfit.
-        fits = "NOT (told.op = 'CORRUPT' OR coalesce(array_contains(typed.unfit, true), false))"
-        error = f"CASE WHEN told.op = 'CORRUPT' THEN {literal(UNREADABLE)} WHEN NOT fits THEN {literal(MISFIT)} END"
-        members = {
-            "row": "0",
-            "kind": "CASE WHEN fits THEN 'ROW' ELSE 'CORRUPT' END",
-            "op": "CASE WHEN fits THEN told.op END",
-            "before": "CASE WHEN fits THEN get(typed, 0).value END",
-            "after": "CASE WHEN fits THEN get(typed, 1).value END",
-            "error": error,
-        }
-        row = f"array(struct({', '.join(f'{value} AS {name}' for name, value in members.items())}))"
-        row = let(self._cells, "cells", let(self._rows, "typed", let(fits, "fits", row)))
-        return f"CASE WHEN told.op IS NOT NULL THEN {row} END"
+        return framing.row(let(self._cells, "cells", self._rows))
 
     @property
     def _cells(self) -> str:
@@ -273,9 +261,7 @@ class _RowSql:
         arrays = ((g, key, ", ".join(cells[i] for i in own)) for g, (key, own) in enumerate(groups.items()))
         values = ", ".join(f"transform(array({own}), cell -> {key}) AS g{g}" for g, key, own in arrays)
         place = {i: f"get(image.typed.g{g}, {n}).value" for g, own in enumerate(groups.values()) for n, i in enumerate(own)}
-        fields = ", ".join(
-            f"{place.get(i) or self._sent(f'image.row.{_name(c.name)}', c)} AS {_name(c.name)}" for i, c in columns
-        )
+        fields = ", ".join(f"{place.get(i) or self._sent(f'image.row.{name(c.name)}', c)} AS {name(c.name)}" for i, c in columns)
         unfit = " OR ".join(f"exists(image.typed.g{g}, cell -> cell.unfit)" for g in range(len(groups))) or "false"
         there = "CASE WHEN image.row IS NOT NULL THEN"
         found = "transform(told.images, row -> struct(row))"
@@ -297,7 +283,7 @@ class _RowSql:
 
     def _cell(self, i: int, c: ColumnOf) -> str:
         """A cell and what is known of it: its text `t`, its `form` and `scale`."""
-        text = f"image.row.{_name(c.name)}"
+        text = f"image.row.{name(c.name)}"
         if not isinstance(self._wire(c.type), StringType):
             text = f"CAST({text} AS string)"
         text = self._sent(text, c)
@@ -317,10 +303,6 @@ class _RowSql:
         if self.deployment.decimal == "numeric" and kind.logical is Logical.DECIMAL and (kind.precision or 0) <= 38:
             return DecimalType(38, kind.scale or 0)
         return StringType()
-
-
-def _name(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def message_of(dialect: Dialect, schema: StructType, image: MapType | StructType, told: Callable[[Message], Column]) -> Column:
@@ -351,11 +333,6 @@ def message_of(dialect: Dialect, schema: StructType, image: MapType | StructType
         return given(either(m), lambda p: given(_enveloped(m, p, dialect, image), lambda p: judged(m, p)))
 
     return given(read(_text(), value), lambda j: given(F.when(whole(j), message(j)), enveloped))
-
-
-def given(value: Column, result: Callable[[Column], Column]) -> Column:
-    """`result` of a value that is computed once (`let` of columns)."""
-    return F.get(F.transform(F.array(value), result), F.lit(0))
 
 
 def _text() -> Column:

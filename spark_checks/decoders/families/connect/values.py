@@ -25,8 +25,9 @@ from __future__ import annotations
 from typing import Final
 
 from generators.model import Deployment, Logical, SourceType
-from spark_checks.decoders.families.connect.decimals import base64_bytes, from_double, from_numeric, from_text, let
+from spark_checks.decoders.families.connect.decimals import base64_bytes, from_double, from_numeric, from_text
 from spark_checks.decoders.families.mysql import typed as mysql_typed
+from spark_checks.decoders.families.sql import let
 
 UNAVAILABLE: Final = "__debezium_unavailable_value"
 """What stands for a TOASTed value that did not change (debezium#unavailable-value)."""

@@ -1,0 +1,32 @@
+"""Parts of expressions that every family is made of: names, texts, and values that are computed once.
+
+A message is read in one expression of nested lambdas, which Spark interprets. A projection for each value would copy the whole
+message into a row, by code that is generated and compiled for each table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+
+def name(text: str) -> str:
+    """A column's name in SQL."""
+    return "`" + text.replace("`", "``") + "`"
+
+
+def literal(text: str) -> str:
+    """A text in SQL that means the same under every setting."""
+    return f"CAST(X'{text.encode().hex()}' AS string)"
+
+
+def given(value: Column, result: Callable[[Column], Column]) -> Column:
+    """`result` of a value that is computed once."""
+    return F.get(F.transform(F.array(value), result), F.lit(0))
+
+
+def let(value: str, variable: str, body: str) -> str:
+    """SQL for `body` with `variable` standing for a value that is computed once."""
+    return f"get(transform(array({value}), {variable} -> {body}), 0)"
