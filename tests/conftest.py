@@ -47,10 +47,9 @@ def class_archive():
 @pytest.fixture(scope="session")
 def engine(class_archive):
     """A child that decodes, with the Kafka and Avro packages; its plans are interpreted, since each decodes few messages."""
-    from conformance.engines.child import OURS, ChildEngine
-    from conformance.streams.reading import CONF
+    from conformance.engines.child import OURS, SMALL, ChildEngine
 
-    with ChildEngine(packages=("kafka", "avro"), conf={**OURS, **CONF}) as started:
+    with ChildEngine(packages=("kafka", "avro"), conf={**OURS, **SMALL}) as started:
         yield started
 
 

@@ -447,7 +447,7 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults:
     Example: cdc-conformance selftest
     Example: cdc-conformance selftest debezium-json --new-faults
     """
-    from conformance.engines.child import ChildEngine, needed
+    from conformance.engines.child import OURS, SMALL, ChildEngine, needed
     from conformance.reports.console import console
     from conformance.selftest import checks as own
 
@@ -456,7 +456,7 @@ def selftest(formats: tuple[str, ...], seed: int, style: str | None, new_faults:
         if new_faults:
             results = own.new_faults(names, seed, note)
         else:
-            with ChildEngine(packages=needed(names), note=note) as engine:
+            with ChildEngine(packages=needed(names), conf={**OURS, **SMALL}, note=note) as engine:
                 results = own.selftest(engine, names, seed, note)
     if chosen(style) == "pretty":
         console().print(own.render(results))

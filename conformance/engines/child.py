@@ -61,6 +61,15 @@ without it."""
 OURS: Mapping[str, str] = {**QUICK, "spark.python.sql.dataFrameDebugging.enabled": "false"}
 """For our own decoders: PySpark does not record the source line of each expression."""
 
+SMALL: Mapping[str, str] = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""For calls and micro-batches of few messages, whose compilation would cost more than their execution. A run judges decoders
+without it, as their users run them."""
+
 
 def needed(formats: Iterable[str], *, kafka: bool = False) -> tuple[str, ...]:
     """Packages of a session beside pyspark: `kafka` to read a broker, `avro` for formats in Avro. Raises UnknownName."""

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 from conformance.cases.catalogue import profiles
 from conformance.cases.tables import reading, usable
 from conformance.engines.base import ChildDied, DecodeRaised, lay, write_records
-from conformance.engines.child import ChildEngine
+from conformance.engines.child import SMALL, ChildEngine
 from conformance.engines.specs import decoder_of
 from conformance.rules.order import order_of
 from conformance.streams.kept import Kept, by_profile, judge, read_state, unsure
@@ -48,13 +48,6 @@ BATCHES: Final = 4
 """Micro-batches of a query whose processes are killed. Each start is cold: a batch costs seconds of planning."""
 LIMIT_S: Final = 240.0
 """Limit for one reading of a topic, in seconds."""
-CONF: Final[Mapping[str, str]] = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
-"""Session settings for small micro-batches, whose compilation would cost more than their execution."""
 CONSUMERS: Final[Mapping[str, str]] = {"spark.kafka.consumer.cache.capacity": "1024"}
 """Settings of a session that reads many partitions: each has a consumer, which serves all stages."""
 APPEND_TIME: Final = "append-time"
@@ -221,7 +214,7 @@ class Reader:
             "makers": list(self.makers),
             "stage": stage,
             "hold": dict(hold or {}),
-            "conf": dict(CONF),
+            "conf": dict(SMALL),
         }
         return self.engine.ask("stream", request, LIMIT_S)
 

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conformance.brokers.broker import Broker
 from conformance.brokers.spark_options import spark_options
+from conformance.engines.child import SMALL
 from conformance.engines.specs import decoder_of
 from conformance.rules.order import order_of
 from conformance.streams import reading as streams
@@ -46,8 +47,8 @@ Row = dict[str, Any]
 @pytest.fixture(scope="module", autouse=True)
 def quick(spark: SparkSession) -> Iterator[None]:
     """The session under the settings of the check."""
-    old = {key: spark.conf.get(key, None) for key in streams.CONF}
-    for key, value in streams.CONF.items():
+    old = {key: spark.conf.get(key, None) for key in SMALL}
+    for key, value in SMALL.items():
         spark.conf.set(key, value)
     yield
     for key, held in old.items():
